@@ -1,0 +1,264 @@
+/**
+ * The one place that reads the environment. Everything else is handed a `Config`.
+ * An unknown `STAGEDOOR_*` variable is an error: a misspelt setting must not be silently without effect.
+ */
+import { resolve } from 'node:path'
+import { StagedoorError } from './errors.ts'
+
+export type Source = 'default' | 'environment' | 'flag'
+
+interface Setting<T> {
+  readonly env: string
+  readonly about: string
+  readonly fallback: T
+  readonly secret?: 'whole' | 'password'
+  parse(value: string): T
+}
+
+const setting = <T>(value: Setting<T>): Setting<T> => value
+
+const SETTINGS = {
+  port: setting({
+    env: 'PORT',
+    about: 'port of API and console',
+    fallback: 4680,
+    parse: integer(0, 65535),
+  }),
+  host: setting({
+    env: 'STAGEDOOR_HOST',
+    about: 'address to listen on; 0.0.0.0 opens it to the network',
+    fallback: '127.0.0.1',
+    parse: text,
+  }),
+  home: setting({
+    env: 'STAGEDOOR_HOME',
+    about: 'folder of the embedded server, its secrets and spooled files',
+    fallback: '.stagedoor',
+    parse: text,
+  }),
+  databaseUrl: setting<string | undefined>({
+    env: 'DATABASE_URL',
+    about: 'your PostgreSQL, as the login stagedoor_api; unset: the embedded server',
+    fallback: undefined,
+    secret: 'password',
+    parse: url(['postgres:', 'postgresql:']),
+  }),
+  databaseDirectUrl: setting<string | undefined>({
+    env: 'DATABASE_DIRECT_URL',
+    about: 'the same database without a pooler, for migrate, LISTEN and workers; unset: DATABASE_URL',
+    fallback: undefined,
+    secret: 'password',
+    parse: url(['postgres:', 'postgresql:']),
+  }),
+  natsUrl: setting<string | undefined>({
+    env: 'NATS_URL',
+    about: 'NATS server for scale-out; unset: one machine',
+    fallback: undefined,
+    secret: 'password',
+    parse: url(['nats:', 'tls:', 'ws:', 'wss:']),
+  }),
+  logLevel: setting({
+    env: 'LOG_LEVEL',
+    about: 'fatal, error, warn, info, debug, trace or silent',
+    fallback: 'info' as LogLevel,
+    parse: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const),
+  }),
+  poolSize: setting({
+    env: 'STAGEDOOR_POOL_SIZE',
+    about: 'most connections that the API opens',
+    fallback: 10,
+    parse: integer(2, 1000),
+  }),
+  bodyLimit: setting({
+    env: 'STAGEDOOR_BODY_LIMIT',
+    about: 'largest JSON request body in bytes',
+    fallback: 1_048_576,
+    parse: integer(1024, 1_073_741_824),
+  }),
+  rateLimit: setting({
+    env: 'STAGEDOOR_RATE_LIMIT',
+    about: 'requests a minute for one caller; 0 turns the limit off',
+    fallback: 600,
+    parse: integer(0, 1_000_000),
+  }),
+  jwtSecret: setting<string | undefined>({
+    env: 'STAGEDOOR_JWT_SECRET',
+    about: 'HS256 secret of the tokens; unset on the embedded server: made once and kept in the home',
+    fallback: undefined,
+    secret: 'whole',
+    parse: secret(32),
+  }),
+  jwksUrl: setting<string | undefined>({
+    env: 'STAGEDOOR_JWKS_URL',
+    about: 'public keys of your identity provider (RS256, ES256)',
+    fallback: undefined,
+    parse: url(['https:', 'http:']),
+  }),
+  jwtIssuer: setting<string | undefined>({
+    env: 'STAGEDOOR_JWT_ISSUER',
+    about: 'the issuer that tokens must name; unset: not checked',
+    fallback: undefined,
+    parse: text,
+  }),
+  jwtAudience: setting<string | undefined>({
+    env: 'STAGEDOOR_JWT_AUDIENCE',
+    about: 'the audience that tokens must name; unset: not checked',
+    fallback: undefined,
+    parse: text,
+  }),
+}
+
+/** Read by the set-up scripts before this file is built; known here so that they are not called unknown. */
+const SCRIPT_SETTINGS = ['STAGEDOOR_NO_SYSTEM_INSTALL', 'STAGEDOOR_TEST_KEEP', 'STAGEDOOR_TEST_URL']
+
+export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'
+type Settings = typeof SETTINGS
+export type SettingName = keyof Settings
+type Values = { readonly [K in SettingName]: Settings[K] extends Setting<infer T> ? T : never }
+
+export interface Config extends Values {
+  readonly sources: Readonly<Record<SettingName, Source>>
+}
+
+/** Flags win over the environment, the environment over the defaults. */
+export function readConfig(
+  env: NodeJS.ProcessEnv = process.env,
+  flags: Partial<Record<SettingName, string>> = {},
+): Config {
+  refuseUnknown(env)
+  const values: Record<string, unknown> = {}
+  const sources: Record<string, Source> = {}
+  for (const name of Object.keys(SETTINGS) as SettingName[]) {
+    const spec = SETTINGS[name] as Setting<unknown>
+    const flag = flags[name]
+    // An empty variable is how shells and compose files say "unset".
+    const given = flag ?? (env[spec.env] === '' ? undefined : env[spec.env])
+    sources[name] = flag !== undefined ? 'flag' : given !== undefined ? 'environment' : 'default'
+    values[name] = given === undefined ? spec.fallback : parse(spec, given)
+  }
+  if (values.databaseDirectUrl !== undefined && values.databaseUrl === undefined) {
+    throw new StagedoorError('config_invalid', {
+      setting: 'DATABASE_DIRECT_URL',
+      value: mask(SETTINGS.databaseDirectUrl, values.databaseDirectUrl),
+      reason: 'DATABASE_URL is not set',
+    })
+  }
+  return {
+    ...(values as unknown as Values),
+    home: resolve(values.home as string),
+    sources: sources as Config['sources'],
+  }
+}
+
+export interface ConfigLine {
+  readonly setting: string
+  readonly value: string
+  readonly source: Source
+  readonly about: string
+}
+
+/** What is in force and where it came from, with secrets masked. */
+export function describeConfig(config: Config): ConfigLine[] {
+  return (Object.keys(SETTINGS) as SettingName[]).map((name) => ({
+    setting: SETTINGS[name].env,
+    value: config[name] === undefined ? '' : mask(SETTINGS[name], config[name]),
+    source: config.sources[name],
+    about: SETTINGS[name].about,
+  }))
+}
+
+/** Where migrations, LISTEN and workers connect. */
+export function directUrl(config: Config): string | undefined {
+  return config.databaseDirectUrl ?? config.databaseUrl
+}
+
+export function maskUrl(value: string): string {
+  try {
+    const parsed = new URL(value)
+    if (parsed.password !== '') parsed.password = '***'
+    return parsed.toString()
+  } catch {
+    return '***'
+  }
+}
+
+function mask(spec: { secret?: 'whole' | 'password' }, value: unknown): string {
+  if (spec.secret === 'whole') return '***'
+  return spec.secret === 'password' ? maskUrl(String(value)) : String(value)
+}
+
+function parse<T>(spec: Setting<T>, value: string): T {
+  try {
+    return spec.parse(value)
+  } catch (error) {
+    throw new StagedoorError('config_invalid', {
+      setting: spec.env,
+      value: mask(spec, value),
+      reason: (error as Error).message,
+    })
+  }
+}
+
+function refuseUnknown(env: NodeJS.ProcessEnv): void {
+  const known = [...Object.values(SETTINGS).map((spec) => spec.env), ...SCRIPT_SETTINGS]
+  for (const name of Object.keys(env)) {
+    if (!name.startsWith('STAGEDOOR_') || known.includes(name)) continue
+    const nearest = known
+      .filter((candidate) => candidate.startsWith('STAGEDOOR_'))
+      .map((candidate) => ({ candidate, distance: editDistance(candidate, name) }))
+      .sort((a, b) => a.distance - b.distance)[0]
+    const suggestion = nearest && nearest.distance <= 4 ? `; did you mean ${nearest.candidate}?` : ''
+    throw new StagedoorError('config_unknown', { setting: name, suggestion })
+  }
+}
+
+function integer(least: number, most: number): (value: string) => number {
+  return (value) => {
+    const number = Number(value)
+    if (!/^\d+$/.test(value) || number < least || number > most) {
+      throw new Error(`it must be a whole number from ${least} to ${most}`)
+    }
+    return number
+  }
+}
+
+function text(value: string): string {
+  return value
+}
+
+function secret(least: number): (value: string) => string {
+  return (value) => {
+    if (value.length < least) throw new Error(`it must have at least ${least} characters`)
+    return value
+  }
+}
+
+function oneOf<T extends string>(choices: readonly T[]): (value: string) => T {
+  return (value) => {
+    const choice = choices.find((candidate) => candidate === value)
+    if (choice === undefined) throw new Error(`it must be one of ${choices.join(', ')}`)
+    return choice
+  }
+}
+
+function url(protocols: readonly string[]): (value: string) => string {
+  return (value) => {
+    const expected = `it must be an address like ${protocols[0]}//host/…`
+    if (!URL.canParse(value)) throw new Error(expected)
+    if (!protocols.includes(new URL(value).protocol)) throw new Error(expected)
+    return value
+  }
+}
+
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
+      next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1))
+    }
+    row = next
+  }
+  return row[b.length]!
+}
