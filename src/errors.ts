@@ -33,6 +33,14 @@ export const CATALOGUE = {
     message: '{reason}',
     hint: 'Correct the argument and try again; --help lists what a command takes.',
   },
+  append_only: {
+    sqlstates: ['SD002'],
+    status: 409,
+    exit: 6,
+    retryable: false,
+    message: '{table} only grows: {operation} is refused',
+    hint: 'Write a new row that says what is true now.',
+  },
   config_invalid: {
     status: 500,
     exit: 3,

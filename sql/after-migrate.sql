@@ -1,0 +1,2 @@
+-- Runs at the end of every migrate, as the owner: what must be in place before the first write.
+select * from iu_core.fn_event_partitions_maintain();

@@ -1,0 +1,24 @@
+-- Where a function takes an actor by name: the name must be the one who acts. Only service_role may act for
+-- another, and then `via` says who really did.
+create or replace function iu_core.fn_actor_for(p_named text, out actor text, out via text)
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_actor text := iu_core.fn_actor();
+begin
+  if p_named is null or p_named = v_actor then
+    actor := v_actor;
+  elsif btrim(p_named) <> '' and pg_has_role(iu_core.fn_caller_role(), 'service_role', 'USAGE') then
+    actor := p_named;
+    via := v_actor;
+  else
+    raise exception using
+      errcode = 'SD203',
+      message = format('%s cannot act as %L', v_actor, p_named),
+      detail = json_build_object('actor', v_actor, 'named', p_named)::text;
+  end if;
+end $$;
+
+grant execute on function iu_core.fn_actor_for(text) to
+  dot_executor, service_role, authenticated, stagedoor_agent, stagedoor_reviewer;

@@ -1,0 +1,11 @@
+-- Behind tables that only grow: not even the owner changes or deletes a row.
+create or replace function iu_core.fn_refuse_change() returns trigger
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  raise exception using
+    errcode = 'SD002',
+    message = format('%I.%I only grows: %s is refused', tg_table_schema, tg_table_name, lower(tg_op)),
+    detail = json_build_object('table', format('%I.%I', tg_table_schema, tg_table_name), 'operation', lower(tg_op))::text;
+end $$;

@@ -1,0 +1,160 @@
+/**
+ * What must exist before the first migration: the roles, their memberships, the two schemas and the history.
+ * Everything is compared first, so that a database whose administrator prepared it needs no rights of ours.
+ */
+import pg from 'pg'
+import { StagedoorError } from '../../errors.ts'
+
+interface Role {
+  readonly name: string
+  readonly attributes: string
+  /** Roles that it may become. */
+  readonly becomes: readonly string[]
+}
+
+const NOLOGIN = 'nologin'
+
+/** Created where absent, never altered where they exist (on Supabase some do). */
+export const ROLES: readonly Role[] = [
+  { name: 'workflow_admin', attributes: NOLOGIN, becomes: [] },
+  { name: 'dot_executor', attributes: NOLOGIN, becomes: [] },
+  { name: 'directus', attributes: NOLOGIN, becomes: [] },
+  { name: 'service_role', attributes: NOLOGIN, becomes: [] },
+  { name: 'authenticated', attributes: NOLOGIN, becomes: [] },
+  { name: 'anon', attributes: NOLOGIN, becomes: [] },
+  { name: 'vector_worker', attributes: NOLOGIN, becomes: [] },
+  { name: 'stagedoor_agent', attributes: NOLOGIN, becomes: [] },
+  { name: 'stagedoor_reviewer', attributes: NOLOGIN, becomes: [] },
+  {
+    name: 'stagedoor_api',
+    attributes: 'login noinherit',
+    becomes: ['anon', 'authenticated', 'service_role', 'stagedoor_agent', 'stagedoor_reviewer'],
+  },
+  {
+    name: 'stagedoor_worker',
+    attributes: 'login noinherit',
+    becomes: ['dot_executor', 'service_role', 'vector_worker'],
+  },
+]
+
+/** What the login that migrates must be able to become: the owner, and what the CLI acts as. */
+const MIGRATOR_BECOMES = ['workflow_admin', 'dot_executor', 'service_role', 'vector_worker']
+
+const SCHEMAS = ['iu_core', 'noetl']
+
+/** Asked of the catalogue, because to_regclass wants a right on the schema. */
+export const HISTORY_EXISTS = `exists (
+  select from pg_class c join pg_namespace n on n.oid = c.relnamespace
+   where n.nspname = 'iu_core' and c.relname = 'schema_migration')`
+
+export async function bootstrap(client: pg.Client): Promise<string[]> {
+  const statements = await bootstrapStatements(client)
+  if (statements.length === 0) return []
+  await client.query('begin')
+  try {
+    for (const statement of statements) await client.query(statement)
+    await client.query('commit')
+  } catch (error) {
+    await client.query('rollback')
+    if ((error as { code?: string }).code === '42501') throw await refused(client, statements, error)
+    throw error
+  }
+  return statements
+}
+
+/** The statements that this database still needs, in order. Refuses a schema that is not ours. */
+export async function bootstrapStatements(client: pg.Client): Promise<string[]> {
+  return [
+    ...(await roleStatements(client)),
+    ...(await membershipStatements(client)),
+    ...(await schemaStatements(client)),
+  ]
+}
+
+async function roleStatements(client: pg.Client): Promise<string[]> {
+  const { rows } = await client.query<{ rolname: string }>('select rolname from pg_roles')
+  const existing = new Set(rows.map((row) => row.rolname))
+  return ROLES.filter((role) => !existing.has(role.name)).map(
+    (role) => `create role ${role.name} ${role.attributes}`,
+  )
+}
+
+async function membershipStatements(client: pg.Client): Promise<string[]> {
+  const { rows } = await client.query<{ login: string; superuser: boolean; version: number }>(
+    `select current_user as login, rolsuper as superuser, current_setting('server_version_num')::int as version
+       from pg_roles where rolname = current_user`,
+  )
+  const me = rows[0]!
+  // From 16 on a creator administers its role but cannot become it without saying so.
+  const option = me.version >= 160000 ? ' with inherit false, set true' : ''
+  const wanted = ROLES.flatMap((role) => role.becomes.map((becomes) => ({ role: role.name, becomes })))
+  if (!me.superuser) wanted.push(...MIGRATOR_BECOMES.map((becomes) => ({ role: me.login, becomes })))
+  const missing = await client.query<{ role: string; becomes: string }>(
+    `select w.role, w.becomes
+       from unnest($1::text[], $2::text[]) with ordinality as w (role, becomes, position)
+      where not exists (
+        select from pg_auth_members m
+          join pg_roles granted on granted.oid = m.roleid
+          join pg_roles member on member.oid = m.member
+         where granted.rolname = w.becomes and member.rolname = w.role
+           ${me.version >= 160000 ? 'and m.set_option' : ''})
+      order by position`,
+    [wanted.map((entry) => entry.role), wanted.map((entry) => entry.becomes)],
+  )
+  return missing.rows.map((entry) => `grant ${entry.becomes} to ${pg.escapeIdentifier(entry.role)}${option}`)
+}
+
+async function schemaStatements(client: pg.Client): Promise<string[]> {
+  const { rows } = await client.query<{ nspname: string; ours: boolean }>(
+    `select nspname, pg_get_userbyid(nspowner) = 'workflow_admin' and ${HISTORY_EXISTS} as ours
+       from pg_namespace where nspname = any ($1)`,
+    [SCHEMAS],
+  )
+  const foreign = rows.find((row) => !row.ours)
+  if (foreign) throw new StagedoorError('foreign_object', { object: `The schema ${foreign.nspname}` })
+  const statements = SCHEMAS.filter((schema) => !rows.some((row) => row.nspname === schema)).map(
+    (schema) => `create schema ${schema} authorization workflow_admin`,
+  )
+  const { rows: rights } = await client.query<{ may: boolean }>(
+    `select coalesce(bool_and(has_schema_privilege(r.oid, 'public', privilege)), false) as may
+       from pg_roles r, unnest(array['usage', 'create']) as privilege
+      where r.rolname = 'workflow_admin'`,
+  )
+  if (!rights[0]?.may) statements.push('grant usage, create on schema public to workflow_admin')
+  if (!rows.some((row) => row.nspname === 'iu_core')) statements.push(HISTORY)
+  return statements
+}
+
+const HISTORY = `set local role workflow_admin;
+create table iu_core.schema_migration (
+  version integer primary key,
+  name text not null,
+  checksum text not null,
+  applied_at timestamptz not null default clock_timestamp(),
+  applied_by text not null default session_user,
+  duration_ms integer not null
+);
+create table iu_core.schema_routine (
+  file text primary key,
+  kind text not null,
+  schema_name text not null,
+  object_name text not null,
+  hash text not null,
+  definition_hash text not null,
+  applied_at timestamptz not null default clock_timestamp(),
+  constraint schema_routine_one_file_each unique (kind, schema_name, object_name)
+);
+alter table iu_core.schema_migration enable row level security;
+alter table iu_core.schema_routine enable row level security;
+reset role`
+
+async function refused(client: pg.Client, statements: string[], cause: unknown): Promise<StagedoorError> {
+  const { rows } = await client.query<{ login: string }>('select current_user as login')
+  const forAdministrator = statements.map((statement) => `${statement};`)
+  const roles = statements.filter((statement) => statement !== HISTORY).join('; ')
+  return new StagedoorError(
+    'roles_missing',
+    { login: rows[0]!.login, roles, statements: forAdministrator },
+    { cause },
+  )
+}

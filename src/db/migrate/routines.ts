@@ -1,0 +1,257 @@
+/**
+ * Routines and views are re-applied when their file's hash changes, all in one transaction.
+ * CREATE OR REPLACE alone is not enough: a changed return type or parameter name is refused, a changed
+ * parameter list makes a second function beside the first, and old grants stay.
+ */
+import { createHash } from 'node:crypto'
+import type pg from 'pg'
+import { StagedoorError } from '../../errors.ts'
+import { ROLES } from './bootstrap.ts'
+import type { Routine } from './files.ts'
+
+interface Applied {
+  readonly file: string
+  readonly kind: Routine['kind']
+  readonly schema_name: string
+  readonly object_name: string
+  readonly hash: string
+}
+
+export interface RoutineChanges {
+  readonly changed: readonly Routine[]
+  readonly removed: readonly Applied[]
+}
+
+export async function compareRoutines(
+  client: pg.Client,
+  routines: readonly Routine[],
+): Promise<RoutineChanges> {
+  const { rows } = await client.query<Applied>(
+    'select file, kind, schema_name, object_name, hash from iu_core.schema_routine',
+  )
+  const applied = new Map(rows.map((row) => [row.file, row]))
+  const files = new Set(routines.map((routine) => routine.file))
+  return {
+    changed: routines.filter((routine) => applied.get(routine.file)?.hash !== routine.hash),
+    removed: rows.filter((row) => !files.has(row.file)),
+  }
+}
+
+/** Runs inside the caller's transaction, as the owner. */
+export async function applyRoutines(
+  client: pg.Client,
+  routines: readonly Routine[],
+  changes: RoutineChanges,
+): Promise<void> {
+  // Bodies may name functions of later files.
+  await client.query('set local check_function_bodies = off')
+  const queue = [...changes.changed]
+  for (const gone of changes.removed) {
+    queue.push(...(await drop(client, gone.kind, gone.schema_name, gone.object_name, routines)))
+    await client.query('delete from iu_core.schema_routine where file = $1', [gone.file])
+  }
+  const done = new Set<string>()
+  for (const routine of queue) {
+    if (done.has(routine.file)) continue
+    done.add(routine.file)
+    const dependents = await applyRoutine(client, routine, routines)
+    for (const dependent of dependents) {
+      done.delete(dependent.file)
+      queue.push(dependent)
+    }
+  }
+}
+
+/** Returns the views that had to be dropped and must be made again. */
+async function applyRoutine(
+  client: pg.Client,
+  routine: Routine,
+  routines: readonly Routine[],
+): Promise<Routine[]> {
+  const before = await identities(client, routine)
+  await refuseForeign(client, routine, before)
+  for (const identity of before) await resetGrants(client, routine, identity)
+  let dropped: Routine[] = []
+  await client.query('savepoint routine')
+  try {
+    await client.query(routine.sql)
+  } catch (error) {
+    await client.query('rollback to savepoint routine')
+    // Refused replacements: another return type or parameter name, a view that lost a column.
+    if (!['42P13', '42P16'].includes((error as { code?: string }).code ?? '')) throw failed(routine, error)
+    dropped = await drop(client, routine.kind, routine.schema, routine.name, routines)
+    try {
+      await client.query(routine.sql)
+    } catch (failure) {
+      throw failed(routine, failure)
+    }
+  }
+  const after = await identities(client, routine)
+  const added = after.filter((identity) => !before.includes(identity))
+  if (added.length > 0) {
+    for (const old of before.filter((identity) => after.includes(identity))) {
+      dropped.push(...(await dropObject(client, routine.kind, old, routines)))
+    }
+  }
+  const [identity] = added.length > 0 ? added : after
+  if (!identity) throw failed(routine, new Error('it made nothing of its name'))
+  if (routine.kind !== 'view') await client.query(`revoke all on ${routine.kind} ${identity} from public`)
+  await record(client, routine, identity)
+  return dropped
+}
+
+/** Signatures (functions) or the name (views) of what stands under a routine's name. */
+async function identities(
+  client: pg.Client,
+  routine: Pick<Routine, 'kind' | 'schema' | 'name'>,
+): Promise<string[]> {
+  const sql =
+    routine.kind === 'view'
+      ? `select format('%I.%I', n.nspname, c.relname) as identity
+           from pg_class c join pg_namespace n on n.oid = c.relnamespace
+          where n.nspname = $1 and c.relname = $2`
+      : `select format('%I.%I(%s)', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid)) as identity
+           from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+          where n.nspname = $1 and p.proname = $2`
+  const { rows } = await client.query<{ identity: string }>(sql, [routine.schema, routine.name])
+  return rows.map((row) => row.identity)
+}
+
+async function refuseForeign(client: pg.Client, routine: Routine, existing: string[]): Promise<void> {
+  if (existing.length === 0) return
+  const { rowCount } = await client.query(
+    'select from iu_core.schema_routine where kind = $1 and schema_name = $2 and object_name = $3',
+    [routine.kind, routine.schema, routine.name],
+  )
+  if (rowCount === 0)
+    throw new StagedoorError('foreign_object', { object: `The ${routine.kind} ${existing[0]!}` })
+}
+
+/** A grant that left the file must leave the database too. */
+async function resetGrants(client: pg.Client, routine: Routine, identity: string): Promise<void> {
+  const others = ROLES.map((role) => role.name).filter((name) => name !== 'workflow_admin')
+  const kind = routine.kind === 'view' ? 'table' : routine.kind
+  await client.query(`revoke all on ${kind} ${identity} from public, ${others.join(', ')}`)
+}
+
+async function drop(
+  client: pg.Client,
+  kind: Routine['kind'],
+  schema: string,
+  name: string,
+  routines: readonly Routine[],
+): Promise<Routine[]> {
+  const dropped: Routine[] = []
+  for (const identity of await identities(client, { kind, schema, name })) {
+    dropped.push(...(await dropObject(client, kind, identity, routines)))
+  }
+  return dropped
+}
+
+/** Drops an object with the views and triggers of ours that stand on it; refuses when something of others does. */
+async function dropObject(
+  client: pg.Client,
+  kind: Routine['kind'],
+  identity: string,
+  routines: readonly Routine[],
+): Promise<Routine[]> {
+  const remade: Routine[] = []
+  for (const view of await dependentViews(client, kind, identity)) {
+    const routine = routines.find((candidate) => `${candidate.schema}.${candidate.name}` === view)
+    if (!routine) {
+      throw new StagedoorError(
+        'foreign_object',
+        { object: `The view ${view}, which uses ${identity},` },
+        {
+          hint: `It stands in the way of a new version of ${identity}. Drop it, migrate, and create it again.`,
+        },
+      )
+    }
+    remade.push(...(await dropObject(client, 'view', view, routines)), routine)
+  }
+  for (const trigger of await dependentTriggers(client, kind, identity)) {
+    await client.query(`drop trigger ${trigger}`)
+  }
+  await client.query(`drop ${kind} if exists ${identity}`)
+  return remade
+}
+
+async function dependentViews(client: pg.Client, kind: Routine['kind'], identity: string): Promise<string[]> {
+  const catalogue = kind === 'view' ? 'pg_class' : 'pg_proc'
+  const cast = kind === 'view' ? 'regclass' : 'regprocedure'
+  const reference = kind === 'view' ? identity : await signature(client, identity)
+  const { rows } = await client.query<{ view: string }>(
+    `select distinct format('%I.%I', n.nspname, v.relname) as view
+       from pg_depend d
+       join pg_rewrite r on r.oid = d.objid and d.classid = 'pg_rewrite'::regclass
+       join pg_class v on v.oid = r.ev_class
+       join pg_namespace n on n.oid = v.relnamespace
+      where d.refclassid = '${catalogue}'::regclass and d.refobjid = $1::${cast} and v.oid <> d.refobjid`,
+    [reference],
+  )
+  return rows.map((row) => row.view)
+}
+
+/** A trigger is made by its function's file, which is about to run again. */
+async function dependentTriggers(
+  client: pg.Client,
+  kind: Routine['kind'],
+  identity: string,
+): Promise<string[]> {
+  if (kind === 'view') return []
+  const { rows } = await client.query<{ trigger: string }>(
+    `select format('%I on %s', t.tgname, t.tgrelid::regclass) as trigger
+       from pg_trigger t where t.tgfoid = $1::regprocedure and not t.tgisinternal`,
+    [await signature(client, identity)],
+  )
+  return rows.map((row) => row.trigger)
+}
+
+/** regprocedure wants types only, without the parameters' names. */
+async function signature(client: pg.Client, identity: string): Promise<string> {
+  const { rows } = await client.query<{ signature: string }>(
+    `select p.oid::regprocedure::text as signature
+       from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+      where format('%I.%I(%s)', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid)) = $1`,
+    [identity],
+  )
+  return rows[0]!.signature
+}
+
+async function record(client: pg.Client, routine: Routine, identity: string): Promise<void> {
+  const definition = await liveDefinition(client, routine.kind, identity)
+  await client.query(
+    `insert into iu_core.schema_routine (file, kind, schema_name, object_name, hash, definition_hash)
+     values ($1, $2, $3, $4, $5, $6)
+     on conflict (file) do update
+       set hash = excluded.hash, definition_hash = excluded.definition_hash, applied_at = clock_timestamp()`,
+    [routine.file, routine.kind, routine.schema, routine.name, routine.hash, definition],
+  )
+}
+
+/** A hash of the object as the server shows it, so that doctor notices a change made behind our back. */
+export async function liveDefinition(
+  client: pg.Client,
+  kind: Routine['kind'],
+  identity: string,
+): Promise<string> {
+  const { rows } =
+    kind === 'view'
+      ? await client.query<{ definition: string }>('select pg_get_viewdef($1::regclass) as definition', [
+          identity,
+        ])
+      : await client.query<{ definition: string }>(
+          'select pg_get_functiondef($1::regprocedure) as definition',
+          [await signature(client, identity)],
+        )
+  return createHash('sha256').update(rows[0]!.definition).digest('hex')
+}
+
+function failed(routine: Routine, cause: unknown): StagedoorError {
+  if (cause instanceof StagedoorError) return cause
+  return new StagedoorError(
+    'migration_failed',
+    { file: routine.file, reason: (cause as Error).message },
+    { cause },
+  )
+}
