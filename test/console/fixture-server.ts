@@ -1,0 +1,202 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { extname, join, normalize } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const DIST = fileURLToPath(new URL('../../console/dist/', import.meta.url))
+
+/** The policy that the real server sends: whatever breaks it shows as an error in the browser's console. */
+const POLICY = "default-src 'self'; base-uri 'none'; frame-ancestors 'none'; object-src 'none'"
+
+const MEDIA: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+}
+
+export const GOOD_TOKEN = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJvcGVyYXRvciJ9.c2lnbmF0dXJl'
+export const EXPIRED_TOKEN = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJvbGQifQ.c2lnbmF0dXJl'
+
+export interface FixtureEvent {
+  id: string
+  domain: string
+  type: string
+  stream: string
+  subject_ref: string
+  actor: string
+  workspace_id: string
+  created_at: string
+  payload: Record<string, unknown>
+}
+
+/** What the API answers with. A test changes it, and the page must follow. */
+export interface FixtureState {
+  checks: { name: string; ok: boolean; detail: string }[]
+  gates: {
+    gate: string
+    open: boolean
+    description: string
+    changed_at: string | null
+    changed_by: string | null
+  }[]
+  events: FixtureEvent[]
+  next: string | null
+  takesTokens: boolean
+}
+
+export interface FixtureServer {
+  readonly url: string
+  state: FixtureState
+  /** Every path under /api that was asked for. */
+  readonly asked: string[]
+  stop(): Promise<void>
+  /** Comes back at the same address. */
+  start(): Promise<void>
+}
+
+export async function startFixtureServer(): Promise<FixtureServer> {
+  if (!existsSync(join(DIST, 'index.html'))) {
+    throw new Error('The console is not built. Build it with: npm run build -w console')
+  }
+  let server: Server | undefined
+  let port = 0
+  const fixture: FixtureServer = {
+    get url() {
+      return `http://localhost:${port}`
+    },
+    state: initialState(),
+    asked: [],
+    async start() {
+      server = createServer((request, response) => {
+        respond(fixture, request, response).catch((error: Error) => response.destroy(error))
+      })
+      await new Promise<void>((listening) => server?.listen(port, '127.0.0.1', listening))
+      port = (server.address() as AddressInfo).port
+    },
+    async stop() {
+      const stopping = server
+      server = undefined
+      if (stopping === undefined) return
+      const closed = new Promise((done) => stopping.close(done))
+      stopping.closeAllConnections()
+      await closed
+    },
+  }
+  await fixture.start()
+  return fixture
+}
+
+export function initialState(): FixtureState {
+  return {
+    checks: [
+      { name: 'database', ok: true, detail: 'PostgreSQL 18.1, answered in 1 ms' },
+      { name: 'migrations', ok: true, detail: '1 applied, 24 routines in force' },
+      { name: 'workers', ok: true, detail: 'none are needed yet' },
+      { name: 'event_partitions', ok: true, detail: 'created 93 days ahead' },
+    ],
+    gates: [
+      gate('iu_core.no_vector_staging_excluded', true, 'Staged data stays out of every search index.'),
+      gate('iu_core.staging_cleanup_enabled', false, 'Ended records may be cleaned up.'),
+      gate('iu_core.staging_writes_enabled', true, 'Data may be written into the staging zone.', 'operator'),
+      gate('queue.consumer_dispatch.enabled', false, 'Events are handed to their consumers.'),
+    ],
+    events: [
+      event(3, 'gate.opened', 'gate:iu_core.staging_writes_enabled', 'operator', 125),
+      event(2, 'command.finished', 'run:0199a7c2-5a1e-7c3b-9f60-3b1d8a44e0f1', 'migrator', 400),
+      event(1, 'command.started', 'run:0199a7c2-5a1e-7c3b-9f60-3b1d8a44e0f1', 'migrator', 7_300),
+    ],
+    next: null,
+    takesTokens: true,
+  }
+}
+
+export function event(
+  id: number,
+  type: string,
+  subject: string,
+  actor: string,
+  secondsAgo: number,
+): FixtureEvent {
+  return {
+    id: `0199a7c2-0000-7000-8000-${String(id).padStart(12, '0')}`,
+    domain: 'system',
+    type,
+    stream: 'system',
+    subject_ref: subject,
+    actor,
+    workspace_id: 'w1',
+    created_at: new Date(Date.now() - secondsAgo * 1000).toISOString(),
+    payload: {},
+  }
+}
+
+function gate(name: string, open: boolean, description: string, by?: string): FixtureState['gates'][number] {
+  const changed = by === undefined ? null : new Date(Date.now() - 125_000).toISOString()
+  return { gate: name, open, description, changed_at: changed, changed_by: by ?? null }
+}
+
+async function respond(
+  fixture: FixtureServer,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { pathname } = new URL(request.url ?? '/', fixture.url)
+  response.setHeader('content-security-policy', POLICY)
+  response.setHeader('x-content-type-options', 'nosniff')
+  if (!pathname.startsWith('/api/')) return await sendFile(response, pathname)
+  fixture.asked.push(pathname)
+  const { status, body } = answer(fixture.state, pathname, request.headers.authorization)
+  const problem = typeof body === 'object' && 'title' in body
+  response.writeHead(status, {
+    'content-type': `application/${problem ? 'problem+' : ''}json; charset=utf-8`,
+  })
+  response.end(JSON.stringify(body))
+}
+
+interface Answer {
+  status: number
+  body: object
+}
+
+function answer(state: FixtureState, path: string, authorization: string | undefined): Answer {
+  if (path === '/api/health') return { status: 200, body: { status: 'ok', version: '0.1.0' } }
+  if (path === '/api/ready') {
+    const ready = state.checks.every((check) => check.ok)
+    const body = { status: ready ? 'ready' : 'not_ready', checks: state.checks }
+    return { status: ready ? 200 : 503, body }
+  }
+  if (authorization === undefined) return refusal(401, 'unauthenticated', 'This needs a token')
+  if (authorization !== `Bearer ${GOOD_TOKEN}` || !state.takesTokens) {
+    return refusal(401, 'token_invalid', 'The token is not valid: it expired')
+  }
+  if (path === '/api/me') {
+    const workspaces = [{ id: 'w1', name: 'Acme Media', role: 'operator' }]
+    return { status: 200, body: { actor: 'operator@localhost', role: 'authenticated', workspaces } }
+  }
+  if (path === '/api/gates') return { status: 200, body: { gates: state.gates } }
+  if (path === '/api/events') return { status: 200, body: { events: state.events, next: state.next } }
+  return refusal(404, 'not_found', 'There is no such path')
+}
+
+function refusal(status: number, code: string, detail: string): Answer {
+  const hint = 'Get a new one: on the embedded default with `stagedoor token`.'
+  return {
+    status,
+    body: { type: 'about:blank', title: code, status, code, detail, hint, request_id: 'req-1' },
+  }
+}
+
+/** A path without an ending is a page of the console; which one it is, the console knows. */
+async function sendFile(response: ServerResponse, pathname: string): Promise<void> {
+  const path = extname(pathname) === '' ? 'index.html' : normalize(pathname).replace(/^(\.\.[/\\])+/, '')
+  const file = join(DIST, path)
+  if (!existsSync(file)) {
+    response.writeHead(404).end()
+    return
+  }
+  response.writeHead(200, { 'content-type': MEDIA[extname(file)] ?? 'application/octet-stream' })
+  response.end(await readFile(file))
+}

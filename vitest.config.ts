@@ -1,0 +1,18 @@
+import { defineConfig } from 'vitest/config'
+
+/** What lives in the database is tested on the oldest and on the newest PostgreSQL that we support. */
+const SQL_SUITES = ['access', 'gates', 'events', 'runs', 'staging'].map((room) => `test/${room}/**/*.test.ts`)
+
+export default defineConfig({
+  test: {
+    globalSetup: 'test/support/servers.ts',
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    // Two cores: more files at once only make each other slow.
+    maxWorkers: 3,
+    projects: [
+      { extends: true, test: { name: 'pg18', include: ['test/**/*.test.ts'] } },
+      { extends: true, test: { name: 'pg15', include: SQL_SUITES } },
+    ],
+  },
+})
