@@ -24,7 +24,7 @@ export interface FixtureEvent {
   id: string
   domain: string
   type: string
-  stream: string
+  stream: string | null
   subject_ref: string
   actor: string
   workspace_id: string
@@ -98,15 +98,24 @@ export function initialState(): FixtureState {
       { name: 'event_partitions', ok: true, detail: 'created 93 days ahead' },
     ],
     gates: [
-      gate('iu_core.no_vector_staging_excluded', true, 'Staged data stays out of every search index.'),
-      gate('iu_core.staging_cleanup_enabled', false, 'Ended records may be cleaned up.'),
-      gate('iu_core.staging_writes_enabled', true, 'Data may be written into the staging zone.', 'operator'),
-      gate('queue.consumer_dispatch.enabled', false, 'Events are handed to their consumers.'),
+      gate(
+        'iu_core.no_vector_staging_excluded',
+        true,
+        'staged data is kept out of search; closed, nothing at all is embedded',
+      ),
+      gate('iu_core.staging_cleanup_enabled', false, 'ended staging records are expired and cleaned'),
+      gate(
+        'iu_core.staging_writes_enabled',
+        true,
+        'anything may be written into the staging zone',
+        'operator',
+      ),
+      gate('queue.consumer_dispatch.enabled', false, 'events are turned into jobs'),
     ],
     events: [
-      event(3, 'gate.opened', 'gate:iu_core.staging_writes_enabled', 'operator', 125),
-      event(2, 'command.finished', 'run:0199a7c2-5a1e-7c3b-9f60-3b1d8a44e0f1', 'migrator', 400),
-      event(1, 'command.started', 'run:0199a7c2-5a1e-7c3b-9f60-3b1d8a44e0f1', 'migrator', 7_300),
+      event(3, 'system.gate_changed', 'iu_core.staging_writes_enabled', 125, { open: true }),
+      event(2, 'dot.run.applied', '0199a7c2-5a1e-7c3b-9f60-3b1d8a44e0f1', 400),
+      event(1, 'dot.run.failed', '0199a7c1-77aa-7d10-8a02-90ab11ce04d2', 7_300),
     ],
     next: null,
     takesTokens: true,
@@ -115,21 +124,22 @@ export function initialState(): FixtureState {
 
 export function event(
   id: number,
-  type: string,
+  name: string,
   subject: string,
-  actor: string,
   secondsAgo: number,
+  payload: Record<string, unknown> = {},
 ): FixtureEvent {
+  const [domain = '', ...type] = name.split('.')
   return {
     id: `0199a7c2-0000-7000-8000-${String(id).padStart(12, '0')}`,
-    domain: 'system',
-    type,
-    stream: 'system',
+    domain,
+    type: type.join('.'),
+    stream: null,
     subject_ref: subject,
-    actor,
+    actor: 'operator',
     workspace_id: 'w1',
     created_at: new Date(Date.now() - secondsAgo * 1000).toISOString(),
-    payload: {},
+    payload,
   }
 }
 

@@ -1,0 +1,41 @@
+import { usePulse } from '../live/pulse.tsx'
+import { useSystem } from '../live/system.tsx'
+import { Ago } from '../parts/ago.tsx'
+
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
+
+/** Every page begins with what it is and how fresh it is. */
+export function PageHead({ title }: { title: string }) {
+  const { lost, at } = useSystem()
+  return (
+    <div className="page-head">
+      <h1>{title}</h1>
+      {/* Says aloud only that the connection went or came back, not every second that passes. */}
+      <div role="status">{lost && <Lost at={at} />}</div>
+      {!lost && (
+        <p>
+          Live, read every 5 s while you look.{' '}
+          {at !== undefined && (
+            <>
+              Last read <Ago at={at} />.
+            </>
+          )}
+        </p>
+      )}
+    </div>
+  )
+}
+
+function Lost({ at }: { at: number | undefined }) {
+  const { beatNow } = usePulse()
+  return (
+    <p className="lost">
+      <b>The server does not answer.</b>{' '}
+      {at === undefined ? 'Nothing could be read yet.' : `What you see is from ${clock.format(at)}.`} It is
+      asked again every 5 s.{' '}
+      <button type="button" className="button is-small" onClick={beatNow}>
+        Ask now
+      </button>
+    </p>
+  )
+}

@@ -1,0 +1,95 @@
+import { useState } from 'react'
+import { PAGES, type Page } from '../pages.ts'
+import { Brand } from '../parts/brand.tsx'
+import { ROOMS } from '../rooms.ts'
+
+/** Parts of a page that are worth a way of their own until they are pages. */
+const SHORTCUTS: Record<string, readonly { title: string; href: string }[]> = {
+  signals: [{ title: 'Latest events', href: '/#events' }],
+  system: [
+    { title: 'Health', href: '/#health' },
+    { title: 'Gates', href: '/#gates' },
+    { title: 'API reference', href: '/api/docs' },
+  ],
+}
+
+export function Rail() {
+  // Only a narrow window has a menu to open; elsewhere the rail always stands open.
+  const [open, setOpen] = useState(false)
+  const close = () => setOpen(false)
+  return (
+    <nav className={open ? 'rail is-open' : 'rail'} aria-label="Rooms">
+      <div className="rail-inner">
+        <div className="rail-head">
+          <Brand />
+          <button
+            type="button"
+            className="button is-small rail-menu"
+            aria-expanded={open}
+            aria-controls="rail-list"
+            onClick={() => setOpen(!open)}
+          >
+            Menu
+          </button>
+        </div>
+        <div className="rail-list" id="rail-list">
+          <Links follow={close} pages={PAGES.filter((page) => page.room === undefined)} />
+          <ol className="rail-rooms">
+            {ROOMS.map((room) => (
+              <li key={room.id} className={room.built ? 'rail-room' : 'rail-room is-unbuilt'}>
+                <span className="rail-title">
+                  {room.name}
+                  {!room.built && <span className="unseen"> (not built yet)</span>}
+                </span>
+                <Links
+                  follow={close}
+                  pages={PAGES.filter((page) => page.room === room.id)}
+                  shortcuts={SHORTCUTS[room.id]}
+                />
+              </li>
+            ))}
+          </ol>
+          <span className="rail-title">System</span>
+          <Links
+            follow={close}
+            pages={PAGES.filter((page) => page.room === 'system')}
+            shortcuts={SHORTCUTS.system}
+          />
+        </div>
+      </div>
+    </nav>
+  )
+}
+
+interface LinksProps {
+  /** Called when a link is followed. */
+  follow(): void
+  readonly pages: readonly Page[]
+  readonly shortcuts?: readonly { title: string; href: string }[] | undefined
+}
+
+function Links({ follow, pages, shortcuts = [] }: LinksProps) {
+  if (pages.length + shortcuts.length === 0) return null
+  return (
+    <ul>
+      {pages.map((page) => (
+        <li key={page.path}>
+          <a
+            href={page.path}
+            onClick={follow}
+            aria-current={page.path === location.pathname ? 'page' : undefined}
+          >
+            {page.title}
+          </a>
+        </li>
+      ))}
+      {shortcuts.map((shortcut) => (
+        <li key={shortcut.href}>
+          <a href={shortcut.href} onClick={follow}>
+            {shortcut.title}
+          </a>
+        </li>
+      ))}
+    </ul>
+  )
+}

@@ -1,0 +1,43 @@
+import type { Me } from '../api/types.ts'
+import { type System, useSystem } from '../live/system.tsx'
+import { Chip } from '../parts/chip.tsx'
+import { useSession } from '../session/session.tsx'
+
+export function TopBar() {
+  const { me, signOut } = useSession()
+  return (
+    <header className="top">
+      <span className="top-workspace">{workspaceName(me)}</span>
+      <span role="status">
+        <StateChip system={useSystem()} />
+      </span>
+      <span className="top-who" title={`Signed in as ${me.actor}`}>
+        <span className="top-actor">{me.actor}</span> <span className="top-role">{roleName(me)}</span>
+      </span>
+      <button type="button" className="button is-small" onClick={() => signOut()}>
+        Sign out
+      </button>
+    </header>
+  )
+}
+
+function StateChip({ system }: { system: System }) {
+  if (system.lost) return <Chip tone="bad">connection lost</Chip>
+  if (system.failure !== undefined) return <Chip tone="bad">health unknown</Chip>
+  if (system.data === undefined) return <Chip tone="stale">reading…</Chip>
+  const wrong = system.data.ready.checks.filter((check) => !check.ok).length
+  if (system.data.ready.status === 'ready') return <Chip tone="ok">ready</Chip>
+  return <Chip tone="bad">{wrong === 0 ? 'not ready' : `not ready: ${wrong} wrong`}</Chip>
+}
+
+function workspaceName(me: Me): string {
+  const [first, ...others] = me.workspaces
+  if (first === undefined) return 'No workspace'
+  return others.length === 0 ? first.name : `${first.name} and ${others.length} more`
+}
+
+/** What counts is what one may do in the workspace; the role of the token only where there is no workspace. */
+function roleName(me: Me): string {
+  const roles = new Set(me.workspaces.map((workspace) => workspace.role))
+  return roles.size === 0 ? me.role : [...roles].join(', ')
+}

@@ -1,0 +1,13 @@
+export function MissingPage() {
+  return (
+    <>
+      <h1>There is no such page</h1>
+      <p className="muted">
+        <code>{location.pathname}</code> is not a page of this console.{' '}
+        <a className="link" href="/">
+          Go to the overview
+        </a>
+      </p>
+    </>
+  )
+}

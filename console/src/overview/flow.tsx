@@ -1,0 +1,70 @@
+import { Fragment, type ReactNode } from 'react'
+import type { EventPage, Gate } from '../api/types.ts'
+import { ROOMS, type Room } from '../rooms.ts'
+import { DISPATCH, STAGING_CLEANUP, STAGING_EXCLUDED, STAGING_WRITES, stateOf } from './gates.ts'
+import { GatePassage, type Passage, PlainPassage } from './passage.tsx'
+import { SignalsFacts } from './signals-facts.tsx'
+
+/** What stands before each room. */
+const PASSAGES: Record<Room['id'], Passage> = {
+  held: { kind: 'gate', gate: STAGING_WRITES, about: 'Gate into Held' },
+  production: { kind: 'plain', about: 'a person approves', built: false },
+  signals: { kind: 'plain', about: 'same transaction', built: true },
+  work: { kind: 'gate', gate: DISPATCH, about: 'Gate between Signals and Work' },
+  projections: { kind: 'gate', gate: STAGING_EXCLUDED, about: 'Gate between Production and Projections' },
+}
+
+interface Props {
+  readonly gates: readonly Gate[] | undefined
+  readonly events: EventPage | undefined
+}
+
+export function Flow({ gates, events }: Props) {
+  const find = (name: string) => gates?.find((gate) => gate.gate === name)
+  return (
+    <ol className="flow" aria-label="Rooms and gates in the order of the data">
+      {ROOMS.map((room) => {
+        const passage = PASSAGES[room.id]
+        return (
+          <Fragment key={room.id}>
+            {passage.kind === 'gate' ? (
+              <GatePassage passage={passage} state={stateOf(find(passage.gate))} />
+            ) : (
+              <PlainPassage passage={passage} />
+            )}
+            <RoomCard room={room}>
+              {room.id === 'held' && <CleanupFact gate={find(STAGING_CLEANUP)} />}
+              {room.id === 'signals' && <SignalsFacts page={events} />}
+            </RoomCard>
+          </Fragment>
+        )
+      })}
+    </ol>
+  )
+}
+
+function RoomCard({ room, children }: { room: Room; children: ReactNode }) {
+  return (
+    <li className={room.built ? 'card room' : 'card room is-unbuilt'}>
+      <h2>{room.name}</h2>
+      {!room.built && <span className="unbuilt">not built yet</span>}
+      <p>{room.purpose}</p>
+      {children}
+    </li>
+  )
+}
+
+/** Cleanup leads out of Held to nowhere, so its gate stands inside the room. */
+function CleanupFact({ gate }: { gate: Gate | undefined }) {
+  const state = stateOf(gate)
+  return (
+    <dl className="facts">
+      <div>
+        <dt>
+          <a href={`#gate-${STAGING_CLEANUP}`}>cleanup gate</a>
+        </dt>
+        <dd className={state && `is-word is-${state.tone}`}>{state?.word ?? '–'}</dd>
+      </div>
+    </dl>
+  )
+}

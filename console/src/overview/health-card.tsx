@@ -1,0 +1,58 @@
+import type { ReadyCheck } from '../api/types.ts'
+import type { System } from '../live/system.tsx'
+import { Card } from '../parts/card.tsx'
+import { Chip } from '../parts/chip.tsx'
+import { FailureNote } from '../parts/failure-note.tsx'
+
+const NAMES: Record<string, string> = {
+  database: 'Database',
+  migrations: 'Migrations',
+  workers: 'Workers',
+  event_partitions: 'Event partitions',
+}
+
+/** Drawn before the first answer, so that nothing moves when it comes. */
+const EXPECTED = Object.keys(NAMES)
+
+export function HealthCard({ system }: { system: System }) {
+  const { data, lost } = system
+  const version = data && <span className="tiny">version {data.version}</span>
+  return (
+    <Card id="health" title="Health" aside={version}>
+      <FailureNote failure={system.failure} />
+      <ul className="lines">
+        {data === undefined
+          ? EXPECTED.map((name) => (
+              <Line key={name} name={name} detail="" tone="stale" word={lost ? 'unknown' : 'reading…'} />
+            ))
+          : data.ready.checks.map((check) => <CheckLine key={check.name} check={check} lost={lost} />)}
+      </ul>
+    </Card>
+  )
+}
+
+function CheckLine({ check, lost }: { check: ReadyCheck; lost: boolean }) {
+  if (lost) return <Line {...check} tone="stale" word={check.ok ? 'was in order' : 'was wrong'} />
+  return <Line {...check} tone={check.ok ? 'ok' : 'bad'} word={check.ok ? 'in order' : 'wrong'} />
+}
+
+interface LineProps {
+  readonly name: string
+  readonly detail: string
+  readonly tone: 'ok' | 'bad' | 'stale'
+  readonly word: string
+}
+
+function Line({ name, detail, tone, word }: LineProps) {
+  return (
+    <li>
+      <span className="line-state">
+        <Chip tone={tone}>{word}</Chip>
+      </span>
+      <span className="line-text">
+        <b>{NAMES[name] ?? name}</b>
+        <span className="muted">{detail === '' ? '\u00a0' : detail}</span>
+      </span>
+    </li>
+  )
+}

@@ -1,0 +1,118 @@
+import { type FormEvent, useEffect, useId, useRef, useState } from 'react'
+import { asFailure, type Failure, NoAnswer } from '../api/failure.ts'
+import { Brand } from '../parts/brand.tsx'
+import { Command } from '../parts/command.tsx'
+import { Prose } from '../parts/prose.tsx'
+import { tokenIn } from './token.ts'
+import './sign-in.css'
+
+interface Trouble {
+  readonly what: string
+  readonly remedy: string
+}
+
+const NOT_A_TOKEN: Trouble = {
+  what: 'That is not a token.',
+  remedy: 'A token is three parts of letters and digits joined by dots. A whole sign-in link is good too.',
+}
+
+interface Props {
+  readonly reason: Failure | undefined
+  signIn(token: string): Promise<void>
+}
+
+export function SignInPage({ reason, signIn }: Props) {
+  const [trouble, setTrouble] = useState(reason && explain(reason))
+  const [checking, setChecking] = useState(false)
+  const field = useRef<HTMLInputElement>(null)
+  const ids = { field: useId(), trouble: useId() }
+
+  useEffect(() => {
+    document.title = 'Sign in · Stagedoor'
+  }, [])
+
+  async function submit(event: FormEvent) {
+    event.preventDefault()
+    const token = tokenIn(field.current?.value ?? '')
+    if (token === undefined) return refuse(NOT_A_TOKEN)
+    setChecking(true)
+    try {
+      await signIn(token)
+    } catch (thrown) {
+      refuse(explain(asFailure(thrown)))
+    } finally {
+      setChecking(false)
+    }
+  }
+
+  function refuse(why: Trouble) {
+    setTrouble(why)
+    field.current?.select()
+  }
+
+  return (
+    <main className="door">
+      <Brand />
+      <h1>Sign in</h1>
+      <p className="muted">
+        Whatever happens in Stagedoor carries the name of who did it, so it asks who you are.
+      </p>
+      <form onSubmit={submit} noValidate>
+        <label htmlFor={ids.field}>Your token</label>
+        <div className="door-row">
+          <input
+            id={ids.field}
+            ref={field}
+            type="password"
+            className="mono"
+            autoComplete="off"
+            spellCheck={false}
+            placeholder="paste a token or a sign-in link"
+            aria-invalid={trouble !== undefined}
+            aria-describedby={trouble && ids.trouble}
+          />
+          <button type="submit" className="button is-next" disabled={checking}>
+            {checking ? 'Checking…' : 'Sign in'}
+          </button>
+        </div>
+        <div id={ids.trouble} className="door-trouble" role="alert">
+          {trouble && (
+            <>
+              <b>{trouble.what}</b> <Prose text={trouble.remedy} />
+            </>
+          )}
+        </div>
+      </form>
+      <section className="door-help" aria-labelledby="no-token">
+        <h2 id="no-token">No token yet?</h2>
+        <p>
+          <code>npm start</code> prints a sign-in link: open that. Or make a token in the folder of Stagedoor:
+        </p>
+        <Command text="npm run -s stagedoor -- token --as operator" />
+        <p className="tiny">
+          Where an identity provider signs the tokens, paste the access token that it gave you. The token
+          stays in this tab and is forgotten when you close it.
+        </p>
+        <p className="tiny">
+          <a className="link" href="/api/docs">
+            API reference
+          </a>
+        </p>
+      </section>
+    </main>
+  )
+}
+
+function explain(failure: Failure): Trouble {
+  if (failure instanceof NoAnswer) {
+    return {
+      what: failure.message,
+      remedy: 'Start it with `npm start`, then try again. Your token was not judged.',
+    }
+  }
+  return { what: sentence(failure.message), remedy: sentence(failure.hint) }
+}
+
+function sentence(text: string): string {
+  return text === '' || /[.!?…]$/.test(text) ? text : `${text}.`
+}

@@ -1,0 +1,364 @@
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { launchBrowser } from './browser.ts'
+import {
+  EXPIRED_TOKEN,
+  event,
+  type FixtureServer,
+  GOOD_TOKEN,
+  initialState,
+  startFixtureServer,
+} from './fixture-server.ts'
+
+let server: FixtureServer
+let browser: Browser
+let page: Page
+/** What the browser complained of: exceptions, refused resources, React's warnings. */
+let complaints: string[]
+
+beforeAll(async () => {
+  server = await startFixtureServer()
+  browser = await launchBrowser()
+}, 60_000)
+
+afterAll(async () => {
+  await browser?.close()
+  await server?.stop()
+})
+
+beforeEach(() => {
+  server.state = initialState()
+})
+
+afterEach(async () => {
+  await page.context().close()
+})
+
+describe('the console', { timeout: 30_000 }, () => {
+  test('a sign-in link signs in and its token leaves the address', async () => {
+    await openSignedIn()
+    expect(page.url()).toBe(`${server.url}/`)
+    await page.getByText('operator@localhost').waitFor()
+    expect(await page.content()).not.toContain(GOOD_TOKEN)
+    expect(complaints).toEqual([])
+  })
+
+  test('the token outlives a reload and ends with signing out', async () => {
+    await openSignedIn()
+    await page.reload()
+    await heading('The way of the data').waitFor()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await heading('Sign in').waitFor()
+    expect(await page.evaluate('sessionStorage.length')).toBe(0)
+    await page.reload()
+    await heading('Sign in').waitFor()
+  })
+
+  test('the picture shows five rooms in the order of the data, and which are not built yet', async () => {
+    await openSignedIn()
+    const picture = page.getByRole('list', { name: 'Rooms and gates in the order of the data' })
+    expect(await picture.getByRole('heading').allInnerTexts()).toEqual([
+      'Held',
+      'Production',
+      'Signals',
+      'Work',
+      'Projections',
+    ])
+    expect(await picture.locator('.room.is-unbuilt h2').allInnerTexts()).toEqual([
+      'Held',
+      'Production',
+      'Work',
+      'Projections',
+    ])
+    await expectText('.room:has-text("Signals") .big', '3 events')
+    await expectText('.room:has-text("Signals") .facts', /latest event\s*2 min ago/)
+  })
+
+  test('every gate shows its name and its state, and follows a change', async () => {
+    await openSignedIn()
+    const gate = (name: string) => page.getByRole('link', { name })
+    await gate('Gate into Held, iu_core.staging_writes_enabled: open').waitFor()
+    await gate('Gate between Signals and Work, queue.consumer_dispatch.enabled: closed').waitFor()
+    await gate(
+      'Gate between Production and Projections, iu_core.no_vector_staging_excluded: staging excluded',
+    ).waitFor()
+    await expectText('[id="gate-iu_core.staging_cleanup_enabled"]', /closed.*never changed/s)
+    await expectText('[id="gate-iu_core.staging_writes_enabled"]', /open.*changed 2 min ago by operator/s)
+
+    for (const row of server.state.gates) row.open = !row.open
+    await nextBeat()
+    await gate('Gate into Held, iu_core.staging_writes_enabled: closed').waitFor()
+    await gate('Gate between Signals and Work, queue.consumer_dispatch.enabled: open').waitFor()
+  })
+
+  test('health shows every check in words, and says which one is wrong', async () => {
+    await openSignedIn()
+    await expectText('#health', /version 0\.1\.0/)
+    await expectText('#health', /in order\s*Event partitions\s*created 93 days ahead/)
+    await expectText('header.top', /ready/)
+
+    server.state.checks[2] = { name: 'workers', ok: false, detail: 'no worker has reported for 3 min' }
+    await nextBeat()
+    await expectText('#health', /wrong\s*Workers\s*no worker has reported for 3 min/)
+    await expectText('header.top', /not ready: 1 wrong/)
+  })
+
+  test('events stand newest first with when, what and who; none at all is explained', async () => {
+    await openSignedIn()
+    const rows = page.getByRole('table').getByRole('row')
+    await expectText(
+      '#events tbody tr:first-child',
+      /2 min ago\s*system\.gate_changed.*open true\s*operator/s,
+    )
+    expect(await rows.count()).toBe(4)
+
+    server.state.events = Array.from({ length: 20 }, (_, age) => event(20 - age, 'dot.run.applied', 'r', age))
+    server.state.next = 'more'
+    await nextBeat()
+    await expectText('.room:has-text("Signals") .big', '20+ events')
+
+    server.state.events = []
+    server.state.next = null
+    await nextBeat()
+    await expectText('#events', /There is no event that you may read yet.*events of Acme Media/s)
+  })
+
+  test('a server that goes away is told without moving the page, and one that comes back is found', async () => {
+    await openSignedIn()
+    const before = await page.locator('.flow').boundingBox()
+    await server.stop()
+    try {
+      await nextBeat()
+      await expectText('.page-head', /The server does not answer\. What you see is from/)
+      await expectText('header.top', /connection lost/)
+      await expectText('#health', /was in order\s*Database/)
+      expect(await page.locator('.flow').boundingBox()).toEqual(before)
+    } finally {
+      await server.start()
+    }
+    await page.getByRole('button', { name: 'Ask now' }).click()
+    await expectText('.page-head', /Live/)
+    await expectText('#health', /in order\s*Database/)
+    expect(complaints.filter((complaint) => !complaint.includes('ERR_CONNECTION_REFUSED'))).toEqual([])
+  })
+
+  test('a tab that nobody sees asks for nothing, and asks at once when it is seen again', async () => {
+    await openSignedIn()
+    await setHidden(true)
+    server.asked.length = 0
+    await page.clock.runFor(60_000)
+    expect(server.asked).toEqual([])
+    const asked = page.waitForResponse('**/api/ready')
+    await setHidden(false)
+    await asked
+  })
+
+  test('what is not a token is refused on the page, and a whole link may be pasted', async () => {
+    await open()
+    await signInWith('hello')
+    await expectText('[role=alert]', /That is not a token/)
+    expect(server.asked.filter((path) => path === '/api/me')).toEqual([])
+
+    await signInWith(EXPIRED_TOKEN)
+    await expectText('[role=alert]', /The token is not valid: it expired\. Get a new one/)
+
+    await signInWith(`http://localhost:4680/#token=${GOOD_TOKEN}`)
+    await heading('The way of the data').waitFor()
+  })
+
+  test('an expired sign-in link says so and teaches how to get a token', async () => {
+    await open(`/#token=${EXPIRED_TOKEN}`)
+    await expectText('[role=alert]', /The token is not valid: it expired/)
+    await expectText('main', /npm run -s stagedoor -- token --as operator/)
+    expect(page.url()).not.toContain('token')
+  })
+
+  test('a token that ends while one looks leads back to the sign-in page with the reason', async () => {
+    await openSignedIn()
+    server.state.takesTokens = false
+    await nextBeat()
+    await heading('Sign in').waitFor()
+    await expectText('[role=alert]', /The token is not valid/)
+  })
+
+  test('a server that does not answer at sign-in keeps the token and tries again', async () => {
+    await openSignedIn()
+    await page.route('**/api/me', (route) => route.abort())
+    await page.reload()
+    await expectText('main', /The server does not answer.*Your token is kept/s)
+    await page.unroute('**/api/me')
+    await nextBeat()
+    await heading('The way of the data').waitFor()
+  })
+
+  test('an address that is no page says so', async () => {
+    await openSignedIn()
+    await page.goto(`${server.url}/uploads`)
+    await heading('There is no such page').waitFor()
+  })
+})
+
+describe('the console for everyone', { timeout: 30_000 }, () => {
+  test('landmarks, one first heading, no level left out, everything named, a way past the rail', async () => {
+    await openSignedIn()
+    for (const landmark of ['navigation', 'banner', 'main'] as const) {
+      expect(await page.getByRole(landmark).count(), landmark).toBe(1)
+    }
+    const levels = await page.evaluate<number[]>(
+      `[...document.querySelectorAll('h1,h2,h3,h4,h5,h6')].map((heading) => Number(heading.tagName[1]))`,
+    )
+    expect(levels[0]).toBe(1)
+    expect(levels.filter((level) => level === 1)).toHaveLength(1)
+    for (const [index, level] of levels.entries()) {
+      expect(level - (levels[index - 1] ?? 0), `heading ${index}`).toBeLessThanOrEqual(1)
+    }
+    for (const control of await page.locator('a:visible, button:visible, input:visible').all()) {
+      expect(await control.ariaSnapshot(), await control.evaluate('(node) => node.outerHTML')).toMatch(/"\S/)
+    }
+    await page.keyboard.press('Tab')
+    expect(await seen(':focus')).toBe('Skip to the content')
+    await page.keyboard.press('Enter')
+    expect(await page.evaluate('document.activeElement.id')).toBe('main')
+  })
+
+  test('nothing moves when the answers come', async () => {
+    let answer = () => {}
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    await open('/')
+    await page.route(/\/api\/(ready|gates|events)/, async (route) => {
+      await answered
+      await route.continue()
+    })
+    await signInWith(GOOD_TOKEN)
+    await expectText('#gates', /reading…/)
+    const places = () => Promise.all(['.flow', '#health', '#gates', '#events'].map(placeOf))
+    const before = await places()
+    answer()
+    await expectText('#events', /system\.gate_changed/)
+    await expectText('#gates', /never changed/)
+    await expectText('#health', /in order/)
+    expect(await places()).toEqual(before)
+  })
+
+  test.each(['light', 'dark'] as const)(
+    '%s: words can be read on every ground they stand on',
+    async (scheme) => {
+      await openSignedIn({ colorScheme: scheme })
+      const dark = await page.evaluate<boolean>(`matchMedia('(prefers-color-scheme: dark)').matches`)
+      expect(dark).toBe(scheme === 'dark')
+      const luminance = relativeLuminance(await token('--paper'))
+      expect(luminance < 0.5).toBe(scheme === 'dark')
+      const pairs = [
+        ...['--ink', '--ink-2', '--ink-3'].flatMap((ink) =>
+          ['--paper', '--panel', '--sunken'].map((ground) => [ink, ground] as const),
+        ),
+        ...['held', 'ok', 'bad', 'work', 'stale'].map((tone) => [`--${tone}`, `--${tone}-soft`] as const),
+        ...['--held', '--ok', '--bad', '--stale'].map((tone) => [tone, '--paper'] as const),
+        ['--accent-ink', '--accent'] as const,
+      ]
+      for (const [ink, ground] of pairs) {
+        expect(contrast(await token(ink), await token(ground)), `${ink} on ${ground}`).toBeGreaterThanOrEqual(
+          4.5,
+        )
+      }
+      expect(complaints).toEqual([])
+    },
+  )
+
+  test.each([1280, 1000, 390, 320])('%i pixels wide: nothing stands outside of the window', async (width) => {
+    await openSignedIn({ viewport: { width, height: 800 } })
+    await expectText('#events', /system\.gate_changed/)
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await heading('Sign in').waitFor()
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+  })
+
+  test('in a narrow window the rail is a menu', async () => {
+    await openSignedIn({ viewport: { width: 390, height: 844 } })
+    const health = page.getByRole('navigation').getByRole('link', { name: 'Health' })
+    expect(await health.isVisible()).toBe(false)
+    await page.getByRole('button', { name: 'Menu' }).click()
+    await health.click()
+    expect(await health.isVisible()).toBe(false)
+    expect(page.url()).toBe(`${server.url}/#health`)
+  })
+})
+
+async function open(path = '/', options: BrowserContextOptions = {}): Promise<void> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
+  page = await context.newPage()
+  complaints = []
+  server.asked.length = 0
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(message.text())
+  })
+  page.on('pageerror', (error) => complaints.push(String(error)))
+  await page.clock.install()
+  await page.goto(server.url + path)
+}
+
+async function openSignedIn(options: BrowserContextOptions = {}): Promise<void> {
+  await open(`/#token=${GOOD_TOKEN}`, options)
+  await page.getByRole('link', { name: 'iu_core.staging_writes_enabled: open' }).waitFor()
+  await page.locator('#health .chip.is-ok').first().waitFor()
+  await page.locator('#events table').waitFor()
+}
+
+/** The console reads every 5 s; the page's clock is moved on instead of waiting. */
+function nextBeat(): Promise<void> {
+  return page.clock.runFor(5_100)
+}
+
+async function placeOf(selector: string) {
+  const box = await page.locator(selector).boundingBox()
+  return { selector, x: Math.round(box?.x ?? -1), y: Math.round(box?.y ?? -1) }
+}
+
+async function signInWith(text: string): Promise<void> {
+  await page.getByLabel('Your token').fill(text)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
+async function setHidden(hidden: boolean): Promise<void> {
+  await page.evaluate(
+    `Object.defineProperty(document, 'hidden', { value: ${hidden}, configurable: true });
+     document.dispatchEvent(new Event('visibilitychange'))`,
+  )
+}
+
+function heading(name: string) {
+  return page.getByRole('heading', { level: 1, name, exact: true })
+}
+
+function seen(selector: string): Promise<string> {
+  // biome-ignore lint/performance/useDomNodeTextContent: what a person sees, not what is in the tree
+  return page.locator(selector).innerText()
+}
+
+async function expectText(selector: string, text: string | RegExp): Promise<void> {
+  await expect.poll(() => seen(selector), { timeout: 10_000 }).toMatch(text)
+}
+
+function token(name: string): Promise<string> {
+  return page.evaluate<string>(
+    `getComputedStyle(document.documentElement).getPropertyValue('${name}').trim()`,
+  )
+}
+
+/** The two formulas of WCAG 2. */
+function contrast(a: string, b: string): number {
+  const [dark, light] = [relativeLuminance(a), relativeLuminance(b)].sort((x, y) => x - y) as [number, number]
+  return (light + 0.05) / (dark + 0.05)
+}
+
+function relativeLuminance(colour: string): number {
+  const hex = colour.length === 4 ? colour.replace(/[^#]/g, '$&$&') : colour
+  const [red, green, blue] = [1, 3, 5].map((at) => {
+    const part = Number.parseInt(hex.slice(at, at + 2), 16) / 255
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4
+  }) as [number, number, number]
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+}
