@@ -43,6 +43,35 @@ as $$
 $$;
 
 -- The workspaces may be the user's own tables (as on Supabase): created only where absent, never altered.
+-- Then their owner has to let us read them: a member list that silently looks empty would lock everybody out.
+do $$
+declare
+  v_members regclass := to_regclass('public.workspace_members');
+  v_missing text[] := '{}';
+begin
+  if v_members is null then
+    if to_regclass('public.workspaces') is not null and not has_table_privilege('public.workspaces', 'references') then
+      v_missing := v_missing || 'grant references on public.workspaces to workflow_admin;'::text;
+    end if;
+  else
+    if not has_table_privilege(v_members, 'select') then
+      v_missing := v_missing || 'grant select on public.workspace_members to workflow_admin;'::text;
+    end if;
+    if row_security_active(v_members) and not exists (
+      select from pg_policy
+       where polrelid = v_members and polcmd in ('r', '*') and 'workflow_admin'::regrole = any (polroles)) then
+      v_missing := v_missing || ('create policy stagedoor_reads on public.workspace_members for select '
+                              || 'to workflow_admin using (true);')::text;
+    end if;
+  end if;
+  if v_missing <> '{}' then
+    raise exception using
+      errcode = 'insufficient_privilege',
+      message = 'Stagedoor may not read the workspaces that are there already. Their owner runs once: '
+             || array_to_string(v_missing, ' ');
+  end if;
+end $$;
+
 do $$
 begin
   if to_regclass('public.workspaces') is null then

@@ -90,8 +90,10 @@ grant select on iu_core.event_domain, iu_core.event_vocabulary to
   authenticated, service_role, dot_executor, directus, stagedoor_agent, stagedoor_reviewer;
 
 alter table iu_core.event_outbox enable row level security;
+-- What Stagedoor says of itself (a gate was opened) belongs to no workspace and concerns everybody.
 create policy event_outbox_member_reads on iu_core.event_outbox for select
-  to authenticated, stagedoor_agent, stagedoor_reviewer using (workspace_id in (select iu_core.fn_my_workspaces()));
+  to authenticated, stagedoor_agent, stagedoor_reviewer
+  using (workspace_id in (select iu_core.fn_my_workspaces()) or (workspace_id is null and event_domain = 'system'));
 create policy event_outbox_service_reads on iu_core.event_outbox for select to service_role, dot_executor using (true);
 grant select on iu_core.event_outbox to authenticated, service_role, dot_executor, stagedoor_agent, stagedoor_reviewer;
 

@@ -5,6 +5,8 @@ import { mapDatabaseError } from './database-error.ts'
 
 export type Client = pg.ClientBase
 export type Pool = pg.Pool
+/** A client inside a transaction, or a pool for a single statement. */
+export type Queryable = Pick<pg.ClientBase, 'query'>
 
 export interface ConnectionOptions {
   /** SET ROLE on every new connection. */

@@ -8,6 +8,8 @@ export interface Caller {
   readonly role: string
   /** The verified token; trusted by the database only when the session's login is stagedoor_api. */
   readonly claims?: Readonly<Record<string, unknown>>
+  /** The database refuses every write. */
+  readonly readOnly?: boolean
 }
 
 /** Commits when `work` resolves, rolls back when it throws. A broken connection is not returned to the pool. */
@@ -60,5 +62,5 @@ function begin(caller: Caller | undefined): string {
   const claims = caller.claims
     ? `; select set_config('request.jwt.claims', ${pg.escapeLiteral(JSON.stringify(caller.claims))}, true)`
     : ''
-  return `begin; set local role ${pg.escapeIdentifier(caller.role)}${claims}`
+  return `begin${caller.readOnly ? ' read only' : ''}; set local role ${pg.escapeIdentifier(caller.role)}${claims}`
 }

@@ -28,26 +28,26 @@ export function identityOf(pid: number): string | undefined {
   return ps(pid, 'lstart')
 }
 
-/** True when this process works inside the folder: a postmaster and its backends all do. */
-export function worksIn(pid: number, folder: string): boolean {
-  if (process.platform === 'linux') {
-    try {
-      if (readlinkSync(`/proc/${pid}/cwd`) === folder) return true
-    } catch {
-      // Not ours to look into; the command line is open to everybody.
-    }
-    return (readText(`/proc/${pid}/cmdline`) ?? '').split('\0').includes(folder)
-  }
-  return ps(pid, 'command')?.includes(folder) ?? false
+/** True when this process is the postmaster of the data folder, which works inside it. */
+export function serves(pid: number, folder: string): boolean {
+  return stands(pid, folder) || (ps(pid, 'command')?.includes(`postgres -D ${folder} `) ?? false)
 }
 
-/** Every process inside the folder. Only Linux can tell; elsewhere nothing is found. */
+/** Every server process inside the folder: a postmaster and its backends all are. Only Linux can tell. */
 export function processesIn(folder: string): number[] {
   if (process.platform !== 'linux') return []
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
-    .filter((pid) => worksIn(pid, folder) && isAlive(pid))
+    .filter((pid) => stands(pid, folder) && isAlive(pid))
+}
+
+export function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error // It has just ended.
+  }
 }
 
 /** Asks until it is so, or the time is up. */
@@ -67,6 +67,16 @@ export async function until(
 function statFields(pid: number): string[] | undefined {
   const line = readText(`/proc/${pid}/stat`)
   return line?.slice(line.lastIndexOf(')') + 2).split(' ')
+}
+
+/** A shell in which somebody looks at the folder is no server. */
+function stands(pid: number, folder: string): boolean {
+  try {
+    const program = readlinkSync(`/proc/${pid}/exe`)
+    return readlinkSync(`/proc/${pid}/cwd`) === folder && /\/postgres( \(deleted\))?$/.test(program)
+  } catch {
+    return false // Gone, not ours to look into, or not Linux.
+  }
 }
 
 function ps(pid: number, column: string): string | undefined {

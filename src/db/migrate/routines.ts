@@ -3,7 +3,6 @@
  * CREATE OR REPLACE alone is not enough: a changed return type or parameter name is refused, a changed
  * parameter list makes a second function beside the first, and old grants stay.
  */
-import { createHash } from 'node:crypto'
 import type pg from 'pg'
 import { StagedoorError } from '../../errors.ts'
 import { ROLES } from './bootstrap.ts'
@@ -15,27 +14,52 @@ interface Applied {
   readonly schema_name: string
   readonly object_name: string
   readonly hash: string
+  readonly definition_hash: string
+  /** Hashes of what stands under its name now: one, unless somebody dropped it or made a second. */
+  readonly live: readonly string[]
 }
 
 export interface RoutineChanges {
+  /** To be applied: the file is new, has changed, or the database no longer has what it made. */
   readonly changed: readonly Routine[]
   readonly removed: readonly Applied[]
+  /** Those of `changed` whose file was applied as it is, and which were changed or dropped behind our back. */
+  readonly drifted: readonly Routine[]
 }
 
+/** The server shows names by what the search path finds: the same path always, or equal objects look different. */
+const FIXED_PATH = 'set local search_path = pg_catalog, pg_temp'
+
+/** Runs inside the caller's transaction. */
 export async function compareRoutines(
   client: pg.Client,
   routines: readonly Routine[],
 ): Promise<RoutineChanges> {
+  await client.query(FIXED_PATH)
   const { rows } = await client.query<Applied>(
-    'select file, kind, schema_name, object_name, hash from iu_core.schema_routine',
+    `select file, kind, schema_name, object_name, hash, definition_hash,
+            ${liveHashes('kind', 'schema_name', 'object_name')} as live
+       from iu_core.schema_routine`,
   )
   const applied = new Map(rows.map((row) => [row.file, row]))
   const files = new Set(routines.map((routine) => routine.file))
+  const unchanged = (routine: Routine) => applied.get(routine.file)?.hash === routine.hash
+  const drifted = routines.filter((routine) => unchanged(routine) && isDrifted(applied.get(routine.file)!))
   return {
-    changed: routines.filter((routine) => applied.get(routine.file)?.hash !== routine.hash),
+    changed: routines.filter((routine) => !unchanged(routine) || drifted.includes(routine)),
     removed: rows.filter((row) => !files.has(row.file)),
+    drifted,
   }
 }
+
+/** Another major version shows the same view in other words, so after an upgrade there is nothing to compare. */
+function isDrifted({ definition_hash, live }: Applied): boolean {
+  const [only] = live
+  if (only === undefined || live.length > 1) return true
+  return only !== definition_hash && major(only) === major(definition_hash)
+}
+
+const major = (hash: string) => hash.split(':')[0]
 
 /** Runs inside the caller's transaction, as the owner. */
 export async function applyRoutines(
@@ -44,7 +68,7 @@ export async function applyRoutines(
   changes: RoutineChanges,
 ): Promise<void> {
   // Bodies may name functions of later files.
-  await client.query('set local check_function_bodies = off')
+  await client.query(`set local check_function_bodies = off; ${FIXED_PATH}`)
   const queue = [...changes.changed]
   for (const gone of changes.removed) {
     queue.push(...(await drop(client, gone.kind, gone.schema_name, gone.object_name, routines)))
@@ -96,7 +120,7 @@ async function applyRoutine(
   const [identity] = added.length > 0 ? added : after
   if (!identity) throw failed(routine, new Error('it made nothing of its name'))
   if (routine.kind !== 'view') await client.query(`revoke all on ${routine.kind} ${identity} from public`)
-  await record(client, routine, identity)
+  await record(client, routine)
   return dropped
 }
 
@@ -218,33 +242,28 @@ async function signature(client: pg.Client, identity: string): Promise<string> {
   return rows[0]!.signature
 }
 
-async function record(client: pg.Client, routine: Routine, identity: string): Promise<void> {
-  const definition = await liveDefinition(client, routine.kind, identity)
+async function record(client: pg.Client, routine: Routine): Promise<void> {
   await client.query(
     `insert into iu_core.schema_routine (file, kind, schema_name, object_name, hash, definition_hash)
-     values ($1, $2, $3, $4, $5, $6)
+     values ($1, $2, $3, $4, $5, (${liveHashes('$2::text', '$3::text', '$4::text')})[1])
      on conflict (file) do update
        set hash = excluded.hash, definition_hash = excluded.definition_hash, applied_at = clock_timestamp()`,
-    [routine.file, routine.kind, routine.schema, routine.name, routine.hash, definition],
+    [routine.file, routine.kind, routine.schema, routine.name, routine.hash],
   )
 }
 
-/** A hash of the object as the server shows it, so that doctor notices a change made behind our back. */
-export async function liveDefinition(
-  client: pg.Client,
-  kind: Routine['kind'],
-  identity: string,
-): Promise<string> {
-  const { rows } =
-    kind === 'view'
-      ? await client.query<{ definition: string }>('select pg_get_viewdef($1::regclass) as definition', [
-          identity,
-        ])
-      : await client.query<{ definition: string }>(
-          'select pg_get_functiondef($1::regprocedure) as definition',
-          [await signature(client, identity)],
-        )
-  return createHash('sha256').update(rows[0]!.definition).digest('hex')
+/** The server's version and a hash of the object as it shows it: SQL for an array of them. */
+function liveHashes(kind: string, schema: string, name: string): string {
+  return `array(
+    select current_setting('server_version_num')::int / 10000 || ':' ||
+           encode(sha256(convert_to(definition, 'UTF8')), 'hex')
+      from (select pg_get_functiondef(p.oid) as definition
+              from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+             where ${kind} <> 'view' and p.prokind in ('f', 'p') and n.nspname = ${schema} and p.proname = ${name}
+            union all
+            select concat(pg_get_viewdef(c.oid), c.reloptions)
+              from pg_class c join pg_namespace n on n.oid = c.relnamespace
+             where ${kind} = 'view' and c.relkind = 'v' and n.nspname = ${schema} and c.relname = ${name}) as shown)`
 }
 
 function failed(routine: Routine, cause: unknown): StagedoorError {

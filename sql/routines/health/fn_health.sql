@@ -1,0 +1,18 @@
+-- What readiness needs to know, in one round trip.
+create or replace function iu_core.fn_health(
+  out migration_version integer,
+  out migration_count integer,
+  out routines_digest text,
+  out partition_days_left integer
+)
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+  select (select max(version) from iu_core.schema_migration),
+         (select count(*)::integer from iu_core.schema_migration),
+         (select encode(sha256(string_agg(file || ' ' || hash, e'\n' order by file collate "C")::bytea), 'hex')
+            from iu_core.schema_routine),
+         (select extract(day from max(to_time) - now())::integer from iu_core.v_event_partition)
+$$;
+
+grant execute on function iu_core.fn_health() to dot_executor, service_role;

@@ -1,0 +1,46 @@
+import { Command, InvalidArgumentError } from 'commander'
+import pc from 'picocolors'
+import { type GlobalOptions, outputOf, withStagedoor } from '../context.ts'
+import { table } from '../output.ts'
+
+export function eventsCommand(): Command {
+  const events = new Command('events').description('the event outbox: what happened, newest first')
+  events
+    .command('list')
+    .description('the latest events')
+    .option('--limit <n>', 'how many', whole, 20)
+    .option('--before <id>', 'older than this event')
+    .action(async (_options, command: Command) => {
+      const options = command.optsWithGlobals<GlobalOptions & { limit: number; before?: string }>()
+      const output = outputOf(options)
+      const page = { limit: options.limit, ...(options.before !== undefined && { before: options.before }) }
+      const list = await withStagedoor(options, (stagedoor) => stagedoor.events.list(page))
+      output.result(list, () => {
+        if (list.length === 0) {
+          return output.line(
+            'No events yet. Opening a gate makes one: stagedoor gate open iu_core.staging_writes_enabled',
+          )
+        }
+        output.line(
+          table(
+            list.map((event) => [
+              event.created_at.toISOString(),
+              `${event.event_domain}.${event.event_type}`,
+              event.event_subject_ref ?? '',
+              event.actor,
+              event.id,
+            ]),
+            (cell, column) => (column === 1 ? pc.bold(cell) : column === 4 ? pc.dim(cell) : cell),
+          ),
+        )
+      })
+    })
+  return events
+}
+
+function whole(value: string): number {
+  const number = Number(value)
+  if (!Number.isInteger(number) || number < 1 || number > 1000)
+    throw new InvalidArgumentError('A whole number from 1 to 1000.')
+  return number
+}

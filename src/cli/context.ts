@@ -1,0 +1,47 @@
+/** What every command starts from: the configuration, the output, and on demand the database. */
+import { type Config, readConfig, type SettingName } from '../config.ts'
+import { type Database, openDatabase } from '../db/open.ts'
+import { assemble, type Stagedoor } from '../stagedoor.ts'
+import { createOutput, type Output } from './output.ts'
+
+export interface GlobalOptions {
+  readonly json?: boolean
+  readonly home?: string
+}
+
+export function outputOf(options: GlobalOptions): Output {
+  return createOutput(options.json === true)
+}
+
+export function configOf(options: GlobalOptions, flags: Partial<Record<SettingName, string>> = {}): Config {
+  return readConfig(process.env, { ...(options.home !== undefined && { home: options.home }), ...flags })
+}
+
+/** A running `npm start` is used if there is one; otherwise the embedded server runs for this command only. */
+export async function withDatabase<T>(
+  options: GlobalOptions,
+  work: (database: Database, config: Config) => Promise<T>,
+): Promise<T> {
+  const config = configOf(options)
+  const output = outputOf(options)
+  const database = await openDatabase(config, { share: true, notice: output.note })
+  try {
+    return await work(database, config)
+  } finally {
+    await database.close()
+  }
+}
+
+export async function withStagedoor<T>(
+  options: GlobalOptions,
+  work: (stagedoor: Stagedoor, database: Database, config: Config) => Promise<T>,
+): Promise<T> {
+  const config = configOf(options)
+  const database = await openDatabase(config, { share: true, notice: outputOf(options).note })
+  const stagedoor = assemble(database)
+  try {
+    return await work(stagedoor, database, config)
+  } finally {
+    await stagedoor.close()
+  }
+}

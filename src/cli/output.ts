@@ -1,0 +1,64 @@
+/** What the CLI prints: tables and sentences for people, one JSON value for machines. */
+import pc from 'picocolors'
+import { asStagedoorError } from '../errors.ts'
+
+export interface Output {
+  readonly json: boolean
+  /** One JSON value in --json mode, else what `forPeople` prints. */
+  result(value: unknown, forPeople: () => void): void
+  line(text?: string): void
+  /** Progress and side remarks: stderr, so that stdout stays clean. */
+  note(text: string): void
+}
+
+export function createOutput(json: boolean): Output {
+  return {
+    json,
+    result(value, forPeople) {
+      if (json) process.stdout.write(`${JSON.stringify(value, null, 2)}\n`)
+      else forPeople()
+    },
+    line: (text = '') => {
+      if (!json) process.stdout.write(`${text}\n`)
+    },
+    note: (text) => {
+      process.stderr.write(`${text}\n`)
+    },
+  }
+}
+
+/** Columns as wide as their widest cell. Colours are added by `paint` after measuring. */
+export function table(
+  rows: readonly (readonly string[])[],
+  paint: (cell: string, column: number, row: number) => string = (cell) => cell,
+): string {
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]!.length))) ?? []
+  return rows
+    .map((row, r) =>
+      row
+        .map((cell, c) => (c === row.length - 1 ? paint(cell, c, r) : paint(cell.padEnd(widths[c]!), c, r)))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}
+
+/** Message and hint on stderr, and the exit code of the catalogue. */
+export function reportError(thrown: unknown, json: boolean): number {
+  const error = asStagedoorError(thrown)
+  if (json) {
+    const { code, message, hint, retryable, details } = error
+    process.stderr.write(
+      `${JSON.stringify({ error: { code, message, hint, retryable, details } }, null, 2)}\n`,
+    )
+    return error.exitCode
+  }
+  process.stderr.write(`${pc.red('✖')} ${error.message}\n`)
+  const statements = error.details.statements
+  if (Array.isArray(statements)) process.stderr.write(`\n${statements.join('\n')}\n\n`)
+  process.stderr.write(`  ${pc.dim(error.hint)}\n`)
+  if (error.code === 'internal' && process.env.LOG_LEVEL === 'debug') {
+    process.stderr.write(`${((error.cause as Error) ?? error).stack}\n`)
+  }
+  return error.exitCode
+}

@@ -1,0 +1,123 @@
+/** One process: the database, the workers, the API and the console, started in order and stopped in reverse. */
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import pino, { type Logger } from 'pino'
+import type { Config } from '../config.ts'
+import { createPool, type Pool, withClient } from '../db/connection.ts'
+import { createHealthProbe } from '../db/health.ts'
+import { type MaintenanceTask, startMaintenance } from '../db/maintenance.ts'
+import type { Database } from '../db/open.ts'
+import { inTransaction } from '../db/transaction.ts'
+import { StagedoorError } from '../errors.ts'
+import { maintainPartitions } from '../events/outbox.ts'
+import { sweepOverrides } from '../gates/gates.ts'
+import { createServer } from '../http/server.ts'
+import { createTokenVerifier } from '../http/tokens.ts'
+
+export interface Serving {
+  readonly url: string
+  stop(): Promise<void>
+}
+
+const HOUR = 3_600_000
+
+const TASKS: readonly MaintenanceTask[] = [
+  {
+    name: 'event partitions',
+    everyMs: HOUR,
+    async run(client) {
+      const { created, dropped } = await maintainPartitions(client)
+      return created + dropped > 0 ? `${created} partitions made, ${dropped} dropped` : undefined
+    },
+  },
+  {
+    name: 'gate overrides',
+    everyMs: HOUR,
+    async run(client) {
+      const swept = await sweepOverrides(client)
+      return swept > 0 ? `${swept} overrides had outlived their transactions` : undefined
+    },
+  },
+]
+
+/** Closes `database` when stopped, or when it could not start. */
+export async function serve(config: Config, database: Database): Promise<Serving> {
+  const log = pino({ level: config.logLevel, redact: ['req.headers.authorization'] }, pino.destination(2))
+  const closers: (() => Promise<unknown>)[] = [() => database.close()]
+  const stop = async (): Promise<void> => {
+    for (const close of closers.splice(0).reverse())
+      await close().catch((error) => log.error({ err: error }, 'on stop'))
+  }
+  try {
+    await requireApiLogin(database)
+    const pool = open(closers, createPool(database.apiUrl, { max: config.poolSize, purpose: 'api' }))
+    const workers = open(
+      closers,
+      createPool(database.workerUrl, { role: 'dot_executor', max: 4, purpose: 'worker' }),
+    )
+    const maintenance = startMaintenance(workers, TASKS, log)
+    closers.push(() => maintenance.stop())
+    const url = await listen(config, database, pool, workers, log, closers, maintenance.health)
+    return { url, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+function open(closers: (() => Promise<unknown>)[], pool: Pool): Pool {
+  closers.push(() => pool.end())
+  return pool
+}
+
+async function listen(
+  config: Config,
+  database: Database,
+  pool: Pool,
+  workers: Pool,
+  log: Logger,
+  closers: (() => Promise<unknown>)[],
+  workerHealth: ReturnType<typeof startMaintenance>['health'],
+): Promise<string> {
+  const probe = createHealthProbe()
+  const app = await createServer({
+    config,
+    pool,
+    log,
+    tokens: createTokenVerifier(config, database.jwtSecret),
+    health: async () => [...(await inTransaction(workers, probe)), workerHealth()],
+  })
+  closers.push(() => app.close())
+  try {
+    await app.listen({ port: config.port, host: config.host })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') {
+      throw new StagedoorError('port_in_use', { port: config.port, host: config.host }, { cause: error })
+    }
+    throw error
+  }
+  const { port } = app.server.address() as AddressInfo
+  const host = ['127.0.0.1', '0.0.0.0', '::', '::1'].includes(config.host) ? 'localhost' : config.host
+  return `http://${host}:${port}`
+}
+
+/** Anything more powerful than stagedoor_api would make the wall a matter of trust. */
+async function requireApiLogin(database: Database): Promise<void> {
+  const login = await withClient(database.apiUrl, async (client) => {
+    const { rows } = await client.query<{ login: string }>('select session_user as login')
+    return rows[0]!.login
+  })
+  if (login !== 'stagedoor_api') throw new StagedoorError('api_login_wrong', { login })
+}
+
+/** Resolves at the first SIGINT or SIGTERM; a second one ends the process at once. */
+export async function untilStopped(): Promise<void> {
+  const abort = new AbortController()
+  await Promise.race(
+    (['SIGINT', 'SIGTERM'] as const).map((signal) =>
+      once(process, signal, { signal: abort.signal }).catch(() => {}),
+    ),
+  )
+  abort.abort()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
+}

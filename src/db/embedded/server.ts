@@ -1,0 +1,215 @@
+/** The embedded PostgreSQL: one server per home, for people who have not named a database of their own. */
+import { join } from 'node:path'
+import pg from 'pg'
+import { StagedoorError } from '../../errors.ts'
+import { type EmbeddedVersion, prepareBinaries } from './binaries.ts'
+import { prepareCluster } from './cluster.ts'
+import { type HomeLock, liveOwner, takeLock } from './lock.ts'
+import { rotateLog } from './log.ts'
+import { choosePlace, inHome, prepareHome, recall, remember } from './place.ts'
+import { choosePort, isFree } from './port.ts'
+import { endLeftovers, type LaunchOptions, launch, type Postmaster } from './postmaster.ts'
+import { existingSecrets, readSecrets } from './secrets.ts'
+
+export interface EmbeddedServer {
+  readonly port: number
+  readonly dataDir: string
+  readonly majorVersion: number
+  readonly logFile: string
+  /** postgres:// URL for the superuser `postgres` on 127.0.0.1 */
+  url(database?: string): string
+  /** Fast shutdown, waits until the process is gone; idempotent. */
+  stop(): Promise<void>
+  /** Ends the server, with `immediate` as a crash would, and starts it again on the same port. */
+  restart(mode: 'fast' | 'immediate'): Promise<void>
+}
+
+export interface EmbeddedOptions {
+  /** STAGEDOOR_HOME; everything lives below it: data, log, secrets, lock. */
+  readonly home: string
+  readonly version?: EmbeddedVersion
+  /** `throwaway` never waits for the disk: for tests. */
+  readonly durability?: 'safe' | 'throwaway'
+  /** More settings of postgresql.conf. */
+  readonly settings?: Readonly<Record<string, string>>
+  /** Is told what a person should know, for example that the data was placed elsewhere. */
+  readonly notice?: (line: string) => void
+}
+
+export interface RunningServer {
+  readonly port: number
+  /** The Stagedoor process that owns the server. */
+  readonly pid: number
+  url(database?: string): string
+}
+
+const THROWAWAY = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
+/** Decided here, or the promises of this module would not hold. */
+const RESERVED = [
+  'port',
+  'listen_addresses',
+  'unix_socket_directories',
+  'data_directory',
+  'config_file',
+  'hba_file',
+]
+const PORT_ATTEMPTS = 3
+
+export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedServer> {
+  const settings = serverSettings(options)
+  const home = await inHome(options.home, () => prepareHome(options.home))
+  const lock = await inHome(home, () => takeLock(home))
+  try {
+    return await startLocked(home, lock, settings, options)
+  } catch (error) {
+    await lock.release()
+    throw error
+  }
+}
+
+/** The server that another Stagedoor process runs on this home, if it lives and answers. Changes nothing. */
+export async function findRunning(home: string): Promise<RunningServer | undefined> {
+  try {
+    const pid = await liveOwner(home)
+    if (pid === undefined) return undefined
+    const [{ port }, secrets] = await Promise.all([recall(home), existingSecrets(home)])
+    if (port === undefined || secrets === undefined) return undefined
+    const url = urlOf(port, secrets.superuserPassword)
+    await ask(url())
+    return { port, pid, url }
+  } catch {
+    return undefined // Still starting, or not ours to look into: in both cases there is nothing to talk to.
+  }
+}
+
+async function startLocked(
+  home: string,
+  lock: HomeLock,
+  settings: Record<string, string>,
+  { version = 18, durability = 'safe', notice = () => {} }: EmbeddedOptions,
+): Promise<EmbeddedServer> {
+  const logFile = join(home, 'postgres.log')
+  const { account, binaries, dataDir, remembered, password, base } = await inHome(home, async () => {
+    await rotateLog(logFile)
+    const remembered = await recall(home)
+    const place = await choosePlace(home, remembered, notice)
+    const binaries = await prepareBinaries(version, place.account, place.base, notice)
+    const password = (await readSecrets(home)).superuserPassword
+    const sync = durability === 'safe'
+    const dataDir = await prepareCluster({ home, place, version, binaries, password, sync, logFile })
+    return { ...place, binaries, dataDir, remembered, password }
+  })
+  await endLeftovers(dataDir, logFile, notice)
+  const common = { postgres: binaries.postgres, account, dataDir, settings, logFile }
+  const { port, postmaster } = await launchOnFreePort(common, remembered.port)
+  const url = urlOf(port, password)
+  try {
+    await checkLogin(home, url())
+    await remember(home, { port, base })
+  } catch (error) {
+    await postmaster.end('fast')
+    throw error
+  }
+  const control = supervise({ ...common, port }, postmaster, lock, notice)
+  return { port, dataDir, majorVersion: version, logFile, url, ...control }
+}
+
+/** Stop and restart, one after the other in the order of the calls. */
+function supervise(
+  launchOptions: LaunchOptions,
+  first: Postmaster,
+  lock: HomeLock,
+  notice: (line: string) => void,
+): Pick<EmbeddedServer, 'stop' | 'restart'> {
+  let current = first
+  let ending = false
+  let stopped: Promise<void> | undefined
+  let turn: Promise<void> = Promise.resolve()
+
+  const watch = (postmaster: Postmaster): void => {
+    void postmaster.exited.then(() => {
+      if (!ending) notice(`The embedded PostgreSQL ended by itself; its log is ${launchOptions.logFile}.`)
+    })
+  }
+  watch(first)
+
+  const stop = async (): Promise<void> => {
+    ending = true
+    await current.end('fast')
+    await lock.release()
+  }
+  const restart = async (mode: 'fast' | 'immediate'): Promise<void> => {
+    ending = true
+    await current.end(mode)
+    await endLeftovers(launchOptions.dataDir, launchOptions.logFile, notice)
+    current = await launch(launchOptions)
+    ending = false
+    watch(current)
+  }
+  return {
+    stop: () => {
+      stopped ??= turn.then(stop, stop)
+      return stopped
+    },
+    restart: (mode) => {
+      if (stopped) return Promise.reject(new StagedoorError('internal', { reason: 'the server was stopped' }))
+      turn = turn.then(
+        () => restart(mode),
+        () => restart(mode),
+      )
+      return turn
+    },
+  }
+}
+
+/** Between our look at a port and the server's there is a moment in which another program can take it. */
+async function launchOnFreePort(
+  options: Omit<LaunchOptions, 'port'>,
+  remembered: number | undefined,
+): Promise<{ port: number; postmaster: Postmaster }> {
+  for (let attempt = 1; ; attempt++) {
+    const port = await choosePort(remembered)
+    try {
+      return { port, postmaster: await launch({ ...options, port }) }
+    } catch (error) {
+      if (attempt === PORT_ATTEMPTS || (await isFree(port))) throw error
+    }
+  }
+}
+
+async function checkLogin(home: string, url: string): Promise<void> {
+  try {
+    await ask(url)
+  } catch (cause) {
+    if ((cause as { code?: string }).code !== '28P01') throw cause
+    const reason = 'the password in secrets.json is not the one of its data'
+    const hint = 'Put the secrets.json that belongs to this data back from a backup.'
+    throw new StagedoorError('home_incomplete', { home, reason }, { hint, cause })
+  }
+}
+
+async function ask(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000 })
+  client.on('error', () => {}) // Without a listener a lost connection would end the process.
+  try {
+    await client.connect()
+    await client.query('select 1')
+  } finally {
+    await client.end()
+  }
+}
+
+function serverSettings({ durability, settings = {} }: EmbeddedOptions): Record<string, string> {
+  for (const name of Object.keys(settings)) {
+    if (RESERVED.includes(name) || !/^[a-z_][\w.]*$/i.test(name)) {
+      const reason = `${name} cannot be set for the embedded server`
+      throw new StagedoorError('argument_invalid', { reason })
+    }
+  }
+  return durability === 'throwaway' ? { ...THROWAWAY, ...settings } : { ...settings }
+}
+
+function urlOf(port: number, password: string): (database?: string) => string {
+  return (database = 'postgres') =>
+    `postgres://postgres:${password}@127.0.0.1:${port}/${encodeURIComponent(database)}`
+}

@@ -1,0 +1,48 @@
+/** Is this database ready for this version? One cheap query, asked often. */
+import { createHash } from 'node:crypto'
+import type { Queryable } from './connection.ts'
+import { readSqlFiles } from './migrate/files.ts'
+
+export interface HealthCheck {
+  readonly name: string
+  readonly ok: boolean
+  readonly detail: string
+}
+
+/** Under this many days of partitions ahead something has stopped making them. */
+const FEWEST_PARTITION_DAYS = 30
+
+/** Reads the shipped SQL once; the answer is compared with it at every check. */
+export function createHealthProbe(): (db: Queryable) => Promise<HealthCheck[]> {
+  const { migrations, routines } = readSqlFiles()
+  const expectedRoutines = digest(routines.map((routine) => `${routine.file} ${routine.hash}`))
+  return async (db) => {
+    const { rows } = await db.query<{
+      migration_count: number
+      routines_digest: string | null
+      partition_days_left: number | null
+    }>('select migration_count, routines_digest, partition_days_left from iu_core.fn_health()')
+    const found = rows[0]!
+    const current = found.migration_count === migrations.length && found.routines_digest === expectedRoutines
+    const days = found.partition_days_left ?? 0
+    return [
+      { name: 'database', ok: true, detail: 'answers' },
+      {
+        name: 'migrations',
+        ok: current,
+        detail: current
+          ? `${found.migration_count} applied, routines current`
+          : `${found.migration_count} of ${migrations.length} applied or routines differ: run stagedoor migrate`,
+      },
+      {
+        name: 'event_partitions',
+        ok: days >= FEWEST_PARTITION_DAYS,
+        detail: `made for ${days} days ahead`,
+      },
+    ]
+  }
+}
+
+function digest(lines: string[]): string {
+  return createHash('sha256').update(lines.sort().join('\n')).digest('hex')
+}

@@ -1,0 +1,51 @@
+/** Every error leaves as application/problem+json (RFC 9457) with the catalogue's status and hint. */
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { mapDatabaseError } from '../db/database-error.ts'
+import { asStagedoorError, StagedoorError } from '../errors.ts'
+
+export const Problem = Type.Object(
+  {
+    type: Type.String({ description: 'where the error is described' }),
+    title: Type.String(),
+    status: Type.Integer(),
+    detail: Type.String(),
+    hint: Type.String({ description: 'what to do about it' }),
+    code: Type.String({ description: 'stable code of the error catalogue' }),
+    retryable: Type.Boolean(),
+    request_id: Type.String(),
+  },
+  { $id: 'Problem' },
+)
+
+export function sendProblem(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const error = asStagedoorError(fromFastify(thrown, request))
+  const internal = error.code === 'internal'
+  if (internal) request.log.error({ err: error.cause ?? error }, 'unexpected error')
+  return reply
+    .status(error.status)
+    .type('application/problem+json')
+    .send({
+      type: `/api/docs#error-${error.code}`,
+      title: error.code.replaceAll('_', ' '),
+      status: error.status,
+      // What went wrong inside stays in the log, next to the request id.
+      detail: internal ? 'Something went wrong inside Stagedoor.' : error.message,
+      hint: error.hint,
+      code: error.code,
+      retryable: error.retryable,
+      request_id: request.id,
+    })
+}
+
+function fromFastify(thrown: unknown, request: FastifyRequest): unknown {
+  if (thrown instanceof StagedoorError) return thrown
+  const { code, statusCode, validation, message } = thrown as FastifyError
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
+    return new StagedoorError('body_too_large', { limit: request.routeOptions.bodyLimit ?? 0 })
+  }
+  if (validation || (statusCode !== undefined && statusCode >= 400 && statusCode < 500)) {
+    return new StagedoorError('request_invalid', { reason: message })
+  }
+  return mapDatabaseError(thrown)
+}

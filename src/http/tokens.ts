@@ -1,0 +1,91 @@
+/** Tokens: who the caller is and under which database role the request runs. */
+import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify, SignJWT } from 'jose'
+import type { Config } from '../config.ts'
+import type { Caller } from '../db/transaction.ts'
+import { StagedoorError } from '../errors.ts'
+
+export interface Principal extends Caller {
+  readonly subject: string
+  readonly claims: Readonly<Record<string, unknown>>
+}
+
+/** What a token's `role` may say. `authenticated` is a person, whose rights come from their memberships. */
+const TOKEN_ROLES = ['authenticated', 'stagedoor_reviewer', 'stagedoor_agent', 'service_role']
+
+export interface TokenVerifier {
+  verify(token: string): Promise<Principal>
+}
+
+export function createTokenVerifier(
+  config: Pick<Config, 'jwksUrl' | 'jwtIssuer' | 'jwtAudience'>,
+  jwtSecret: string | undefined,
+): TokenVerifier {
+  const secret = jwtSecret === undefined ? undefined : new TextEncoder().encode(jwtSecret)
+  const remote = config.jwksUrl === undefined ? undefined : createRemoteJWKSet(new URL(config.jwksUrl))
+  const key: JWTVerifyGetKey = (header, token) => {
+    // The algorithm chooses the key, and each key takes its own algorithms only.
+    if (header.alg === 'HS256' && secret) return secret
+    if (header.alg !== 'HS256' && remote) return remote(header, token)
+    throw invalid(`tokens signed with ${header.alg} are not accepted here`)
+  }
+  const options = {
+    algorithms: ['HS256', 'RS256', 'ES256'],
+    requiredClaims: ['sub', 'exp'],
+    clockTolerance: 5,
+    ...(config.jwtIssuer !== undefined && { issuer: config.jwtIssuer }),
+    ...(config.jwtAudience !== undefined && { audience: config.jwtAudience }),
+  }
+  return {
+    async verify(token) {
+      try {
+        const { payload } = await jwtVerify(token, key, options)
+        return principal(payload)
+      } catch (error) {
+        if (error instanceof StagedoorError) throw error
+        if (error instanceof errors.JWTExpired) throw invalid('it has expired')
+        if (error instanceof errors.JWSSignatureVerificationFailed)
+          throw invalid('its signature does not match')
+        throw invalid((error as Error).message)
+      }
+    },
+  }
+}
+
+export interface TokenRequest {
+  readonly subject: string
+  readonly role: string
+  readonly expiresIn: string
+  /** A token that can read and nothing else. */
+  readonly readOnly?: boolean
+}
+
+/** For the embedded server and for tests; with an identity provider of your own, it signs the tokens. */
+export async function signToken(
+  jwtSecret: string,
+  request: TokenRequest,
+  config?: Pick<Config, 'jwtIssuer' | 'jwtAudience'>,
+): Promise<string> {
+  const token = new SignJWT({ role: request.role, ...(request.readOnly && { read_only: true }) })
+    .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+    .setSubject(request.subject)
+    .setIssuedAt()
+    .setExpirationTime(request.expiresIn)
+  if (config?.jwtIssuer !== undefined) token.setIssuer(config.jwtIssuer)
+  if (config?.jwtAudience !== undefined) token.setAudience(config.jwtAudience)
+  return token.sign(new TextEncoder().encode(jwtSecret))
+}
+
+function principal(payload: JWTPayload): Principal {
+  const role = payload.role === undefined ? 'authenticated' : String(payload.role)
+  if (!TOKEN_ROLES.includes(role)) throw invalid(`its role ${role} is none of ${TOKEN_ROLES.join(', ')}`)
+  return {
+    subject: payload.sub!,
+    role,
+    readOnly: payload.read_only === true,
+    claims: { ...payload, role },
+  }
+}
+
+function invalid(reason: string): StagedoorError {
+  return new StagedoorError('token_invalid', { reason })
+}

@@ -1,0 +1,5 @@
+export { CATALOGUE, type ErrorCode, StagedoorError } from './errors.ts'
+export type { NewEvent, OutboxEvent } from './events/outbox.ts'
+export type { Gate, GateChange } from './gates/gates.ts'
+export { createStagedoor, type Stagedoor, type StagedoorOptions } from './stagedoor.ts'
+export { VERSION } from './version.ts'
