@@ -1,0 +1,95 @@
+/**
+ * Programs that some suites need and npm cannot bring. They are found, or installed where this user may do that,
+ * or their suites are named as not run.
+ */
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { run } from './child.mjs'
+import { notice, SetupError, step } from './notice.mjs'
+
+/** One line for each program. `env` is how the suites learn its path; set by hand, it is taken as it is. */
+export const PROGRAMS = [
+  {
+    program: 'chromium',
+    env: 'CHROMIUM_PATH',
+    debianPackage: 'chromium',
+    suites: ['test/console'],
+    find: () =>
+      onPath(['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']) ??
+      executable('/Applications/Google Chrome.app/Contents/MacOS/Google Chrome'),
+  },
+]
+
+/**
+ * Makes ready the programs that `testFiles` need. Gives the variables that name them, and for each suite that
+ * cannot run `{ suite, reason }`.
+ */
+export async function preparePrograms({
+  programs = PROGRAMS,
+  testFiles,
+  env = process.env,
+  install = aptInstall,
+}) {
+  const found = {}
+  const notRun = []
+  for (const { program, env: variable, debianPackage, suites, find } of programs) {
+    const needed = suites.filter((suite) => testFiles.some((file) => file.startsWith(`${suite}/`)))
+    if (needed.length === 0) continue
+    const given = env[variable]
+    let path = given ? executable(given) : find()
+    if (path === undefined && !given) {
+      await install({ program, debianPackage, env })
+      path = find()
+    }
+    if (path !== undefined) {
+      found[variable] = path
+      continue
+    }
+    const reason = given
+      ? `needs ${program}: ${variable} is ${given}, which cannot be run`
+      : `needs ${program}: apt-get install ${debianPackage}`
+    notRun.push(...needed.map((suite) => ({ suite, reason })))
+  }
+  return { found, notRun }
+}
+
+/** Only as root on Debian or Ubuntu, and never behind a person's back: it says so, and a variable turns it off. */
+export async function aptInstall({ program, debianPackage, env }) {
+  const allowed = env.STAGEDOOR_NO_SYSTEM_INSTALL !== '1' && process.getuid?.() === 0
+  const apt = existsSync('/etc/debian_version') ? onPath(['apt-get']) : undefined
+  if (!allowed || apt === undefined) return
+  const title = `Installing ${program} with apt-get (STAGEDOOR_NO_SYSTEM_INSTALL=1 turns this off)…`
+  const quiet = { env: { ...env, DEBIAN_FRONTEND: 'noninteractive' } }
+  const steps = [['update'], ['install', '-y', '--no-install-recommends', debianPackage]]
+  const work = async () => {
+    for (const args of steps) {
+      const { code, output } = await run(apt, args, quiet)
+      if (code !== 0)
+        throw new SetupError(`apt-get ${args.join(' ')} ended with ${code}:\n${lastLines(output)}`)
+    }
+  }
+  // Not fatal here: the caller looks for the program again and names the suites that cannot run.
+  await step(title, work).catch((error) => notice(error.message))
+}
+
+function onPath(names) {
+  const folders = (process.env.PATH ?? '').split(delimiter).filter(Boolean)
+  for (const name of names) {
+    for (const folder of folders) {
+      const path = executable(join(folder, name))
+      if (path !== undefined) return path
+    }
+  }
+  return undefined
+}
+
+function executable(path) {
+  try {
+    accessSync(path, constants.X_OK)
+    return statSync(path).isFile() ? path : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const lastLines = (text) => text.trimEnd().split('\n').slice(-10).join('\n')
