@@ -1,9 +1,8 @@
 /** Everything that is made from the sources and kept in the tree, by path. Runs on the built product. */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import pg from 'pg'
 import { createProgram } from '../dist/cli/program.js'
 import { describeConfig, readConfig } from '../dist/config.js'
@@ -98,15 +97,15 @@ async function openapi() {
 
 async function apiTypes(api) {
   // A dependency of the console, with a TypeScript of its own.
-  const found = createRequire(new URL('../console/package.json', import.meta.url)).resolve(
-    'openapi-typescript',
-  )
-  const { default: openapiTS, astToString } = await import(pathToFileURL(found).href)
+  const fromConsole = createRequire(new URL('../console/package.json', import.meta.url))
+  const { default: openapiTS, astToString } = fromConsole('openapi-typescript')
   return `// Made by \`npm run generate\` from the API's description. Do not edit.\n${astToString(await openapiTS(api))}`
 }
 
 async function manifest() {
   const home = mkdtempSync(join(tmpdir(), 'stagedoor-manifest-'))
+  // mkdtemp closes the folder to everybody, and as root the server runs as somebody else.
+  chmodSync(home, 0o755)
   const server = await startEmbedded({ home, durability: 'throwaway' })
   try {
     const admin = new pg.Client(server.url())

@@ -18,6 +18,14 @@ export const PROGRAMS = [
       onPath(['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']) ??
       executable('/Applications/Google Chrome.app/Contents/MacOS/Google Chrome'),
   },
+  {
+    program: 'pgbouncer',
+    env: 'PGBOUNCER_PATH',
+    debianPackage: 'pgbouncer',
+    suites: ['test/db/doctor/pooler'],
+    // Debian puts it where only root looks.
+    find: () => onPath(['pgbouncer']) ?? executable('/usr/sbin/pgbouncer'),
+  },
 ]
 
 /**

@@ -40,7 +40,7 @@ create function iu_core.fn_time_uuid_floor(p_at timestamptz) returns uuid
 language sql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
-  select rpad(lpad(to_hex((extract(epoch from p_at) * 1000)::bigint), 12, '0'), 32, '0')::uuid
+  select rpad(lpad(to_hex(floor(extract(epoch from p_at) * 1000)::bigint), 12, '0'), 32, '0')::uuid
 $$;
 
 revoke all on function iu_core.fn_time_uuid() from public;

@@ -46,29 +46,27 @@ $$;
 -- Then their owner has to let us read them: a member list that silently looks empty would lock everybody out.
 do $$
 declare
-  v_members regclass := to_regclass('public.workspace_members');
-  v_missing text[] := '{}';
+  v_missing text;
 begin
-  if v_members is null then
-    if to_regclass('public.workspaces') is not null and not has_table_privilege('public.workspaces', 'references') then
-      v_missing := v_missing || 'grant references on public.workspaces to workflow_admin;'::text;
-    end if;
-  else
-    if not has_table_privilege(v_members, 'select') then
-      v_missing := v_missing || 'grant select on public.workspace_members to workflow_admin;'::text;
-    end if;
-    if row_security_active(v_members) and not exists (
-      select from pg_policy
-       where polrelid = v_members and polcmd in ('r', '*') and 'workflow_admin'::regrole = any (polroles)) then
-      v_missing := v_missing || ('create policy stagedoor_reads on public.workspace_members for select '
-                              || 'to workflow_admin using (true);')::text;
-    end if;
-  end if;
-  if v_missing <> '{}' then
+  select string_agg(statement, ' ' order by position) into v_missing
+    from (values
+      (1, to_regclass('public.workspaces')),
+      (2, to_regclass('public.workspace_members'))
+    ) as theirs (position, name),
+    lateral (
+      select format('grant select, references on %s to workflow_admin;', name)
+       where not (has_table_privilege(name, 'select') and has_table_privilege(name, 'references'))
+      union all
+      select format('create policy stagedoor_reads on %s for select to workflow_admin using (true);', name)
+       where row_security_active(name)
+         and not exists (select from pg_policy where polrelid = name and polcmd in ('r', '*')
+                                                 and 'workflow_admin'::regrole = any (polroles))
+    ) as needed (statement)
+   where name is not null;
+  if v_missing is not null then
     raise exception using
       errcode = 'insufficient_privilege',
-      message = 'Stagedoor may not read the workspaces that are there already. Their owner runs once: '
-             || array_to_string(v_missing, ' ');
+      message = 'Stagedoor may not read the workspaces that are there already. Their owner runs once: ' || v_missing;
   end if;
 end $$;
 

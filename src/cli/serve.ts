@@ -83,7 +83,8 @@ async function listen(
   const app = await createServer({
     config,
     pool,
-    log,
+    // A start says its address itself; what is left to say is what went wrong.
+    log: log.child({}, config.logLevel === 'info' ? { level: 'warn' } : {}),
     tokens: createTokenVerifier(config, database.jwtSecret),
     health: async () => [...(await inTransaction(workers, probe)), workerHealth()],
   })

@@ -21,7 +21,7 @@ export async function serveConsole(app: FastifyInstance): Promise<void> {
       )
     },
   })
-  app.get('/*', { config: { public: true }, schema: { hide: true } }, (request, reply) => {
+  app.get('/*', { schema: { hide: true } }, (request, reply) => {
     if (request.url.startsWith('/api/') || !request.headers.accept?.includes('text/html')) {
       const what = `${request.method} ${request.url.split('?')[0]}`
       return sendProblem(new StagedoorError('not_found', { what }), request, reply)

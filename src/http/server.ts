@@ -3,7 +3,12 @@ import { randomUUID } from 'node:crypto'
 import helmet from '@fastify/helmet'
 import rateLimit from '@fastify/rate-limit'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest } from 'fastify'
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyRequest,
+  LogController,
+} from 'fastify'
 import type { Config } from '../config.ts'
 import type { Client, Pool } from '../db/connection.ts'
 import type { HealthCheck } from '../db/health.ts'
@@ -47,6 +52,7 @@ export async function createServer(context: ApiContext): Promise<FastifyInstance
     ...(context.log ? { loggerInstance: context.log } : { logger: false }),
     bodyLimit: context.config.bodyLimit,
     requestIdHeader: false,
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: (request) => {
       const given = request.headers['x-request-id']
       return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
@@ -64,6 +70,13 @@ export async function createServer(context: ApiContext): Promise<FastifyInstance
   )
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
+  })
+  app.addHook('onResponse', async (request, reply) => {
+    const { method, url } = request
+    request.log.debug(
+      { method, path: url.split('?')[0], status: reply.statusCode, ms: reply.elapsedTime },
+      'answered',
+    )
   })
   await app.register(helmet, { contentSecurityPolicy: CONTENT_SECURITY, crossOriginEmbedderPolicy: false })
   authenticate(app, context)
@@ -104,7 +117,7 @@ function authenticate(app: FastifyInstance, { pool, tokens }: ApiContext): void 
     return inTransaction(pool, work, this.principal)
   })
   app.addHook('onRequest', async (request) => {
-    if (request.routeOptions.config.public || !request.url.startsWith('/api/')) return
+    if (isPublic(request)) return
     const [scheme, token] = request.headers.authorization?.split(' ') ?? []
     if (scheme?.toLowerCase() !== 'bearer' || !token) throw new StagedoorError('unauthenticated')
     request.principal = await tokens.verify(token)
@@ -114,13 +127,18 @@ function authenticate(app: FastifyInstance, { pool, tokens }: ApiContext): void 
   })
 }
 
+/** The console's files, and the few calls that say so. A path that does not exist is not public. */
+function isPublic(request: FastifyRequest): boolean {
+  return request.routeOptions.config.public === true || !request.url.startsWith('/api/')
+}
+
 async function limitRate(app: FastifyInstance, max: number): Promise<void> {
   await app.register(rateLimit, {
     max,
     timeWindow: '1 minute',
     hook: 'preHandler',
     keyGenerator: (request) => request.principal?.subject ?? request.ip,
-    allowList: (request) => request.routeOptions.config.public === true,
+    allowList: (request) => isPublic(request),
     errorResponseBuilder: (_request, { ttl }) =>
       new StagedoorError('rate_limited', { seconds: Math.ceil(ttl / 1000) }),
   })

@@ -2,7 +2,7 @@
  * One throw-away server for the PostgreSQL version of this vitest project, with a migrated template that every
  * test file clones. A file that failed keeps its database; then the server's folder stays, too.
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
@@ -25,6 +25,8 @@ declare module 'vitest' {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const version = project.name === 'pg15' ? 15 : 18
   const home = mkdtempSync(join(tmpdir(), `stagedoor-test-pg${version}-`))
+  // mkdtemp closes the folder to everybody, and as root the server runs as somebody else.
+  chmodSync(home, 0o755)
   const keptList = join(home, 'kept.txt')
   const server = await startEmbedded({
     home,

@@ -1,73 +1,20 @@
-/**
- * The shapes that the API answers with. This is the only file that knows them: once the schema is generated
- * (types.generated.ts), these become re-exports of it and nothing else changes.
- */
-export interface Health {
-  status: 'ok'
-  version: string
-}
+/** The shapes that the API answers with, under the names that the pages use. All come from the API's description. */
+import type { components, operations } from './types.generated.ts'
 
-export interface ReadyCheck {
-  /** 'database', 'migrations', 'workers', 'event_partitions'; later versions may add more. */
-  name: string
-  ok: boolean
-  detail: string
+type Answer<Operation extends keyof operations> = operations[Operation]['responses'] extends {
+  200: { content: { 'application/json': infer Body } }
 }
+  ? Body
+  : never
 
-export interface Ready {
-  status: 'ready' | 'not_ready'
-  checks: ReadyCheck[]
-}
-
-export interface Membership {
-  id: string
-  name: string
-  role: 'viewer' | 'operator' | 'reviewer' | 'admin' | 'agent'
-}
-
-export interface Me {
-  actor: string
-  role: string
-  workspaces: Membership[]
-}
-
-export interface Gate {
-  gate: string
-  open: boolean
-  description: string
-  changed_at: string | null
-  changed_by: string | null
-}
-
-export interface Gates {
-  gates: Gate[]
-}
-
-export interface RecordedEvent {
-  id: string
-  domain: string
-  type: string
-  stream: string | null
-  subject_ref: string | null
-  actor: string
-  workspace_id: string | null
-  created_at: string
-  /** References and whitelisted fields only, never the data itself. */
-  payload: Record<string, unknown>
-}
-
-export interface EventPage {
-  events: RecordedEvent[]
-  next: string | null
-}
-
+export type Health = Answer<'health'>
+export type Ready = Answer<'ready'>
+export type ReadyCheck = Ready['checks'][number]
+export type Me = Answer<'me'>
+export type Membership = Me['workspaces'][number]
+export type Gates = Answer<'listGates'>
+export type Gate = Gates['gates'][number]
+export type EventPage = Answer<'listEvents'>
+export type RecordedEvent = EventPage['events'][number]
 /** application/problem+json */
-export interface Problem {
-  type: string
-  title: string
-  status: number
-  detail: string
-  hint: string
-  code: string
-  request_id: string
-}
+export type Problem = components['schemas']['Problem']

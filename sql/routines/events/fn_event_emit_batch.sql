@@ -21,6 +21,24 @@ begin
       message = format('%s is not in the event vocabulary', v_unknown),
       detail = json_build_object('event', v_unknown)::text;
   end if;
+  select k into v_unknown
+    from jsonb_array_elements(p_events) e, jsonb_object_keys(e) k
+   where k not in ('event_domain', 'event_type', 'event_stream', 'event_subject_ref', 'canonical_address',
+                   'workspace_id', 'safe_payload', 'correlation_id', 'causation_event_id')
+   limit 1;
+  if found then
+    raise exception using errcode = 'SD001', message = format('An event of a batch has no field called %L', v_unknown);
+  end if;
+  select e ->> 'causation_event_id' into v_unknown
+    from jsonb_array_elements(p_events) e
+   where e ->> 'causation_event_id' is not null
+     and not exists (select from iu_core.event_outbox c where c.id = (e ->> 'causation_event_id')::uuid)
+   limit 1;
+  if found then
+    raise exception using
+      errcode = 'SD001',
+      message = format('There is no event %s that this one could follow from', v_unknown);
+  end if;
   perform iu_core.fn_event_payload_check(e -> 'safe_payload')
      from jsonb_array_elements(p_events) e
     where e -> 'safe_payload' is not null;

@@ -15,8 +15,12 @@ declare
   v_next timestamptz;
   v_name text;
   v_old record;
+  v_has_unread text;
   v_unread boolean;
 begin
+  if p_ahead is null or p_ahead < '0' or p_keep is null or p_keep < '0' then
+    raise exception using errcode = 'SD001', message = 'p_ahead and p_keep are intervals of zero or more';
+  end if;
   created := 0;
   dropped := 0;
   perform pg_advisory_xact_lock(hashtextextended('stagedoor.event_partitions', 0));
@@ -36,16 +40,21 @@ begin
   for v_old in
     select partition::text as name from iu_core.v_event_partition where to_time <= now() - p_keep order by to_time
   loop
-    execute format(
+    v_has_unread := format(
       'select exists (select from iu_core.event_reader r where exists
-         (select from %s e where not pg_visible_in_snapshot(e.tx, r.seen)))', v_old.name) into v_unread;
+         (select from %s e where not pg_visible_in_snapshot(e.tx, r.seen)))', v_old.name);
+    execute v_has_unread into v_unread;
     continue when v_unread;
     begin
+      -- The parent first, as every writer does. Asked again: a writer may have committed while we waited.
+      lock table only iu_core.event_outbox in access exclusive mode;
+      execute v_has_unread into v_unread;
+      continue when v_unread;
       execute format('drop table %s', v_old.name);
       dropped := dropped + 1;
     exception when lock_not_available then
-      -- Somebody reads it. The next round takes it.
-      null;
+      -- Somebody has long been at work in the outbox. The next round tries again.
+      exit;
     end;
   end loop;
 end $$;

@@ -13,6 +13,10 @@ end $$;
 create or replace trigger dot_config_is_audited
   after insert or update or delete on iu_core.dot_config
   for each row execute function iu_core.fn_dot_config_audit();
+-- Row triggers do not see TRUNCATE.
+create or replace trigger dot_config_is_not_truncated
+  before truncate on iu_core.dot_config
+  for each statement execute function iu_core.fn_refuse_change();
 
 create or replace trigger dot_config_audit_only_grows
   before update or delete on iu_core.dot_config_audit

@@ -10,7 +10,8 @@ begin
   if p_open is null then
     raise exception using errcode = 'SD001', message = 'A gate is opened (true) or closed (false), not NULL';
   end if;
-  select value into v_old from iu_core.dot_config where key = p_gate for update;
+  -- Not FOR UPDATE: that would wait for every open transaction whose override refers to this row.
+  select value into v_old from iu_core.dot_config where key = p_gate for no key update;
   if v_old is null then
     raise exception using
       errcode = 'SD102',

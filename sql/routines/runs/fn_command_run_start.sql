@@ -15,6 +15,9 @@ begin
   if p_command is null or btrim(p_command) = '' then
     raise exception using errcode = 'SD001', message = 'A run needs the name of its command';
   end if;
+  if p_input_digest !~ '^[0-9a-f]{64}$' then
+    raise exception using errcode = 'SD001', message = 'The input digest is a sha-256 in 64 lowercase hexadecimal digits';
+  end if;
   select * into v_actor from iu_core.fn_actor_for(p_actor);
   insert into iu_core.dot_iu_command_run (command, input_digest, workspace_id, actor, actor_via)
   values (p_command, p_input_digest, p_workspace_id, v_actor.actor, v_actor.via)

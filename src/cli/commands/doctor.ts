@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import pc from 'picocolors'
-import { examine } from '../../db/doctor/examine.ts'
+import { examine } from '../../db/doctor/doctor.ts'
 import { StagedoorError } from '../../errors.ts'
 import { type GlobalOptions, outputOf, withDatabase } from '../context.ts'
 

@@ -10,7 +10,6 @@ import { gateHistory, setGate } from '../../gates/gates.ts'
 import { signToken } from '../../http/tokens.ts'
 import { configOf, type GlobalOptions, outputOf } from '../context.ts'
 import type { Output } from '../output.ts'
-import { serve, untilStopped } from '../serve.ts'
 import { printPlan } from './migrate.ts'
 
 /** Opened on the very first start of the embedded server, so that a newcomer can try everything. */
@@ -46,6 +45,8 @@ prints the plan and the next command. Ctrl-C stops everything cleanly.`,
         await database.close()
         throw error
       }
+      // Loaded here, because the other commands need no HTTP server.
+      const { serve, untilStopped } = await import('../serve.ts')
       const stopped = untilStopped()
       const serving = await serve(config, database)
       const links = await signInLinks(config, database, serving.url)

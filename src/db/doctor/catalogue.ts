@@ -41,7 +41,10 @@ export const FIXED_SETTINGS = `set local search_path = pg_catalog, pg_temp; set 
  * Everything of ours but partitions, which come and go with time. In `public` that is what the owner of ours
  * owns, and what `publicNames` names whoever owns it. Wants a transaction.
  */
-export async function readCatalogue(client: pg.Client, publicNames: readonly string[] = []): Promise<Entry[]> {
+export async function readCatalogue(
+  client: pg.Client,
+  publicNames: readonly string[] = [],
+): Promise<Entry[]> {
   await client.query(FIXED_SETTINGS)
   const { rows } = await client.query<Row>(QUERY, [OUR_SCHEMAS, publicNames])
   return rows.map(entryOf)

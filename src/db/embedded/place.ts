@@ -1,7 +1,7 @@
 /** Where the files of one home lie, and as whom the server runs on them. */
 import { createHash } from 'node:crypto'
 import { access, chmod, constants, mkdir, readdir, realpath, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { StagedoorError } from '../../errors.ts'
 import { type Account, canEnter, chooseAccount, isRoot } from './account.ts'
 import { errno, readIfThere, writeWhole } from './files.ts'
@@ -24,7 +24,7 @@ const ELSEWHERE = '/var/lib/stagedoor'
 
 /** The home as an existing folder that we can write, by its real path. */
 export async function prepareHome(home: string): Promise<string> {
-  await mkdir(home, { recursive: true, mode: isRoot() ? 0o755 : 0o700 })
+  await makeFolders(home, isRoot() ? 0o755 : 0o700)
   await access(home, constants.W_OK | constants.X_OK)
   return realpath(home)
 }
@@ -123,4 +123,25 @@ async function makeElsewhere(folder: string): Promise<void> {
 
 function memoryFile(home: string): string {
   return join(home, 'server.json')
+}
+
+/** Node's own recursive mkdir never ends below /proc, where a parent exists in which nothing can be made. */
+async function makeFolders(folder: string, mode: number): Promise<void> {
+  try {
+    await mkdir(folder, { mode })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST' && (await stat(folder)).isDirectory()) return
+    const parent = dirname(folder)
+    if (code !== 'ENOENT' || parent === folder || (await isFolder(parent))) throw error
+    await makeFolders(parent, mode)
+    await mkdir(folder, { mode })
+  }
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  )
 }

@@ -47,16 +47,25 @@ export const HISTORY_EXISTS = `exists (
   select from pg_class c join pg_namespace n on n.oid = c.relnamespace
    where n.nspname = 'iu_core' and c.relname = 'schema_migration')`
 
-export async function bootstrap(client: pg.Client): Promise<string[]> {
+/** A migrator of another database made the same role or membership at this moment. */
+const RACES = ['42710', '23505', 'XX000']
+
+/** Returns what it had to do. Roles belong to the whole server, where our lock of one database does not reach. */
+export async function bootstrap(client: pg.Client, attempts = 5): Promise<string[]> {
   const statements = await bootstrapStatements(client)
   if (statements.length === 0) return []
   await client.query('begin')
   try {
     for (const statement of statements) await client.query(statement)
+    // Some grants that one has no right to are answered with a warning only.
+    const left = await bootstrapStatements(client)
+    if (left.length > 0) throw await refused(client, left)
     await client.query('commit')
   } catch (error) {
     await client.query('rollback')
-    if ((error as { code?: string }).code === '42501') throw await refused(client, statements, error)
+    const code = (error as { code?: string }).code ?? ''
+    if (code === '42501') throw await refused(client, statements, error)
+    if (RACES.includes(code) && attempts > 1) return bootstrap(client, attempts - 1)
     throw error
   }
   return statements
@@ -148,13 +157,24 @@ alter table iu_core.schema_migration enable row level security;
 alter table iu_core.schema_routine enable row level security;
 reset role`
 
-async function refused(client: pg.Client, statements: string[], cause: unknown): Promise<StagedoorError> {
-  const { rows } = await client.query<{ login: string }>('select current_user as login')
-  const forAdministrator = statements.map((statement) => `${statement};`)
-  const roles = statements.filter((statement) => statement !== HISTORY).join('; ')
+/** What an administrator must do; the schemas and the history are then within the login's own rights. */
+export async function refused(
+  client: pg.Client,
+  statements: readonly string[],
+  cause?: unknown,
+): Promise<StagedoorError> {
+  const { rows } = await client.query<{ login: string; database: string; creates: boolean }>(
+    `select current_user as login, current_database() as database,
+            has_database_privilege(current_database(), 'create') as creates`,
+  )
+  const { login, database, creates } = rows[0]!
+  const needed = statements.filter((one) => one !== HISTORY && !one.startsWith('create schema'))
+  if (!creates) {
+    needed.push(`grant create on database ${pg.escapeIdentifier(database)} to ${pg.escapeIdentifier(login)}`)
+  }
   return new StagedoorError(
     'roles_missing',
-    { login: rows[0]!.login, roles, statements: forAdministrator },
+    { login, roles: needed.join('; '), statements: needed.map((statement) => `${statement};`) },
     { cause },
   )
 }

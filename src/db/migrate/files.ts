@@ -12,7 +12,10 @@ export interface Migration {
   readonly name: string
   readonly sql: string
   readonly checksum: string
-  /** False where the first line says `-- stagedoor: no transaction`. */
+  /**
+   * False where the first line says `-- stagedoor: no transaction`. Then every `;` at the end of a line ends a
+   * statement, and each is written so that it can run again (`if not exists`), for it may have to.
+   */
   readonly transactional: boolean
 }
 

@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { StagedoorError } from '../../errors.ts'
 import { withClient } from '../connection.ts'
 import { assertSupported } from '../server-version.ts'
-import { bootstrap, bootstrapStatements, HISTORY_EXISTS } from './bootstrap.ts'
+import { bootstrap, bootstrapStatements, HISTORY_EXISTS, refused } from './bootstrap.ts'
 import { type Migration, readSqlFiles, type SqlFiles } from './files.ts'
 import { applyRoutines, compareRoutines } from './routines.ts'
 
@@ -52,12 +52,10 @@ export async function migrate(options: MigrateOptions): Promise<MigrationPlan> {
     async (client) => {
       await assertSupported(client, options.url)
       await takeLock(client, progress)
-      const plan = await compare(client, files)
+      progress('roles and schemas')
+      const prepared = await bootstrap(client)
+      const plan = { ...(await compare(client, files)), bootstrap: prepared }
       if (isUpToDate(plan)) return plan
-      if (plan.bootstrap.length > 0) {
-        progress('roles and schemas')
-        await bootstrap(client)
-      }
       for (const migration of await pending(client, files.migrations)) {
         progress(migration.name)
         await apply(client, migration)
@@ -91,7 +89,9 @@ async function compare(client: pg.Client, files: SqlFiles): Promise<MigrationPla
       removedRoutines: [],
     }
   }
-  const migrations = await pending(client, files.migrations)
+  const migrations = await pending(client, files.migrations).catch(async (error: { code?: string }) => {
+    throw error.code === '42501' ? await refused(client, statements, error) : error
+  })
   const changes = await asReader(client, () => compareRoutines(client, files.routines))
   return {
     bootstrap: statements,
@@ -134,7 +134,8 @@ async function apply(client: pg.Client, migration: Migration): Promise<void> {
       })
     } else {
       await client.query('set role workflow_admin')
-      await client.query(migration.sql)
+      // Several statements in one message would be a transaction.
+      for (const statement of migration.sql.split(/;[ \t]*$/m)) await client.query(statement)
       await record()
     }
   } catch (error) {
@@ -142,13 +143,17 @@ async function apply(client: pg.Client, migration: Migration): Promise<void> {
     const { code, message } = error as { code?: string; message: string }
     // 42P07 relation, 42723 function, 42710 other object: it is there, and the history says that we did not make it.
     if (code === '42P07' || code === '42723' || code === '42710') {
-      throw new StagedoorError(
-        'foreign_object',
-        { object: `In ${migration.name}: ${message},` },
-        { cause: error },
-      )
+      const object = `What ${migration.name} creates (${message})`
+      throw new StagedoorError('foreign_object', { object }, { cause: error })
     }
-    throw new StagedoorError('migration_failed', { file: migration.name, reason: message }, { cause: error })
+    const hint =
+      'This file runs outside of a transaction: the statements before the failing one stay. ' +
+      'Mend the cause and migrate again; it then runs from its first statement.'
+    throw new StagedoorError(
+      'migration_failed',
+      { file: migration.name, reason: message },
+      { cause: error, ...(!migration.transactional && { hint }) },
+    )
   } finally {
     await client.query('reset role').catch(() => {})
   }
@@ -167,8 +172,8 @@ async function asOwner(client: pg.Client, work: () => Promise<unknown>): Promise
 
 /** The history belongs to the owner; a login that cannot become it cannot migrate either. */
 async function asReader<T>(client: pg.Client, work: () => Promise<T>): Promise<T> {
-  await client.query('begin read only; set local role workflow_admin')
   try {
+    await client.query('begin read only; set local role workflow_admin')
     return await work()
   } finally {
     await client.query('rollback')

@@ -15,7 +15,7 @@ interface Applied {
   readonly object_name: string
   readonly hash: string
   readonly definition_hash: string
-  /** Hashes of what stands under its name now: one, unless somebody dropped it or made a second. */
+  /** Hashes of what stands under its name now: one, unless somebody dropped it or added an overload. */
   readonly live: readonly string[]
 }
 
@@ -54,9 +54,8 @@ export async function compareRoutines(
 
 /** Another major version shows the same view in other words, so after an upgrade there is nothing to compare. */
 function isDrifted({ definition_hash, live }: Applied): boolean {
-  const [only] = live
-  if (only === undefined || live.length > 1) return true
-  return only !== definition_hash && major(only) === major(definition_hash)
+  const comparable = live.every((hash) => major(hash) === major(definition_hash))
+  return live.length === 0 || (comparable && !live.includes(definition_hash))
 }
 
 const major = (hash: string) => hash.split(':')[0]
@@ -69,20 +68,19 @@ export async function applyRoutines(
 ): Promise<void> {
   // Bodies may name functions of later files.
   await client.query(`set local check_function_bodies = off; ${FIXED_PATH}`)
-  const queue = [...changes.changed]
+  const pending = new Set(changes.changed)
   for (const gone of changes.removed) {
-    queue.push(...(await drop(client, gone.kind, gone.schema_name, gone.object_name, routines)))
+    const dropped = await drop(client, gone.kind, gone.schema_name, gone.object_name, routines)
+    for (const dependent of dropped) pending.add(dependent)
     await client.query('delete from iu_core.schema_routine where file = $1', [gone.file])
   }
-  const done = new Set<string>()
-  for (const routine of queue) {
-    if (done.has(routine.file)) continue
-    done.add(routine.file)
-    const dependents = await applyRoutine(client, routine, routines)
-    for (const dependent of dependents) {
-      done.delete(dependent.file)
-      queue.push(dependent)
-    }
+  // Always the first of the files' order, in which each finds what it stands on: also a view that was dropped
+  // with what it depends on.
+  for (;;) {
+    const routine = routines.find((candidate) => pending.has(candidate))
+    if (!routine) return
+    pending.delete(routine)
+    for (const dependent of await applyRoutine(client, routine, routines)) pending.add(dependent)
   }
 }
 
@@ -182,22 +180,37 @@ async function dropObject(
   const remade: Routine[] = []
   for (const view of await dependentViews(client, kind, identity)) {
     const routine = routines.find((candidate) => `${candidate.schema}.${candidate.name}` === view)
-    if (!routine) {
-      throw new StagedoorError(
-        'foreign_object',
-        { object: `The view ${view}, which uses ${identity},` },
-        {
-          hint: `It stands in the way of a new version of ${identity}. Drop it, migrate, and create it again.`,
-        },
-      )
+    if (!routine && !(await isOurs(client, view))) {
+      throw inTheWay(`The view ${view}, which uses ${identity},`, identity)
     }
-    remade.push(...(await dropObject(client, 'view', view, routines)), routine)
+    remade.push(...(await dropObject(client, 'view', view, routines)))
+    if (routine) remade.push(routine)
   }
   for (const trigger of await dependentTriggers(client, kind, identity)) {
     await client.query(`drop trigger ${trigger}`)
   }
-  await client.query(`drop ${kind} if exists ${identity}`)
+  try {
+    await client.query(`drop ${kind} if exists ${identity}`)
+  } catch (error) {
+    const { code, detail } = error as { code?: string; detail?: string }
+    if (code !== '2BP01') throw error
+    throw inTheWay(`Something that uses ${identity} (${detail})`, identity, error)
+  }
   return remade
+}
+
+/** A view of ours whose file is gone, too: it is about to be dropped anyway. */
+async function isOurs(client: pg.Client, view: string): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `select from iu_core.schema_routine where kind = 'view' and format('%I.%I', schema_name, object_name) = $1`,
+    [view],
+  )
+  return rowCount === 1
+}
+
+function inTheWay(object: string, identity: string, cause?: unknown): StagedoorError {
+  const hint = `It stands in the way of a new version of ${identity}. Drop it, migrate, and create it again.`
+  return new StagedoorError('foreign_object', { object }, { hint, cause })
 }
 
 async function dependentViews(client: pg.Client, kind: Routine['kind'], identity: string): Promise<string[]> {

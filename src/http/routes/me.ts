@@ -1,11 +1,18 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { APP_ROLES, type AppRole } from '../../db/default-workspace.ts'
 import { problems } from '../responses.ts'
 
 const Me = Type.Object({
   actor: Type.String({ description: 'who the database says you are' }),
   role: Type.String({ description: 'the database role of your requests' }),
-  workspaces: Type.Array(Type.Object({ id: Type.String(), name: Type.String(), role: Type.String() })),
+  workspaces: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      name: Type.String(),
+      role: Type.Union(APP_ROLES.map((role) => Type.Literal(role))),
+    }),
+  ),
 })
 
 export const meRoutes: FastifyPluginAsyncTypebox = async (api) => {
@@ -24,7 +31,7 @@ export const meRoutes: FastifyPluginAsyncTypebox = async (api) => {
         const { rows } = await client.query<{
           actor: string
           role: string
-          workspaces: { id: string; name: string; role: string }[]
+          workspaces: { id: string; name: string; role: AppRole }[]
         }>(
           `select iu_core.fn_actor() as actor, iu_core.fn_caller_role() as role,
                   coalesce((select json_agg(json_build_object('id', w.workspace_id, 'name', w.name, 'role', w.app_role)

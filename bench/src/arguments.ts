@@ -1,0 +1,60 @@
+/** `bench <name> [--quick] [--json] [--record]` */
+import { parseArgs } from 'node:util'
+import type { Benchmark } from './benchmark.ts'
+import { BenchError, EXIT_BAD_INPUT } from './errors.ts'
+
+export interface Arguments {
+  /** Undefined: a person asks what there is. */
+  readonly benchmark: Benchmark | undefined
+  readonly quick: boolean
+  readonly json: boolean
+  readonly record: boolean
+}
+
+export function readArguments(argv: readonly string[], benchmarks: readonly Benchmark[]): Arguments {
+  const { values, positionals } = parse(argv)
+  const { quick = false, json = false, record = false, help = false } = values
+  const [name, ...more] = positionals
+  if (more.length > 0) throw badInput(`One benchmark at a time, not also ${more.join(', ')}.`, benchmarks)
+  if (help) return { benchmark: undefined, quick, json, record }
+  const benchmark = benchmarks.find((candidate) => candidate.name === name)
+  if (name !== undefined && !benchmark) throw badInput(`There is no benchmark called ${name}.`, benchmarks)
+  if (quick && record) {
+    throw badInput('--record keeps full runs only: leave --quick out, or --record.', benchmarks)
+  }
+  return { benchmark, quick, json, record }
+}
+
+export function usage(benchmarks: readonly Benchmark[]): string {
+  const width = Math.max(...benchmarks.map(({ name }) => name.length))
+  return [
+    SYNOPSIS,
+    '',
+    ...benchmarks.map(({ name, about }) => `  ${name.padEnd(width)}  ${about}`),
+    '',
+    '  --quick   less work: done within 45 seconds on 2 cores',
+    '  --json    one JSON object on the last line of stdout instead of a table',
+    '  --record  keep this run in bench/RESULTS.md',
+  ].join('\n')
+}
+
+function parse(argv: readonly string[]) {
+  const flag = { type: 'boolean' } as const
+  try {
+    return parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      options: { quick: flag, json: flag, record: flag, help: flag },
+    })
+  } catch (cause) {
+    const [message] = (cause as Error).message.split('. ')
+    throw new BenchError(`${message}.`, { remedy: SYNOPSIS, exitCode: EXIT_BAD_INPUT, cause })
+  }
+}
+
+const SYNOPSIS = 'npm run -s bench -- <name> [--quick] [--json] [--record]'
+
+function badInput(message: string, benchmarks: readonly Benchmark[]): BenchError {
+  const names = benchmarks.map(({ name }) => name).join(', ')
+  return new BenchError(message, { remedy: `${SYNOPSIS}\nBenchmarks: ${names}`, exitCode: EXIT_BAD_INPUT })
+}

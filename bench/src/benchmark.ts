@@ -1,0 +1,43 @@
+/** What a benchmark is: contenders that do comparable work, and the figures that count. */
+import type { Criterion } from './criteria.ts'
+import type { BenchDatabase } from './server.ts'
+
+/** Named numbers. The names are those of the JSON line. */
+export type Figures = Readonly<Record<string, number>>
+
+/** The figures of one round: `prepare` under its own name, then each contender under its name. */
+export type Round = Readonly<Record<string, Figures>>
+
+export interface Task {
+  readonly database: BenchDatabase
+  /** How many items: events, rows, jobs. */
+  readonly size: number
+  /** From 0; a seed for work that varies but must vary alike for all. */
+  readonly round: number
+}
+
+export interface Contender {
+  readonly name: string
+  readonly about: string
+  run(task: Task): Promise<Figures>
+}
+
+export interface Benchmark {
+  readonly name: string
+  /** One line for the list. */
+  readonly about: string
+  /** What `size` counts. */
+  readonly unit: string
+  readonly size: { readonly full: number; readonly quick: number }
+  readonly rounds: { readonly full: number; readonly quick: number }
+  /** `round`: the contenders of a round work on the same rows. `contender`: each gets a database of its own. */
+  readonly freshDatabase: 'round' | 'contender'
+  /** Makes what the contenders start from; its figures count as those of a contender called `prepare`. */
+  prepare?(task: Task): Promise<Figures>
+  readonly contenders: readonly Contender[]
+  /** The fields of the JSON line, from all rounds. */
+  summarise(rounds: readonly Round[]): Figures
+  readonly criteria: readonly Criterion[]
+  /** Versions of the peers, by package name. */
+  peers?(): Promise<Readonly<Record<string, string>>>
+}

@@ -1,0 +1,133 @@
+/** Runs a benchmark: contenders in turn, several rounds, each on a fresh database, then medians. */
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import type { Benchmark, Figures, Round, Task } from './benchmark.ts'
+import { judge, type Verdict } from './criteria.ts'
+import { describeMachine, type Machine } from './machine.ts'
+import { VERSION } from './product.ts'
+import type { BenchServer } from './server.ts'
+import { medians, rounded } from './statistics.ts'
+
+export interface RunOptions {
+  readonly quick: boolean
+  readonly progress: (line: string) => void
+}
+
+export interface Report {
+  readonly benchmark: string
+  readonly quick: boolean
+  readonly unit: string
+  readonly size: number
+  /** The fields of BENCHMARKS.md. In the JSON line they stand at the top level. */
+  readonly figures: Figures
+  readonly verdicts: readonly Verdict[]
+  readonly medians: Readonly<Record<string, Figures>>
+  readonly rounds: readonly Round[]
+  readonly machine: Machine
+  readonly versions: Readonly<Record<string, string>>
+  readonly settings: Readonly<Record<string, string>>
+  readonly started_at: string
+  readonly took_s: number
+}
+
+/** A tenth of the work, thrown away: it compiles what JavaScript and PostgreSQL compile on first use. */
+const WARM_UP = 0.1
+
+export async function runBenchmark(
+  benchmark: Benchmark,
+  server: BenchServer,
+  { quick, progress }: RunOptions,
+): Promise<Report> {
+  const started = new Date()
+  const size = quick ? benchmark.size.quick : benchmark.size.full
+  const count = quick ? benchmark.rounds.quick : benchmark.rounds.full
+  progress('warm-up')
+  await runRound(benchmark, server, { size: Math.ceil(size * WARM_UP), round: 0 }, () => {})
+  const rounds: Round[] = []
+  for (let round = 0; round < count; round++) {
+    const heading = `round ${round + 1} of ${count}`
+    rounds.push(
+      await runRound(benchmark, server, { size, round }, (line) => progress(`${heading} · ${line}`)),
+    )
+  }
+  const figures = roundAll(benchmark.summarise(rounds))
+  return {
+    benchmark: benchmark.name,
+    quick,
+    unit: benchmark.unit,
+    size,
+    figures,
+    verdicts: judge(benchmark.criteria, figures),
+    medians: medians(rounds),
+    rounds,
+    machine: describeMachine(),
+    versions: {
+      stagedoor: VERSION,
+      node: process.versions.node,
+      postgres: server.postgresVersion,
+      ...(await benchmark.peers?.()),
+    },
+    settings: server.settings,
+    started_at: started.toISOString(),
+    took_s: rounded((Date.now() - started.getTime()) / 1000),
+  }
+}
+
+/** In every round another contender goes first, so that none always has the warmer or the colder server. */
+export function inTurn<T>(items: readonly T[], round: number): T[] {
+  const first = round % items.length
+  return [...items.slice(first), ...items.slice(0, first)]
+}
+
+async function runRound(
+  benchmark: Benchmark,
+  server: BenchServer,
+  { size, round }: Pick<Task, 'size' | 'round'>,
+  progress: (line: string) => void,
+): Promise<Round> {
+  const measured = new Map<string, Figures>()
+  let shared: Task | undefined
+  const freshTask = async (): Promise<Task> => {
+    const task = { database: await server.freshDatabase(), size, round }
+    if (!benchmark.prepare) return task
+    const figures = await benchmark.prepare(task)
+    progress(describe('prepare', figures))
+    measured.set('prepare', roundAll(figures))
+    return task
+  }
+  if (benchmark.freshDatabase === 'round') shared = await freshTask()
+  for (const contender of inTurn(benchmark.contenders, round)) {
+    const task = shared ?? (await freshTask())
+    collectGarbage()
+    const figures = await contender.run(task)
+    progress(describe(contender.name, figures))
+    measured.set(contender.name, roundAll(figures))
+    if (!shared) await task.database.drop()
+  }
+  await shared?.database.drop()
+  // In the order in which they are declared, whoever went first.
+  const names = ['prepare', ...benchmark.contenders.map(({ name }) => name)]
+  return Object.fromEntries(
+    names.filter((name) => measured.has(name)).map((name) => [name, measured.get(name)!]),
+  )
+}
+
+function describe(name: string, figures: Figures): string {
+  const list = Object.entries(figures).map(([field, value]) => `${field} ${rounded(value)}`)
+  return `${name}: ${list.join(', ')}`
+}
+
+function roundAll(figures: Figures): Figures {
+  return Object.fromEntries(Object.entries(figures).map(([field, value]) => [field, rounded(value)]))
+}
+
+let gc: (() => void) | undefined
+
+/** One contender's rubbish must not be swept in another one's time. */
+function collectGarbage(): void {
+  if (!gc) {
+    setFlagsFromString('--expose-gc')
+    gc = runInNewContext('gc') as () => void
+  }
+  gc()
+}

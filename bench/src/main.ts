@@ -1,0 +1,69 @@
+/** The benchmarks' command: stdout is the result, stderr is for the person who waits. */
+import { readArguments, usage } from './arguments.ts'
+import type { Benchmark } from './benchmark.ts'
+import { wrong } from './criteria.ts'
+import { BenchError } from './errors.ts'
+import { runBenchmark } from './harness.ts'
+import { outbox } from './outbox/outbox.ts'
+import { jsonLine, tableFor } from './report.ts'
+import { recordResult } from './results.ts'
+import { type BenchServer, startBenchServer } from './server.ts'
+
+const BENCHMARKS: readonly Benchmark[] = [outbox]
+
+try {
+  process.exitCode = await main(process.argv.slice(2))
+} catch (error) {
+  process.exitCode = explain(error)
+}
+
+async function main(argv: readonly string[]): Promise<number> {
+  const { benchmark, quick, json, record } = readArguments(argv, BENCHMARKS)
+  if (!benchmark) {
+    console.log(usage(BENCHMARKS))
+    return 0
+  }
+  console.error(`${benchmark.name}: ${benchmark.about}`)
+  const server = await startBenchServer()
+  const release = stopOnSignal(server)
+  try {
+    const report = await runBenchmark(benchmark, server, { quick, progress: (line) => console.error(line) })
+    if (record) {
+      recordResult(
+        report,
+        BENCHMARKS.map(({ name }) => name),
+      )
+    }
+    console.log(json ? jsonLine(report) : `\n${tableFor(report)}`)
+    const failed = wrong(benchmark.criteria, report.figures)
+    if (failed.length > 0) console.error(`The work was not done right: ${failed.join(', ')}.`)
+    return failed.length > 0 ? 1 : 0
+  } finally {
+    release()
+    await server.stop()
+  }
+}
+
+/** Ctrl-C leaves no server and no folder behind. */
+function stopOnSignal(server: BenchServer): () => void {
+  const stop = (signal: NodeJS.Signals): void => {
+    void server.stop().finally(() => process.exit(signal === 'SIGINT' ? 130 : 143))
+  }
+  process.once('SIGINT', stop).once('SIGTERM', stop)
+  return () => process.off('SIGINT', stop).off('SIGTERM', stop)
+}
+
+function explain(error: unknown): number {
+  if (error instanceof BenchError) {
+    console.error(`${error.message}\n${error.remedy}`)
+    return error.exitCode
+  }
+  // The product's errors carry the same things under their own names.
+  const { message, hint, exitCode } = error as { message?: string; hint?: string; exitCode?: number }
+  if (typeof hint === 'string' && typeof exitCode === 'number') {
+    console.error(`${message}\n${hint}`)
+    return exitCode
+  }
+  console.error(error)
+  return 1
+}

@@ -1,0 +1,57 @@
+/** Peers in their newest version may need a newer Node than this one; then they, and ours beside them, run there. */
+import { execFile } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Figures } from './benchmark.ts'
+import { BenchError, EXIT_ENVIRONMENT } from './errors.ts'
+
+export interface NodeChoices {
+  readonly running?: { readonly version: string; readonly path: string }
+  /** The newer Node from npm, if it is installed. */
+  readonly installed?: { readonly version: string; readonly path: string } | undefined
+}
+
+const PACKAGE = `node-${process.platform}-${process.arch}`
+const LONGEST_MS = 30 * 60_000
+
+/** The path of a Node of at least this major version: the running one, or the one that npm installed. */
+export function nodeFor(minimumMajor: number, choices: NodeChoices = {}): string {
+  const running = choices.running ?? { version: process.versions.node, path: process.execPath }
+  if (majorOf(running.version) >= minimumMajor) return running.path
+  const installed = 'installed' in choices ? choices.installed : installedNode()
+  if (installed && majorOf(installed.version) >= minimumMajor) return installed.path
+  const found = installed ? `${PACKAGE} is ${installed.version}` : `${PACKAGE} is not installed`
+  throw new BenchError(
+    `A peer needs Node ${minimumMajor} or newer; this is ${running.version} and ${found}.`,
+    {
+      remedy: `Run npm install --workspace bench --save-optional ${PACKAGE}@latest, or start the benchmark with a newer Node.`,
+      exitCode: EXIT_ENVIRONMENT,
+    },
+  )
+}
+
+/** Runs a script of ours under such a Node. It is handed `input` as JSON and prints its figures as its last line. */
+export async function runUnderNode(minimumMajor: number, script: string, input: unknown): Promise<Figures> {
+  const args = [script, JSON.stringify(input)]
+  const { stdout } = await promisify(execFile)(nodeFor(minimumMajor), args, {
+    timeout: LONGEST_MS,
+    maxBuffer: 16 * 2 ** 20,
+  })
+  return JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as Figures
+}
+
+function installedNode(): NodeChoices['installed'] {
+  try {
+    const manifest = createRequire(import.meta.url).resolve(`${PACKAGE}/package.json`)
+    const path = join(dirname(manifest), 'bin', 'node')
+    return existsSync(path)
+      ? { version: JSON.parse(readFileSync(manifest, 'utf8')).version, path }
+      : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const majorOf = (version: string): number => Number.parseInt(version.replace(/^v/, ''), 10)

@@ -1,0 +1,7 @@
+/**
+ * The one door to what is measured: the built product, as it ships, never its sources. From bench/src and from
+ * bench/dist it is the same path. The embedded server is not public API; the benchmarks live in the house.
+ */
+export { type EmbeddedServer, startEmbedded } from '../../dist/db/embedded/server.js'
+export { migrate } from '../../dist/db/migrate/migrate.js'
+export { VERSION } from '../../dist/version.js'

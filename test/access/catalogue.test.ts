@@ -1,0 +1,152 @@
+/** The wall, read from the catalogue: rules that every function, view and table of ours keeps, also future ones. */
+import type pg from 'pg'
+import { describe, expect, it } from 'vitest'
+import { useDatabase } from '../support/database.ts'
+
+const db = useDatabase()
+
+/** Roles that people and agents act under; back-end roles (service_role, dot_executor, …) act in every workspace. */
+const PEOPLE = ['anon', 'authenticated', 'stagedoor_agent', 'stagedoor_reviewer', 'vector_worker', 'directus']
+
+/** Definer functions that people may call though they do not begin with require_member, and why. */
+const MEMBERSHIP_PRIMITIVES = {
+  'iu_core.require_member(uuid,text)': 'it is the check itself',
+  'iu_core.fn_my_workspaces()': 'the right-hand side of every policy: only the workspaces of whoever acts',
+  'iu_core.fn_my_memberships()': 'the same with names and roles: it takes no argument and shows only the own',
+  'iu_core.fn_gate_open(text)': 'vector_worker asks a shared switch, which has no workspace',
+}
+
+/** `perform iu_core.require_member(…)`, or its result assigned, before anything else happens. */
+const CHECKS_FIRST = /\bbegin\s+(?:--[^\n]*\s+)*(?:perform\s+|\w+\s*:=\s*)iu_core\.require_member\s*\(/i
+
+interface Routine {
+  signature: string
+  owner: string
+  definer: boolean
+  config: string[] | null
+  public_may: boolean
+  people_may: string[]
+  body: string
+}
+
+async function routines(client: Pick<pg.Client, 'query'>): Promise<Routine[]> {
+  const { rows } = await client.query<Routine>(
+    `select p.oid::regprocedure::text as signature, p.proowner::regrole::text as owner, p.prosecdef as definer,
+            p.proconfig as config, p.prosrc as body,
+            exists (select from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a
+                     where a.grantee = 0 and a.privilege_type = 'EXECUTE') as public_may,
+            array(select r from unnest($1::text[]) as r where has_function_privilege(r, p.oid, 'execute')) as people_may
+       from pg_proc p
+      where p.pronamespace in ('iu_core'::regnamespace, 'noetl'::regnamespace)
+         or (p.pronamespace = 'public'::regnamespace and p.proowner = 'workflow_admin'::regrole)
+      order by 1`,
+    [PEOPLE],
+  )
+  return rows
+}
+
+const failing = (all: Routine[], rule: (routine: Routine) => boolean): string[] =>
+  all.filter((routine) => !rule(routine)).map((routine) => routine.signature)
+
+const belongsToOwner = (routine: Routine) => routine.owner === 'workflow_admin'
+const isClosedToPublic = (routine: Routine) => !routine.public_may
+const hasFixedPath = (routine: Routine) =>
+  !routine.definer || (routine.config ?? []).includes('search_path=pg_catalog, pg_temp')
+const checksMembership = (routine: Routine) =>
+  !routine.definer ||
+  routine.people_may.length === 0 ||
+  routine.signature in MEMBERSHIP_PRIMITIVES ||
+  CHECKS_FIRST.test(routine.body)
+
+describe('every function of ours', () => {
+  it.each([
+    ['belongs to workflow_admin', belongsToOwner],
+    ['cannot be executed by PUBLIC', isClosedToPublic],
+    ['has a fixed search_path, pg_catalog first and pg_temp last, if it is a definer function', hasFixedPath],
+    ['begins with require_member if it is a definer function that people may call', checksMembership],
+  ])('%s', async (_, rule) => {
+    const all = await routines(db.pool('postgres'))
+    expect(all.length).toBeGreaterThan(15)
+    expect(failing(all, rule)).toEqual([])
+  })
+
+  it.each(Object.entries(MEMBERSHIP_PRIMITIVES))('%s is an exception that exists: %s', async (signature) => {
+    const routine = (await routines(db.pool('postgres'))).find((one) => one.signature === signature)
+    expect(routine).toMatchObject({ definer: true })
+    expect(routine!.people_may).not.toEqual([])
+  })
+
+  it('would be reported if it broke a rule', async () => {
+    const session = await db.session('postgres')
+    await session.query('begin')
+    await session.query(`
+      create function iu_core.leak(p_workspace_id uuid) returns bigint language plpgsql security definer
+      set search_path = iu_core, pg_catalog as $$
+      begin
+        if p_workspace_id is null then return 0; end if;
+        perform iu_core.require_member(p_workspace_id, 'read');
+        return (select count(*) from iu_core.event_outbox);
+      end $$;
+      grant execute on function iu_core.leak(uuid) to stagedoor_agent;
+      create function iu_core.sound(p_workspace_id uuid) returns void language plpgsql security definer
+      set search_path = pg_catalog, pg_temp as $$
+      begin
+        -- The doorman first.
+        perform iu_core.require_member(p_workspace_id, 'read');
+      end $$;
+      revoke all on function iu_core.sound(uuid) from public;
+      alter function iu_core.sound(uuid) owner to workflow_admin;
+      grant execute on function iu_core.sound(uuid) to authenticated`)
+    const all = await routines(session)
+    await session.query('rollback')
+    for (const rule of [belongsToOwner, isClosedToPublic, hasFixedPath, checksMembership]) {
+      expect(failing(all, rule)).toEqual(['iu_core.leak(uuid)'])
+    }
+  })
+})
+
+it('makes every view security_invoker, so that it cannot see through row security', async () => {
+  const views = await db.owner<{ view: string; options: string[] | null }>(
+    `select oid::regclass::text as view, reloptions as options from pg_class
+      where relkind = 'v' and (relnamespace in ('iu_core'::regnamespace, 'noetl'::regnamespace)
+                               or relowner = 'workflow_admin'::regrole)`,
+  )
+  expect(views.length).toBeGreaterThan(0)
+  expect(views.filter(({ options }) => !options?.includes('security_invoker=true'))).toEqual([])
+})
+
+it('has row security on for every table of ours, partitions and history too, and every table is the owner’s', async () => {
+  const tables = await db.owner<{ name: string; on: boolean; owner: string }>(
+    `select oid::regclass::text as name, relrowsecurity as on, relowner::regrole::text as owner from pg_class
+      where relkind in ('r', 'p') and (relnamespace in ('iu_core'::regnamespace, 'noetl'::regnamespace)
+                                       or relowner = 'workflow_admin'::regrole)`,
+  )
+  expect(tables.length).toBeGreaterThan(15)
+  expect(tables.filter((table) => !table.on || table.owner !== 'workflow_admin')).toEqual([])
+})
+
+it('has no materialized view, foreign table or rule, which row security does not reach', async () => {
+  expect(
+    await db.owner(
+      `select oid::regclass from pg_class
+        where relnamespace in ('iu_core'::regnamespace, 'noetl'::regnamespace) and relkind in ('m', 'f')`,
+    ),
+  ).toEqual([])
+})
+
+it('lets agents execute nothing that decides', async () => {
+  const all = await routines(db.pool('postgres'))
+  expect(
+    all.filter((routine) => routine.people_may.includes('stagedoor_agent')).map((one) => one.signature),
+  ).toEqual([
+    'iu_core.fn_actor()',
+    'iu_core.fn_actor_for(text)',
+    'iu_core.fn_caller_is_service()',
+    'iu_core.fn_caller_role()',
+    'iu_core.fn_my_memberships()',
+    'iu_core.fn_my_workspaces()',
+    'iu_core.fn_time_uuid()',
+    'iu_core.fn_time_uuid_floor(timestamp with time zone)',
+    'iu_core.require_member(uuid,text)',
+  ])
+})

@@ -1,0 +1,137 @@
+/** A database whose owner already has workspaces (as on Supabase): we read them and alter nothing of theirs. */
+import { randomUUID } from 'node:crypto'
+import { expect, it } from 'vitest'
+import { withClient } from '../../src/db/connection.ts'
+import { migrate } from '../../src/db/migrate/migrate.ts'
+import { type BareDatabase, useDatabases } from '../support/empty-database.ts'
+import { sqlstateOf } from '../support/sqlstate.ts'
+import { loginUrl } from '../support/template.ts'
+
+const createDatabase = useDatabases()
+const WORKSPACE = randomUUID()
+
+const WORKSPACES = `create table public.workspaces (id uuid primary key, title text);
+  insert into public.workspaces values ('${WORKSPACE}', 'Acme');`
+const MAY_READ = 'grant select, references on public.workspaces, public.workspace_members to workflow_admin;'
+
+/** Everything that we could have altered: columns, constraints, indexes, triggers, policies, grants, owner. */
+const theirs = (database: BareDatabase) =>
+  database.superuser(
+    `select c.relname, c.relowner::regrole::text, c.relacl::text, c.relrowsecurity, c.relforcerowsecurity,
+            (select json_agg(to_jsonb(a) - 'attrelid' order by a.attnum) from pg_attribute a
+              where a.attrelid = c.oid and a.attnum > 0) as columns,
+            (select json_agg(pg_get_constraintdef(x.oid) order by x.conname) from pg_constraint x
+              where x.conrelid = c.oid) as constraints,
+            (select json_agg(i.indexrelid::regclass order by i.indexrelid) from pg_index i where i.indrelid = c.oid) as indexes,
+            (select json_agg(t.tgname order by t.tgname) from pg_trigger t where t.tgrelid = c.oid) as triggers,
+            (select json_agg(p.polname order by p.polname) from pg_policy p where p.polrelid = c.oid) as policies
+       from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' order by 1`,
+  )
+
+async function migrated(setUp: string): Promise<BareDatabase> {
+  const database = await createDatabase()
+  await database.superuser(setUp)
+  const before = await theirs(database)
+  await migrate({ url: database.url })
+  expect(await theirs(database)).toEqual(before)
+  return database
+}
+
+/** The app role under which `require_member` lets the subject act. */
+async function roleOf(database: BareDatabase, subject: string, right: string, role: string): Promise<string> {
+  return withClient(loginUrl(database.superuserUrl, 'stagedoor_api', database.name), async (client) => {
+    await client.query(`select set_config('request.jwt.claims', $1, false)`, [
+      JSON.stringify({ sub: subject }),
+    ])
+    await client.query(`set role ${role}`)
+    const { rows } = await client.query<{ role: string }>('select iu_core.require_member($1, $2) as role', [
+      WORKSPACE,
+      right,
+    ])
+    return rows[0]!.role
+  })
+}
+
+const map = (database: BareDatabase, subject: string, appRole: string) =>
+  database.superuser('insert into iu_core.workspace_member_role values ($1, $2, $3)', [
+    WORKSPACE,
+    subject,
+    appRole,
+  ])
+
+it('gives members without a role column viewing, and more where our mapping says so', async () => {
+  const [ada, grace] = [randomUUID(), randomUUID()]
+  const database = await migrated(`${WORKSPACES}
+    create table public.workspace_members (workspace_id uuid, user_id uuid, primary key (workspace_id, user_id));
+    insert into public.workspace_members values ('${WORKSPACE}', '${ada}'), ('${WORKSPACE}', '${grace}');
+    ${MAY_READ}`)
+  await map(database, grace, 'reviewer')
+  expect(await roleOf(database, ada, 'read', 'authenticated')).toBe('viewer')
+  expect(await sqlstateOf(roleOf(database, ada, 'stage', 'authenticated'))).toBe('SD202')
+  expect(await roleOf(database, grace, 'review', 'stagedoor_reviewer')).toBe('reviewer')
+})
+
+it('takes user ids that are text', async () => {
+  const database = await migrated(`${WORKSPACES}
+    create table public.workspace_members (workspace_id uuid, user_id text, role text);
+    insert into public.workspace_members values ('${WORKSPACE}', 'auth0|ada', 'operator');
+    ${MAY_READ}`)
+  expect(await roleOf(database, 'auth0|ada', 'operate', 'authenticated')).toBe('operator')
+  expect(await sqlstateOf(roleOf(database, 'auth0|eve', 'read', 'authenticated'))).toBe('SD201')
+})
+
+it('maps role names that are not ours and keeps those that are', async () => {
+  const database = await migrated(`${WORKSPACES}
+    create type public.member_role as enum ('owner', 'editor', 'admin');
+    create table public.workspace_members (workspace_id uuid, user_id text, role public.member_role);
+    insert into public.workspace_members values
+      ('${WORKSPACE}', 'ada', 'owner'), ('${WORKSPACE}', 'bob', 'editor'), ('${WORKSPACE}', 'eve', 'admin');
+    ${MAY_READ}`)
+  await map(database, 'ada', 'admin')
+  await map(database, 'eve', 'viewer')
+  expect(await roleOf(database, 'ada', 'administer', 'stagedoor_reviewer')).toBe('admin')
+  expect(await roleOf(database, 'bob', 'read', 'authenticated')).toBe('viewer')
+  expect(await roleOf(database, 'eve', 'administer', 'stagedoor_reviewer')).toBe('admin')
+})
+
+it('does not make a member of somebody who only stands in our mapping', async () => {
+  const database = await migrated(`${WORKSPACES}
+    create table public.workspace_members (workspace_id uuid, user_id text);
+    ${MAY_READ}`)
+  await map(database, 'ada', 'admin')
+  expect(await sqlstateOf(roleOf(database, 'ada', 'read', 'stagedoor_reviewer'))).toBe('SD201')
+})
+
+it('works behind row security of theirs once a policy of theirs lets us read', async () => {
+  const database = await migrated(`${WORKSPACES}
+    create table public.workspace_members (workspace_id uuid, user_id text, role text);
+    insert into public.workspace_members values ('${WORKSPACE}', 'ada', 'admin');
+    alter table public.workspace_members enable row level security;
+    create policy stagedoor_reads on public.workspace_members for select to workflow_admin using (true);
+    ${MAY_READ}`)
+  expect(await roleOf(database, 'ada', 'administer', 'stagedoor_reviewer')).toBe('admin')
+})
+
+it('stops before anything changes where it may not read their members, and says what they must run', async () => {
+  const database = await createDatabase()
+  await database.superuser(`${WORKSPACES}
+    create table public.workspace_members (workspace_id uuid, user_id text, role text);
+    alter table public.workspace_members enable row level security;`)
+  const before = await theirs(database)
+  const refused = await migrate({ url: database.url }).catch((error: unknown) => error)
+  expect(refused).toMatchObject({ code: 'migration_failed', details: { file: '0002_access' } })
+  expect(await theirs(database)).toEqual(before)
+  const statements = /runs once: (.*)$/.exec((refused as Error).message)?.[1]
+  await database.superuser(statements!)
+  await migrate({ url: database.url })
+})
+
+it('makes its own members table beside their workspaces once it may refer to them', async () => {
+  const database = await createDatabase()
+  await database.superuser(WORKSPACES)
+  const refused = await migrate({ url: database.url }).catch((error: unknown) => error)
+  const statements = /runs once: (.*)$/.exec((refused as Error).message)?.[1]
+  await database.superuser(statements!)
+  await migrate({ url: database.url })
+  await database.superuser('insert into public.workspace_members values ($1, $2)', [WORKSPACE, randomUUID()])
+})

@@ -1,0 +1,117 @@
+/** Row security: what a member of one workspace sees of another. */
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { Caller } from '../../src/db/transaction.ts'
+import { useDatabase } from '../support/database.ts'
+import { createMember, createWorkspace, type Member } from '../support/factories.ts'
+import { sqlstateOf } from '../support/sqlstate.ts'
+
+const db = useDatabase()
+
+/** Every table with rows of a workspace, and how a row tells which. */
+const TABLES = {
+  'public.workspaces': 'id',
+  'public.workspace_members': 'workspace_id',
+  'iu_core.event_outbox': 'workspace_id',
+  'iu_core.dot_iu_command_run': 'workspace_id',
+} as const
+
+let ours: string
+let theirs: string
+let people: Member[]
+
+beforeAll(async () => {
+  ours = await createWorkspace(db, 'ours')
+  theirs = await createWorkspace(db, 'theirs')
+  people = [
+    await createMember(db, ours, 'viewer'),
+    await createMember(db, ours, 'agent'),
+    await createMember(db, ours, 'admin'),
+  ]
+  await createMember(db, theirs, 'admin')
+  for (const workspace of [ours, theirs, null]) {
+    await db.owner(`select iu_core.fn_command_run_finish(iu_core.fn_command_run_start('import', null, $1))`, [
+      workspace,
+    ])
+  }
+})
+
+async function workspacesSeen(table: keyof typeof TABLES, caller: Caller): Promise<(string | null)[]> {
+  const column = TABLES[table]
+  return db.as(caller, async (client) => {
+    const { rows } = await client.query<{ id: string | null }>(
+      `select distinct ${column} as id from ${table}`,
+    )
+    return rows.map((row) => row.id).sort()
+  })
+}
+
+it('is tested on every table that has a workspace', async () => {
+  const rows = await db.owner<{ name: string }>(
+    `select a.attrelid::regclass::text as name
+       from pg_attribute a join pg_class c on c.oid = a.attrelid
+      where a.attname = 'workspace_id' and c.relkind in ('r', 'p') and not c.relispartition`,
+  )
+  const known = Object.keys(TABLES).map((table) => table.replace('public.', ''))
+  // Rows of the mapping are rights, not data: only back-end code sees them.
+  expect(rows.map((row) => row.name).sort()).toEqual(
+    [...known.filter((name) => name !== 'workspaces'), 'iu_core.workspace_member_role'].sort(),
+  )
+})
+
+describe.each(Object.keys(TABLES) as (keyof typeof TABLES)[])('%s', (table) => {
+  it('shows a member the own workspace and nothing of another, nor what belongs to none', async () => {
+    for (const person of people) expect(await workspacesSeen(table, person)).toEqual([ours])
+  })
+
+  it('shows a stranger with a valid token nothing', async () => {
+    for (const role of ['authenticated', 'stagedoor_agent', 'stagedoor_reviewer']) {
+      expect(await workspacesSeen(table, { role, claims: { sub: 'nobody' } })).toEqual([])
+    }
+  })
+
+  it('shows back-end code everything', async () => {
+    const seen = await workspacesSeen(table, { role: 'service_role', claims: { sub: 'importer' } })
+    expect(seen).toEqual(expect.arrayContaining([ours, theirs]))
+  })
+
+  it('gives anon nothing, not even an empty list', async () => {
+    expect(
+      await sqlstateOf(workspacesSeen(table, { role: 'anon', claims: { sub: people[2]!.userId } })),
+    ).toBe('42501')
+  })
+
+  it('does not trust claims that another login sets', async () => {
+    const session = await db.session('postgres')
+    const claims = JSON.stringify({ sub: people[2]!.userId })
+    await session.query(`select set_config('request.jwt.claims', $1, false)`, [claims])
+    await session.query('set role authenticated')
+    expect((await session.query(`select from ${table}`)).rowCount).toBe(0)
+  })
+})
+
+it('does not show rows to a token whose claims name no subject', async () => {
+  const nameless = { role: 'authenticated', claims: { role: 'authenticated' } }
+  expect(await sqlstateOf(workspacesSeen('iu_core.event_outbox', nameless))).toBe('SD204')
+})
+
+it('cannot be looked around by reading a partition instead of its parent', async () => {
+  const partitions = await db.owner<{ name: string }>(
+    'select partition::text as name from iu_core.v_event_partition',
+  )
+  expect(partitions.length).toBeGreaterThan(3)
+  for (const { name } of partitions) {
+    for (const caller of [...people, { role: 'service_role' }, { role: 'anon' }]) {
+      expect(await sqlstateOf(db.as(caller, (client) => client.query(`select from ${name}`)))).toBe('42501')
+    }
+  }
+})
+
+it('stays up when a partition is granted by mistake', async () => {
+  const [partition] = await db.owner<{ name: string }>(
+    'select tableoid::regclass::text as name from iu_core.event_outbox limit 1',
+  )
+  await db.owner(`grant select on ${partition!.name} to authenticated`)
+  const { rowCount } = await db.as(people[0]!, (client) => client.query(`select from ${partition!.name}`))
+  await db.owner(`revoke select on ${partition!.name} from authenticated`)
+  expect(rowCount).toBe(0)
+})

@@ -1,0 +1,80 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { afterAll, expect, it } from 'vitest'
+import { freePort, runCli, startCli } from '../support/cli.ts'
+
+const home = mkdtempSync(join(tmpdir(), 'stagedoor-cli-'))
+chmodSync(home, 0o755)
+afterAll(() => rmSync(home, { recursive: true, force: true }))
+
+const GATE = 'iu_core.staging_writes_enabled'
+
+async function start() {
+  const port = await freePort()
+  const server = startCli(['start'], { STAGEDOOR_HOME: home, PORT: String(port) })
+  await server.says(/Ctrl-C stops everything/)
+  return { server, url: `http://127.0.0.1:${port}` }
+}
+
+it('the embedded default, from its first start to a crash and back', { timeout: 120_000 }, async () => {
+  const first = await start()
+  expect(first.server.output()).toContain('these gates were opened')
+  expect(first.server.output()).toContain(GATE)
+
+  // The sign-in link works: its token is a member of the one workspace.
+  const [, token] = await first.server.says(/Sign in as reviewer.*\n.*#token=(\S+)/)
+  const me = await fetch(`${first.url}/api/me`, { headers: { authorization: `Bearer ${token}` } })
+  expect(await me.json()).toMatchObject({
+    role: 'stagedoor_reviewer',
+    workspaces: [{ name: 'Default', role: 'reviewer' }],
+  })
+
+  // The CLI talks to the running server.
+  const env = { STAGEDOOR_HOME: home }
+  for (const role of ['viewer', 'operator', 'reviewer', 'admin', 'agent']) {
+    const { stdout } = await runCli(['token', '--as', role], env)
+    const answer = await fetch(`${first.url}/api/me`, {
+      headers: { authorization: `Bearer ${stdout.trim()}` },
+    })
+    expect(await answer.json()).toMatchObject({ workspaces: [{ role }] })
+  }
+  expect((await runCli(['gate', 'close', GATE], env)).stdout).toContain('is closed now')
+  expect((await runCli(['doctor'], env)).code).toBe(0)
+  const { database_direct_url: address } = JSON.parse((await runCli(['login', '--json'], env)).stdout)
+  const client = new pg.Client(address)
+  await client.connect()
+  expect((await client.query('select rolsuper from pg_roles where rolname = session_user')).rows).toEqual([
+    { rolsuper: false },
+  ])
+  await client.end()
+
+  // A second start on the same home says so and harms nothing.
+  const second = await runCli(['start'], { ...env, PORT: String(await freePort()) })
+  expect(second.code).toBe(9)
+  expect(second.stderr).toContain(`process ${first.server.child.pid}`)
+  expect((await fetch(`${first.url}/api/ready`)).status).toBe(200)
+
+  // Killed without a chance to clean up: the next start finds everything, and the closed gate closed.
+  await first.server.end('SIGKILL')
+  const again = await start()
+  expect(again.server.output()).not.toContain('these gates were opened')
+  const gates = JSON.parse((await runCli(['gate', 'list', '--json'], env)).stdout) as {
+    gate: string
+    open: boolean
+  }[]
+  expect(gates.find((gate) => gate.gate === GATE)).toMatchObject({ open: false })
+  expect(await again.server.end('SIGTERM')).toBe(0)
+
+  // Without a running server a command brings its own, and takes it away again.
+  expect((await runCli(['doctor'], env)).code).toBe(0)
+  expect((await runCli(['login'], env)).code).toBe(8)
+})
+
+it('a home that cannot be written is named, with the remedy', async () => {
+  const { code, stderr } = await runCli(['gate', 'list'], { STAGEDOOR_HOME: '/proc/stagedoor' })
+  expect(code).toBe(9)
+  expect(stderr).toContain('/proc/stagedoor')
+  expect(stderr).toContain('STAGEDOOR_HOME')
+})

@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest'
+import { VERSION } from '../../src/version.ts'
+import { runCli } from '../support/cli.ts'
+
+describe('help', () => {
+  it('teaches: what it is, where to start, the exit codes', async () => {
+    const { code, stdout } = await runCli(['--help'])
+    expect(code).toBe(0)
+    for (const part of ['Pull requests for production data', 'Start here', 'Exit codes', 'DATABASE_URL']) {
+      expect(stdout).toContain(part)
+    }
+  })
+
+  it('exists for every command', async () => {
+    for (const command of [
+      'start',
+      'migrate',
+      'doctor',
+      'config',
+      'gate',
+      'events',
+      'token',
+      'login',
+      'completion',
+    ]) {
+      const { code, stdout } = await runCli([command, '--help'])
+      expect([command, code]).toEqual([command, 0])
+      expect(stdout).toContain(`stagedoor ${command}`)
+    }
+  })
+
+  it('version is the package’s', async () => {
+    expect((await runCli(['--version'])).stdout.trim()).toBe(VERSION)
+  })
+})
+
+describe('a command that is not understood exits with 2', () => {
+  it('unknown command, with the nearest one', async () => {
+    const { code, stderr } = await runCli(['migrat'])
+    expect(code).toBe(2)
+    expect(stderr).toContain('migrate')
+  })
+
+  it('unknown option, missing argument, wrong choice, wrong number', async () => {
+    for (const args of [
+      ['gate', 'list', '--nonsense'],
+      ['gate', 'open'],
+      ['token', '--as', 'king'],
+      ['events', 'list', '--limit', 'x'],
+    ]) {
+      const { code, stderr } = await runCli(args)
+      expect([args, code]).toEqual([args, 2])
+      expect(stderr).toMatch(/✖/)
+    }
+  })
+
+  it('as JSON when asked', async () => {
+    const { stderr } = await runCli(['nonsense', '--json'])
+    expect(JSON.parse(stderr).error.code).toBe('argument_invalid')
+  })
+})
+
+describe('configuration', () => {
+  it('prints what is in force and where it came from, with secrets masked', async () => {
+    const { stdout } = await runCli(['config', '--json'], {
+      PORT: '5000',
+      DATABASE_URL: 'postgres://me:hush-hush@db.example.com/app',
+      STAGEDOOR_JWT_SECRET: 'hush-hush hush-hush hush-hush hush-hush',
+    })
+    expect(stdout).not.toContain('hush')
+    const settings = JSON.parse(stdout) as { setting: string; value: string; source: string }[]
+    const find = (name: string) => settings.find((entry) => entry.setting === name)
+    expect(find('PORT')).toMatchObject({ value: '5000', source: 'environment' })
+    expect(find('LOG_LEVEL')).toMatchObject({ value: 'info', source: 'default' })
+    expect(find('DATABASE_URL')).toMatchObject({ value: 'postgres://me:***@db.example.com/app' })
+  })
+
+  it('a flag wins over the environment', async () => {
+    const { stdout } = await runCli(['config', '--json', '--home', '/tmp/elsewhere'], {
+      STAGEDOOR_HOME: '/tmp/here',
+    })
+    expect(stdout).toContain('/tmp/elsewhere')
+  })
+
+  it.each([
+    ['PORT', 'eighty', 'whole number'],
+    ['PORT', '70000', '65535'],
+    ['LOG_LEVEL', 'loud', 'one of'],
+    ['DATABASE_URL', 'mysql://x/y', 'postgres://'],
+    ['NATS_URL', 'nats', 'nats://'],
+    ['STAGEDOOR_JWT_SECRET', 'short', '32 characters'],
+    ['STAGEDOOR_POOL_SIZE', '-1', 'whole number'],
+  ])('%s=%s is refused with the reason', async (setting, value, reason) => {
+    const { code, stderr } = await runCli(['config'], { [setting]: value })
+    expect(code).toBe(3)
+    expect(stderr).toContain(setting)
+    expect(stderr).toContain(reason)
+  })
+
+  it('a misspelt setting is refused with the one that was meant', async () => {
+    const { code, stderr } = await runCli(['config'], { STAGEDOOR_HOEM: '/tmp' })
+    expect(code).toBe(3)
+    expect(stderr).toContain('did you mean STAGEDOOR_HOME')
+  })
+
+  it('DATABASE_DIRECT_URL alone is refused', async () => {
+    expect((await runCli(['config'], { DATABASE_DIRECT_URL: 'postgres://x/y' })).code).toBe(3)
+  })
+})
+
+it('completion knows the commands', async () => {
+  const { stdout } = await runCli(['completion', 'bash'])
+  expect(stdout).toContain('complete -F _stagedoor stagedoor')
+  expect(stdout).toMatch(/"gate"\) words="list open close history/)
+})

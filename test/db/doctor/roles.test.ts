@@ -1,0 +1,158 @@
+/** Roles belong to the whole server, so this file has one of its own. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest'
+import { withClient } from '../../../src/db/connection.ts'
+import { examine, type Finding } from '../../../src/db/doctor/doctor.ts'
+import { type EmbeddedServer, startEmbedded } from '../../../src/db/embedded/server.ts'
+import { loginUrl, MIGRATOR, prepareTemplate, TEMPLATE } from '../../support/template.ts'
+
+const { version } = inject('server')
+const home = mkdtempSync(join(tmpdir(), 'stagedoor-doctor-roles-'))
+let server: EmbeddedServer | undefined
+
+const url = (login: string) => loginUrl(server!.url(), login, 'examined')
+const superuser = (sql: string) => withClient(url('postgres'), (client) => client.query(sql))
+const findings = async (login = MIGRATOR): Promise<readonly Finding[]> =>
+  (await examine({ url: url(login) })).findings
+
+beforeAll(async () => {
+  server = await startEmbedded({ home, version, durability: 'throwaway' })
+  await prepareTemplate(server.url())
+  await withClient(server.url(), (client) =>
+    client.query(`create database examined template ${TEMPLATE} owner ${MIGRATOR}`),
+  )
+})
+
+afterAll(async () => {
+  await server?.stop()
+  rmSync(home, { recursive: true, force: true })
+})
+
+describe('finds, and mends with its own remedy,', () => {
+  afterEach(async () => expect(await findings()).toEqual([]))
+
+  const drifts: [what: string, drift: string, role: string, problem: string][] = [
+    [
+      'an API login that inherits the rights of what it may become',
+      'alter role stagedoor_api inherit',
+      'stagedoor_api',
+      'has INHERIT',
+    ],
+    [
+      'an API login that is a superuser',
+      'alter role stagedoor_api superuser',
+      'stagedoor_api',
+      'has SUPERUSER',
+    ],
+    [
+      'an API login that passes by row level security',
+      'alter role stagedoor_api bypassrls',
+      'stagedoor_api',
+      'has BYPASSRLS',
+    ],
+    [
+      'an API login that makes roles',
+      'alter role stagedoor_api createrole',
+      'stagedoor_api',
+      'has CREATEROLE',
+    ],
+    ['a worker that cannot log in', 'alter role stagedoor_worker nologin', 'stagedoor_worker', 'lacks LOGIN'],
+    ['an owner that logs in', 'alter role workflow_admin login', 'workflow_admin', 'has LOGIN'],
+    [
+      'people who pass by row level security',
+      'alter role authenticated bypassrls',
+      'authenticated',
+      'has BYPASSRLS',
+    ],
+    [
+      'an API login that cannot become what it must',
+      'revoke anon from stagedoor_api',
+      'stagedoor_api',
+      'cannot become anon',
+    ],
+    [
+      'a worker that cannot become what it must',
+      'revoke vector_worker from stagedoor_worker',
+      'stagedoor_worker',
+      'cannot become vector_worker',
+    ],
+    [
+      'an API login that can become the owner',
+      'grant workflow_admin to stagedoor_api',
+      'stagedoor_api',
+      'is a member of workflow_admin, and must be able to become nothing but ' +
+        'anon, authenticated, service_role, stagedoor_agent, stagedoor_reviewer',
+    ],
+    [
+      'an API login that can become more by a detour',
+      'grant pg_read_all_data to authenticated',
+      'stagedoor_api',
+      'can become pg_read_all_data, because authenticated is a member of it',
+    ],
+  ]
+
+  it.each(drifts)('%s', async (_, drift, role, problem) => {
+    await superuser(drift)
+    const found = await findings()
+    expect(found).toEqual([{ kind: 'role', object: `role ${role}`, problem, remedy: expect.any(String) }])
+    await superuser(found[0]!.remedy)
+  })
+
+  it('a login that migrates and cannot become what the commands act as', async () => {
+    await superuser(`grant postgres to ${MIGRATOR}; revoke dot_executor from ${MIGRATOR} cascade`)
+    await superuser(`revoke postgres from ${MIGRATOR}`)
+    const found = await findings()
+    expect(found).toEqual([
+      {
+        kind: 'login',
+        object: `login "${MIGRATOR}"`,
+        problem: 'cannot become dot_executor',
+        remedy: expect.stringMatching(/^grant dot_executor to "stagedoor_migrator".*;$/),
+      },
+    ])
+    await superuser(found[0]!.remedy)
+  })
+})
+
+it('takes the roles of Supabase as they are', async () => {
+  await superuser(
+    'alter role service_role bypassrls noinherit; alter role anon noinherit; alter role directus login',
+  )
+  expect(await findings()).toEqual([])
+})
+
+it('finds a role that is gone', async () => {
+  await superuser('alter role directus rename to directus_2')
+  const found = await findings()
+  expect(found[0]).toEqual({
+    kind: 'grant',
+    object: expect.any(String),
+    problem: expect.stringContaining('directus'),
+    remedy: expect.any(String),
+  })
+  expect(found).toContainEqual({
+    kind: 'role',
+    object: 'role directus',
+    problem: 'does not exist',
+    remedy: 'create role directus nologin;',
+  })
+  await superuser('alter role directus_2 rename to directus')
+})
+
+it('does what it can for a login that cannot become the owner, and says what the login lacks', async () => {
+  await superuser("create role visitor login password 'for-tests-only'")
+  await superuser('revoke select on iu_core.event_outbox from authenticated')
+  expect(await findings('visitor')).toEqual([
+    {
+      kind: 'login',
+      object: 'login visitor',
+      problem: expect.stringContaining('cannot become workflow_admin'),
+      remedy: expect.stringMatching(/^grant workflow_admin to "visitor"/),
+    },
+    expect.objectContaining({ kind: 'grant', problem: 'lacks SELECT for authenticated' }),
+  ])
+  const [forApi] = await findings('stagedoor_api')
+  expect(forApi).toMatchObject({ kind: 'login', remedy: expect.stringContaining('DATABASE_DIRECT_URL') })
+})

@@ -1,0 +1,46 @@
+import { execFile } from 'node:child_process'
+import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, expect, it } from 'vitest'
+
+const run = promisify(execFile)
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const folder = mkdtempSync(join(tmpdir(), 'stagedoor-pack-'))
+chmodSync(folder, 0o755)
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+it('the packed package, installed in an empty folder, runs: library and command line', {
+  timeout: 240_000,
+}, async () => {
+  // The tests' own build is packed; prepack would build again in the middle of the run.
+  await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], { cwd: ROOT })
+  const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz'))!
+  writeFileSync(join(folder, 'package.json'), '{"name":"somebody","private":true,"type":"module"}')
+  await run('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', join(folder, tarball)], {
+    cwd: folder,
+  })
+  writeFileSync(
+    join(folder, 'try.js'),
+    `import { createStagedoor } from 'stagedoor'
+     const stagedoor = await createStagedoor({ home: '${join(folder, 'home')}' })
+     await stagedoor.gates.open('iu_core.staging_writes_enabled', 'from the package')
+     console.log(JSON.stringify(await stagedoor.gates.list()))
+     await stagedoor.close()`,
+  )
+  const library = await run(process.execPath, ['try.js'], { cwd: folder })
+  expect(JSON.parse(library.stdout)).toContainEqual(
+    expect.objectContaining({ gate: 'iu_core.staging_writes_enabled', open: true }),
+  )
+  const doctor = await run(
+    join(folder, 'node_modules/.bin/stagedoor'),
+    ['doctor', '--home', join(folder, 'home')],
+    { cwd: folder },
+  )
+  expect(doctor.stdout).toContain('All is as expected')
+  const files = readdirSync(join(folder, 'node_modules/stagedoor'), { recursive: true, encoding: 'utf8' })
+  expect(files).toContain(join('console', 'dist', 'index.html'))
+  expect(files.filter((file) => file.includes('test') && file.endsWith('.test.js'))).toEqual([])
+})

@@ -1,0 +1,113 @@
+import { expect, test } from 'vitest'
+import { Checkout } from './checkout.ts'
+
+/** The real runner and the real vitest, with a table of programs of our own and an installer that notes its calls. */
+const RUN = `import { appendFileSync } from 'node:fs'
+import { runTests } from './scripts/test-run.mjs'
+const browser = { program: 'browser', env: 'BROWSER_PATH', debianPackage: 'a-browser', suites: ['test/console'] }
+const programs = [{ ...browser, find: () => process.env.FOUND }]
+const install = async ({ program }) => appendFileSync('journal', 'install ' + program + '\\n')
+process.exitCode = await runTests({ root: '.', argv: process.argv.slice(2), programs, install })
+`
+
+const PASSING = "import { test } from 'vitest'\ntest('passes', () => {})\n"
+
+/** As in this repository: two projects, and the second runs a part of the suites again. */
+const CONFIG = `export default { test: { projects: [
+  { extends: true, test: { name: 'all', include: ['test/**/*.test.ts'] } },
+  { extends: true, test: { name: 'again', include: ['test/again/**/*.test.ts'] } },
+] } }
+`
+
+function checkoutWithTests(files: Record<string, string>): Checkout {
+  const checkout = new Checkout()
+  checkout.linkVitest()
+  checkout.write('run.mjs', RUN)
+  checkout.write('vitest.config.mjs', CONFIG)
+  for (const [path, text] of Object.entries(files)) checkout.write(path, text)
+  return checkout
+}
+
+const lines = (text: string) => text.split('\n')
+
+test('the numbers stand alone on their line', async () => {
+  const more =
+    "test('fails', () => { throw new Error('no') })\ntest.skip('later', () => {})\ntest.todo('one day')\n"
+  const files = {
+    'test/a.test.ts': PASSING + more,
+    'test/b.test.ts': PASSING,
+    'test/again/c.test.ts': PASSING,
+  }
+  const checkout = checkoutWithTests(files)
+  const all = await checkout.run('run.mjs')
+  expect(all.code).toBe(1)
+  expect(lines(all.stdout)).toContain('Tests: 4 passed, 1 failed, 2 skipped')
+  const one = await checkout.run('run.mjs', ['test/b'])
+  expect(one.code).toBe(0)
+  expect(lines(one.stdout)).toContain('Tests: 1 passed, 0 failed')
+})
+
+test('a test file that cannot be loaded counts as failed', async () => {
+  const checkout = checkoutWithTests({ 'test/a.test.ts': PASSING, 'test/b.test.ts': "import './missing.ts'" })
+  const { code, stdout } = await checkout.run('run.mjs')
+  expect(code).toBe(1)
+  expect(lines(stdout)).toContain('Tests: 1 passed, 1 failed')
+})
+
+test('an error outside any test fails the run although every test passed', async () => {
+  const outside = "setTimeout(() => { throw new Error('outside') })\nimport { afterAll } from 'vitest'\n"
+  const wait = 'afterAll(() => new Promise((done) => setImmediate(() => setTimeout(done, 5))))\n'
+  const checkout = checkoutWithTests({ 'test/a.test.ts': outside + wait + PASSING })
+  const { code, stdout } = await checkout.run('run.mjs')
+  expect(code).toBe(1)
+  expect(stdout).toContain('Tests: 1 passed, 0 failed\nNo test failed, but vitest ended with 1')
+})
+
+test('a run without any test fails', async () => {
+  const { code, stdout } = await checkoutWithTests({ 'test/a.test.ts': PASSING }).run('run.mjs', ['nowhere'])
+  expect(code).toBe(1)
+  expect(stdout).toContain('Tests: 0 passed, 0 failed\nNo test ran.')
+})
+
+const SUITES = { 'test/a.test.ts': PASSING, 'test/console/page.test.ts': PASSING }
+const NOT_RUN = 'NOT RUN  test/console  needs browser: apt-get install a-browser'
+
+test('a suite whose program cannot be had is named as not run, after the numbers', async () => {
+  const checkout = checkoutWithTests(SUITES)
+  const { code, stdout } = await checkout.run('run.mjs')
+  expect(code).toBe(0)
+  expect(stdout).toContain(`\nTests: 1 passed, 0 failed\n${NOT_RUN}\n`)
+  expect(checkout.journal()).toEqual(['install browser'])
+})
+
+test('with CI=true a suite that was not run fails the run', async () => {
+  const { code, stdout } = await checkoutWithTests(SUITES).run('run.mjs', [], { CI: 'true' })
+  expect(code).toBe(1)
+  expect(lines(stdout)).toContain(NOT_RUN)
+  expect(stdout).toContain('With CI=true every suite must run')
+})
+
+test('a program is neither looked for nor installed when no chosen suite needs it', async () => {
+  const checkout = checkoutWithTests(SUITES)
+  const { code, stdout } = await checkout.run('run.mjs', ['test/a', '-t', 'passes'], { CI: 'true' })
+  expect(code).toBe(0)
+  expect(stdout).not.toContain('NOT RUN')
+  expect(checkout.journal()).toEqual([])
+})
+
+test('a program that is found is told to its suite', async () => {
+  const asks =
+    "import { expect, test } from 'vitest'\ntest('told', () => expect(process.env.BROWSER_PATH).toBe('/b'))\n"
+  const checkout = checkoutWithTests({ 'test/console/page.test.ts': asks })
+  const { code, stdout } = await checkout.run('run.mjs', [], { FOUND: '/b', CI: 'true' })
+  expect(code).toBe(0)
+  expect(lines(stdout)).toContain('Tests: 1 passed, 0 failed')
+  expect(checkout.journal()).toEqual([])
+})
+
+test('a path set by hand that cannot be run is named, and nothing is installed over it', async () => {
+  const checkout = checkoutWithTests(SUITES)
+  const { stdout } = await checkout.run('run.mjs', [], { BROWSER_PATH: '/nowhere/browser' })
+  expect(stdout).toContain('needs browser: BROWSER_PATH is /nowhere/browser, which cannot be run')
+  expect(checkout.journal()).toEqual([])
+})

@@ -1,0 +1,87 @@
+/** The built command line as a process of its own. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { afterAll } from 'vitest'
+import { until } from './until.ts'
+
+const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
+
+export interface CliResult {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface RunningCli {
+  readonly child: ChildProcess
+  output(): string
+  /** Waits for a line that matches. */
+  says(pattern: RegExp, withinMs?: number): Promise<RegExpExecArray>
+  /** Sends the signal and waits for the end. */
+  end(signal?: NodeJS.Signals): Promise<number | null>
+}
+
+/** Only what the test gives: a DATABASE_URL of the developer's shell must not leak in. */
+function environment(env: Record<string, string>): NodeJS.ProcessEnv {
+  const { PATH, HOME, TMPDIR } = process.env
+  return { PATH, HOME, ...(TMPDIR && { TMPDIR }), NO_COLOR: '1', ...env }
+}
+
+export async function runCli(args: readonly string[], env: Record<string, string> = {}): Promise<CliResult> {
+  const child = spawn(process.execPath, [MAIN, ...args], { env: environment(env) })
+  let stdout = ''
+  let stderr = ''
+  child.stdout.on('data', (chunk) => {
+    stdout += chunk
+  })
+  child.stderr.on('data', (chunk) => {
+    stderr += chunk
+  })
+  const [code] = (await once(child, 'close')) as [number | null]
+  return { code, stdout, stderr }
+}
+
+/** What is still running at the end of the file is killed. */
+export function startCli(args: readonly string[], env: Record<string, string> = {}): RunningCli {
+  const child = spawn(process.execPath, [MAIN, ...args], { env: environment(env) })
+  let text = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk) => {
+      text += chunk
+    })
+  }
+  const ended = once(child, 'close') as Promise<[number | null]>
+  afterAll(() => {
+    child.kill('SIGKILL')
+  })
+  return {
+    child,
+    output: () => text,
+    async says(pattern, withinMs = 30_000) {
+      return until(
+        `${pattern}\nso far:\n${text}`,
+        () => {
+          if (child.exitCode !== null && !pattern.test(text))
+            throw new Error(`it ended (${child.exitCode}):\n${text}`)
+          return pattern.exec(text) ?? undefined
+        },
+        withinMs,
+      )
+    },
+    async end(signal = 'SIGINT') {
+      child.kill(signal)
+      return (await ended)[0]
+    },
+  }
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, 'close')
+  return port
+}

@@ -1,0 +1,39 @@
+/** Databases for tests that migrate: empty, or cloned from the migrated template; dropped at the end of the file. */
+import { randomUUID } from 'node:crypto'
+import { afterAll, inject } from 'vitest'
+import { withClient } from '../../src/db/connection.ts'
+import { loginUrl, MIGRATOR, TEMPLATE } from './template.ts'
+
+export interface BareDatabase {
+  readonly name: string
+  /** As the login that migrates; it owns the database. */
+  readonly url: string
+  readonly superuserUrl: string
+  superuser<R>(sql: string, values?: unknown[]): Promise<R[]>
+}
+
+export function useDatabases(): (from?: 'empty' | 'migrated') => Promise<BareDatabase> {
+  const server = inject('server')
+  const created: string[] = []
+  afterAll(() =>
+    withClient(server.superuserUrl, async (client) => {
+      for (const name of created) await client.query(`drop database if exists ${name} with (force)`)
+    }),
+  )
+  return async (from = 'empty') => {
+    const name = `t_${randomUUID().replaceAll('-', '').slice(0, 16)}`
+    const template = from === 'migrated' ? `template ${TEMPLATE}` : ''
+    await withClient(server.superuserUrl, (client) =>
+      client.query(`create database ${name} ${template} owner ${MIGRATOR}`),
+    )
+    created.push(name)
+    const superuserUrl = loginUrl(server.superuserUrl, 'postgres', name)
+    return {
+      name,
+      url: loginUrl(server.superuserUrl, MIGRATOR, name),
+      superuserUrl,
+      superuser: async <R>(sql: string, values: unknown[] = []) =>
+        withClient(superuserUrl, async (client) => (await client.query(sql, values)).rows as R[]),
+    }
+  }
+}
