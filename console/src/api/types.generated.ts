@@ -204,7 +204,8 @@ export interface operations {
                         workspaces: {
                             id: string;
                             name: string;
-                            role: string;
+                            /** @enum {unknown} */
+                            role: "viewer" | "operator" | "reviewer" | "admin" | "agent";
                         }[];
                     };
                 };

@@ -10,7 +10,7 @@ const Me = Type.Object({
     Type.Object({
       id: Type.String(),
       name: Type.String(),
-      role: Type.Union(APP_ROLES.map((role) => Type.Literal(role))),
+      role: Type.Enum([...APP_ROLES]),
     }),
   ),
 })
