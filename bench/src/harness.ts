@@ -4,7 +4,6 @@ import { runInNewContext } from 'node:vm'
 import type { Benchmark, Figures, Round, Task } from './benchmark.ts'
 import { judge, type Verdict } from './criteria.ts'
 import { describeMachine, type Machine } from './machine.ts'
-import { VERSION } from './product.ts'
 import type { BenchServer } from './server.ts'
 import { medians, rounded } from './statistics.ts'
 
@@ -32,20 +31,28 @@ export interface Report {
 
 /** A tenth of the work, thrown away: it compiles what JavaScript and PostgreSQL compile on first use. */
 const WARM_UP = 0.1
+const FEWEST_ROUNDS = 3
+/** 45 seconds, less what the server takes to start and stop. */
+const QUICK_MS = 38_000
 
 export async function runBenchmark(
   benchmark: Benchmark,
-  server: BenchServer,
+  server: Pick<BenchServer, 'freshDatabase' | 'versions' | 'settings'>,
   { quick, progress }: RunOptions,
 ): Promise<Report> {
   const started = new Date()
   const size = quick ? benchmark.size.quick : benchmark.size.full
   const count = quick ? benchmark.rounds.quick : benchmark.rounds.full
+  const begun = performance.now()
   progress('warm-up')
   await runRound(benchmark, server, { size: Math.ceil(size * WARM_UP), round: 0 }, () => {})
   const rounds: Round[] = []
   for (let round = 0; round < count; round++) {
     const heading = `round ${round + 1} of ${count}`
+    if (quick && isLate(performance.now() - begun, round)) {
+      progress(`stopped after ${round} rounds: this machine is slow, and --quick keeps its time`)
+      break
+    }
     rounds.push(
       await runRound(benchmark, server, { size, round }, (line) => progress(`${heading} · ${line}`)),
     )
@@ -62,15 +69,20 @@ export async function runBenchmark(
     rounds,
     machine: describeMachine(),
     versions: {
-      stagedoor: VERSION,
+      ...server.versions,
       node: process.versions.node,
-      postgres: server.postgresVersion,
       ...(await benchmark.peers?.()),
     },
     settings: server.settings,
     started_at: started.toISOString(),
     took_s: rounded((Date.now() - started.getTime()) / 1000),
   }
+}
+
+/** Whether one more round like those before would take a quick run beyond its time. */
+export function isLate(elapsedMs: number, roundsDone: number): boolean {
+  if (roundsDone < FEWEST_ROUNDS) return false
+  return elapsedMs + elapsedMs / roundsDone > QUICK_MS
 }
 
 /** In every round another contender goes first, so that none always has the warmer or the colder server. */
@@ -81,7 +93,7 @@ export function inTurn<T>(items: readonly T[], round: number): T[] {
 
 async function runRound(
   benchmark: Benchmark,
-  server: BenchServer,
+  server: Pick<BenchServer, 'freshDatabase'>,
   { size, round }: Pick<Task, 'size' | 'round'>,
   progress: (line: string) => void,
 ): Promise<Round> {

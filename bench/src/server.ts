@@ -4,19 +4,24 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { type EmbeddedServer, migrate, startEmbedded } from './product.ts'
+import { type EmbeddedServer, migrate, startEmbedded, VERSION } from './product.ts'
+
+export interface SessionOptions {
+  /** The driver sends statements without waiting for the answers to those before. */
+  readonly pipeline?: boolean
+}
 
 export interface BenchDatabase {
   /** The superuser's address, for what a benchmark does beside the measured work, and for peers. */
   readonly url: string
   /** Sessions of the product's worker, acting as dot_executor. Closed with the database. */
-  worker(): Promise<pg.Client>
+  worker(options?: SessionOptions): Promise<pg.Client>
   superuser(): Promise<pg.Client>
   drop(): Promise<void>
 }
 
 export interface BenchServer {
-  readonly postgresVersion: string
+  readonly versions: { readonly stagedoor: string; readonly postgres: string }
   /** The settings that decide what a figure means. */
   readonly settings: Readonly<Record<string, string>>
   freshDatabase(): Promise<BenchDatabase>
@@ -63,7 +68,7 @@ async function benchServer(server: EmbeddedServer, home: string, password: strin
   }
   let databases = 0
   return {
-    postgresVersion: values.server_version!,
+    versions: { stagedoor: VERSION, postgres: values.server_version! },
     settings: Object.fromEntries(REPORTED.map((name) => [name, values[name]!])),
     async freshDatabase() {
       const name = `bench_${++databases}`
@@ -83,8 +88,8 @@ function benchDatabase(server: EmbeddedServer, name: string, password: string): 
   workerUrl.username = 'stagedoor_worker'
   workerUrl.password = password
   const sessions = new Set<pg.Client>()
-  const open = async (address: string): Promise<pg.Client> => {
-    const client = new pg.Client(address)
+  const open = async (connectionString: string, options: SessionOptions = {}): Promise<pg.Client> => {
+    const client = new pg.Client({ connectionString, ...options })
     client.on('error', () => {}) // The next statement on it says the same, and has a caller.
     await client.connect()
     sessions.add(client)
@@ -92,8 +97,8 @@ function benchDatabase(server: EmbeddedServer, name: string, password: string): 
   }
   return {
     url,
-    async worker() {
-      const client = await open(workerUrl.toString())
+    async worker(options) {
+      const client = await open(workerUrl.toString(), options)
       await client.query('set role dot_executor')
       return client
     },

@@ -168,7 +168,7 @@ it(`delivers ${EVENTS} events of reordered transactions exactly once, past one t
     expect(reader.delivered.slice(-held.length)).toEqual(held)
     expect(reader.outOfOrder).toEqual([])
   }
-})
+}, 120_000)
 
 function expectExactly(reader: Reader, book: Book): void {
   const delivered = new Set(reader.delivered)

@@ -123,6 +123,5 @@ it('brings every committed event once, after its commit, whatever the order of t
   await fc.assert(fc.asyncProperty(fc.array(action, { minLength: 5, maxLength: 25 }), follow), {
     seed,
     numRuns: RUNS,
-    endOnFailure: false,
   })
-})
+}, 120_000)

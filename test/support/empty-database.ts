@@ -1,4 +1,4 @@
-/** Databases for tests that migrate: empty, or cloned from the migrated template; dropped at the end of the file. */
+/** Databases for tests that migrate: empty, or a clone of one that is migrated; dropped at the end of the file. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, inject } from 'vitest'
 import { withClient } from '../../src/db/connection.ts'
@@ -12,7 +12,7 @@ export interface BareDatabase {
   superuser<R>(sql: string, values?: unknown[]): Promise<R[]>
 }
 
-export function useDatabases(): (from?: 'empty' | 'migrated') => Promise<BareDatabase> {
+export function useDatabases(): (from?: 'empty' | 'migrated' | BareDatabase) => Promise<BareDatabase> {
   const server = inject('server')
   const created: string[] = []
   afterAll(() =>
@@ -22,9 +22,9 @@ export function useDatabases(): (from?: 'empty' | 'migrated') => Promise<BareDat
   )
   return async (from = 'empty') => {
     const name = `t_${randomUUID().replaceAll('-', '').slice(0, 16)}`
-    const template = from === 'migrated' ? `template ${TEMPLATE}` : ''
+    const original = from === 'migrated' ? TEMPLATE : from === 'empty' ? 'template1' : from.name
     await withClient(server.superuserUrl, (client) =>
-      client.query(`create database ${name} ${template} owner ${MIGRATOR}`),
+      client.query(`create database ${name} template ${original} owner ${MIGRATOR}`),
     )
     created.push(name)
     const superuserUrl = loginUrl(server.superuserUrl, 'postgres', name)

@@ -36,12 +36,16 @@ function failureFindings(error: unknown): Finding[] {
     const object = `migration ${String(error.details.migration)}`
     return [{ kind: 'migrations', object, problem, remedy: error.hint }]
   }
-  if (!isCode(error, 'permission_denied') && !(error instanceof pg.DatabaseError)) throw error
+  // The owner may not read its own history, or a table of it is gone.
+  const unreadable =
+    isCode(error, 'roles_missing') || isCode(error, 'permission_denied') || error instanceof pg.DatabaseError
+  if (!unreadable) throw error
+  const { message } = error.cause instanceof Error ? error.cause : error
   return [
     {
       kind: 'migrations',
       object: 'history of migrations',
-      problem: `cannot be read: ${error.message}`,
+      problem: `cannot be read: ${message}`,
       remedy: 'Mend what is said of iu_core.schema_migration and iu_core.schema_routine, then look again.',
     },
   ]

@@ -30,7 +30,7 @@ export async function examineRoles(client: pg.Client, version: number): Promise<
       return found ? attributeFindings(role, found) : [missing(role)]
     }),
     ...(await lackingMemberships(client, version)),
-    ...(await excessMemberships(client)),
+    ...(await excessMemberships(client, version)),
   ]
 }
 
@@ -103,30 +103,31 @@ async function lackingMemberships(client: pg.Client, version: number): Promise<F
 }
 
 /** Directly or through another role: SET ROLE follows the whole way, so every step beyond the five is a hole. */
-async function excessMemberships(client: pg.Client): Promise<Finding[]> {
+async function excessMemberships(client: pg.Client, version: number): Promise<Finding[]> {
   const { becomes = [] } = ROLES.find((role) => role.name === 'stagedoor_api') ?? {}
-  const { rows } = await client.query<{ granted: string; member: string }>(
+  const { rows } = await client.query<{ granted: string; member: string; grantor: string }>(
     `with recursive reach as (
        select r.oid from pg_roles r where r.rolname = 'stagedoor_api'
        union
        select m.roleid from reach join pg_auth_members m on m.member = reach.oid)
-     select distinct granted.rolname as granted, member.rolname as member
+     select granted.rolname as granted, member.rolname as member, pg_get_userbyid(m.grantor) as grantor
        from reach
        join pg_auth_members m on m.member = reach.oid
        join pg_roles granted on granted.oid = m.roleid
        join pg_roles member on member.oid = m.member
       where not (granted.rolname = any ($1))
-      order by 1, 2`,
+      order by 1, 2, 3`,
     [becomes],
   )
-  return rows.map(({ granted, member }) => ({
+  return rows.map(({ granted, member, grantor }) => ({
     kind: 'role',
     object: 'role stagedoor_api',
     problem:
       member === 'stagedoor_api'
         ? `is a member of ${granted}, and must be able to become nothing but ${becomes.join(', ')}`
         : `can become ${granted}, because ${member} is a member of it`,
-    remedy: `revoke ${quoted(granted)} from ${quoted(member)};`,
+    // From 16 on the same membership can be given by several, and each takes back only its own.
+    remedy: `revoke ${quoted(granted)} from ${quoted(member)}${version >= 160000 ? ` granted by ${quoted(grantor)}` : ''};`,
   }))
 }
 

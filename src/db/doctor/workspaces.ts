@@ -12,7 +12,7 @@ export interface ForeignTable {
   readonly name: string
   readonly owner: string
   readonly columns: readonly string[]
-  /** The whole row: fn_member_role looks at columns that we do not know. */
+  /** The whole row, for fn_member_role looks at columns that we do not know; and open to foreign keys of ours. */
   readonly readable: boolean
   /** Row level security does not apply to the owner of ours, or a policy lets it see every row. */
   readonly everyRow: boolean
@@ -24,7 +24,7 @@ export async function foreignWorkspaceTables(client: pg.Client): Promise<Foreign
     `select q.name, pg_get_userbyid(c.relowner) as owner,
             array(select a.attname::text from pg_attribute a
                    where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped) as columns,
-            has_schema_privilege(us.oid, n.oid, 'usage') and has_table_privilege(us.oid, c.oid, 'select') as readable,
+            has_table_privilege(us.oid, c.oid, 'select') and has_table_privilege(us.oid, c.oid, 'references') as readable,
             e.exempt or p.all_rows as "everyRow",
             case when e.exempt then '{}' else p.restrictive end as restrictive
        from pg_class c
@@ -62,8 +62,8 @@ export function examineForeignTable(table: ForeignTable): Finding[] {
     findings.push({
       kind: 'workspaces',
       object,
-      problem: `cannot be read by ${OWNER}`,
-      remedy: `grant usage on schema public to ${OWNER}; grant select on ${table.name} to ${OWNER};`,
+      problem: `cannot be read and referred to by ${OWNER}`,
+      remedy: `grant select, references on ${table.name} to ${OWNER};`,
     })
   }
   if (!table.everyRow) {

@@ -52,7 +52,7 @@ export async function migrate(options: MigrateOptions): Promise<MigrationPlan> {
     async (client) => {
       await assertSupported(client, options.url)
       await takeLock(client, progress)
-      progress('roles and schemas')
+      if ((await bootstrapStatements(client)).length > 0) progress('roles and schemas')
       const prepared = await bootstrap(client)
       const plan = { ...(await compare(client, files)), bootstrap: prepared }
       if (isUpToDate(plan)) return plan

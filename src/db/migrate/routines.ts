@@ -213,9 +213,10 @@ function inTheWay(object: string, identity: string, cause?: unknown): StagedoorE
   return new StagedoorError('foreign_object', { object }, { hint, cause })
 }
 
+/** None for an object that is gone: it was dropped with another one that it stood on, too. */
 async function dependentViews(client: pg.Client, kind: Routine['kind'], identity: string): Promise<string[]> {
   const catalogue = kind === 'view' ? 'pg_class' : 'pg_proc'
-  const cast = kind === 'view' ? 'regclass' : 'regprocedure'
+  const lookUp = kind === 'view' ? 'to_regclass' : 'to_regprocedure'
   const reference = kind === 'view' ? identity : await signature(client, identity)
   const { rows } = await client.query<{ view: string }>(
     `select distinct format('%I.%I', n.nspname, v.relname) as view
@@ -223,7 +224,7 @@ async function dependentViews(client: pg.Client, kind: Routine['kind'], identity
        join pg_rewrite r on r.oid = d.objid and d.classid = 'pg_rewrite'::regclass
        join pg_class v on v.oid = r.ev_class
        join pg_namespace n on n.oid = v.relnamespace
-      where d.refclassid = '${catalogue}'::regclass and d.refobjid = $1::${cast} and v.oid <> d.refobjid`,
+      where d.refclassid = '${catalogue}'::regclass and d.refobjid = ${lookUp}($1) and v.oid <> d.refobjid`,
     [reference],
   )
   return rows.map((row) => row.view)

@@ -1,5 +1,5 @@
 /** Roles belong to the whole server, so this file has one of its own. */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest'
@@ -18,6 +18,8 @@ const findings = async (login = MIGRATOR): Promise<readonly Finding[]> =>
   (await examine({ url: url(login) })).findings
 
 beforeAll(async () => {
+  // mkdtemp closes the folder to everybody, and as root the server runs as somebody else.
+  chmodSync(home, 0o755)
   server = await startEmbedded({ home, version, durability: 'throwaway' })
   await prepareTemplate(server.url())
   await withClient(server.url(), (client) =>
@@ -68,13 +70,13 @@ describe('finds, and mends with its own remedy,', () => {
     ],
     [
       'an API login that cannot become what it must',
-      'revoke anon from stagedoor_api',
+      `set role ${MIGRATOR}; revoke anon from stagedoor_api`,
       'stagedoor_api',
       'cannot become anon',
     ],
     [
       'a worker that cannot become what it must',
-      'revoke vector_worker from stagedoor_worker',
+      `set role ${MIGRATOR}; revoke vector_worker from stagedoor_worker`,
       'stagedoor_worker',
       'cannot become vector_worker',
     ],
@@ -101,8 +103,7 @@ describe('finds, and mends with its own remedy,', () => {
   })
 
   it('a login that migrates and cannot become what the commands act as', async () => {
-    await superuser(`grant postgres to ${MIGRATOR}; revoke dot_executor from ${MIGRATOR} cascade`)
-    await superuser(`revoke postgres from ${MIGRATOR}`)
+    await superuser(`set role ${MIGRATOR}; revoke dot_executor from ${MIGRATOR}`)
     const found = await findings()
     expect(found).toEqual([
       {

@@ -1,0 +1,47 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { freePort, type RunningCli, runCli, startCli } from '../support/cli.ts'
+import { launchBrowser } from './browser.ts'
+
+const home = mkdtempSync(join(tmpdir(), 'stagedoor-console-'))
+chmodSync(home, 0o755)
+let server: RunningCli
+let browser: Browser
+
+beforeAll(async () => {
+  server = startCli(['start'], { STAGEDOOR_HOME: home, PORT: String(await freePort()) })
+  browser = await launchBrowser()
+  await server.says(/Ctrl-C stops everything/)
+})
+afterAll(async () => {
+  await browser.close()
+  await server.end()
+  rmSync(home, { recursive: true, force: true })
+})
+
+it('the sign-in link that start prints leads to the way of the data, live and without a console error', {
+  timeout: 90_000,
+}, async () => {
+  const [, link] = await server.says(/Sign in as operator.*\n\s*(\S+)/)
+  const page = await browser.newPage()
+  const errors: string[] = []
+  page.on('console', (message) => message.type() === 'error' && errors.push(message.text()))
+  page.on('pageerror', (error) => errors.push(error.message))
+  await page.goto(link!)
+  await page.getByRole('heading', { name: 'The way of the data' }).waitFor()
+  expect(page.url()).not.toContain('token')
+  await page.getByText('system.gate_changed').first().waitFor()
+  await page.getByText('made for', { exact: false }).first().waitFor()
+
+  // What somebody does on the command line shows without a reload.
+  const rows = await page.getByText('system.gate_changed').count()
+  await runCli(['gate', 'close', 'queue.consumer_dispatch.enabled'], { STAGEDOOR_HOME: home })
+  await expect.poll(() => page.getByText('system.gate_changed').count(), { timeout: 15_000 }).toBe(rows + 1)
+
+  await page.goto(`${new URL(link!).origin}/api/docs`)
+  await page.getByText('Is the process alive?').first().waitFor()
+  expect(errors).toEqual([])
+})

@@ -1,0 +1,188 @@
+/** Routines and views follow their files: changed, renamed, removed, with what stands on them. */
+import { beforeAll, beforeEach, expect, it } from 'vitest'
+import { migrate } from '../../../src/db/migrate/migrate.ts'
+import { type BareDatabase, useDatabases } from '../../support/empty-database.ts'
+import { type Edits, editedSql } from './sql-copy.ts'
+
+const createDatabase = useDatabases()
+/** Migrated by a version with the files below; every test begins with a clone of it. */
+let shop: BareDatabase
+let database: BareDatabase
+
+const FILE = 'routines/shop/fn_price.sql'
+const PRICE = `create or replace function iu_core.fn_price(p_item text) returns integer
+language sql stable set search_path = pg_catalog, pg_temp
+as $$ select 1 $$;
+grant execute on function iu_core.fn_price(text) to authenticated, service_role;`
+const view = (name: string, query: string) =>
+  `create or replace view iu_core.${name} with (security_invoker = true) as ${query};
+grant select on iu_core.${name} to service_role;`
+const VIEWS = {
+  'views/shop/v_a_items.sql': view('v_a_items', `select 'tea'::text as item, 1 as stock, 2 as weight`),
+  'views/shop/v_b_prices.sql': view(
+    'v_b_prices',
+    'select item, iu_core.fn_price(item) as price from iu_core.v_a_items',
+  ),
+  'views/shop/v_c_dear.sql': view(
+    'v_c_dear',
+    'select b.item, b.price from iu_core.v_b_prices b join iu_core.v_a_items a using (item)',
+  ),
+}
+
+const apply = (edits: Edits) =>
+  migrate({ url: database.url, files: editedSql({ [FILE]: PRICE, ...VIEWS, ...edits }) })
+const rows = (sql: string) => database.superuser(sql)
+const versions = () => rows(`select oid::regprocedure::text as f from pg_proc where proname = 'fn_price'`)
+const privileges = (relation: string) =>
+  rows(`select grantee::regrole::text as role, privilege_type as may
+          from (select (aclexplode(acl)).* from (select coalesce(
+                  (select relacl from pg_class where oid = to_regclass('${relation}')),
+                  (select proacl from pg_proc where oid = to_regprocedure('${relation}'))) as acl) as a) as g
+         where grantee <> 'workflow_admin'::regrole order by 1, 2`)
+
+beforeAll(async () => {
+  shop = await createDatabase('migrated')
+  await migrate({ url: shop.url, files: editedSql({ [FILE]: PRICE, ...VIEWS }) })
+})
+beforeEach(async () => {
+  database = await createDatabase(shop)
+})
+
+it('applies a changed body, and only that file', async () => {
+  const plan = await apply({ [FILE]: PRICE.replace('select 1', 'select 2') })
+  expect(plan).toMatchObject({ migrations: [], routines: [FILE], removedRoutines: [] })
+  expect(await rows('select * from iu_core.v_c_dear')).toEqual([{ item: 'tea', price: 2 }])
+})
+
+it('applies a changed return type, and remakes the views that stand on it', async () => {
+  await apply({ [FILE]: PRICE.replace('integer', 'text').replace('select 1', `select 'cheap'`) })
+  expect(await rows('select * from iu_core.v_c_dear')).toEqual([{ item: 'tea', price: 'cheap' }])
+  expect(await privileges('iu_core.v_c_dear')).toEqual([{ role: 'service_role', may: 'SELECT' }])
+})
+
+it('applies a changed parameter name', async () => {
+  await apply({ [FILE]: PRICE.replace('p_item', 'p_thing') })
+  expect(await rows(`select iu_core.fn_price(p_thing => 'tea') as price`)).toEqual([{ price: 1 }])
+  expect(await versions()).toHaveLength(1)
+})
+
+it.each([
+  ['an added parameter', 'p_item text, p_day date', 'text, date'],
+  ['an added parameter with a default', 'p_item text, p_day date default null', 'text, date'],
+])('leaves no second version beside %s', async (_, parameters, types) => {
+  const edited = PRICE.replace('p_item text', parameters).replace('fn_price(text)', `fn_price(${types})`)
+  const prices = parameters.includes('default')
+    ? {}
+    : {
+        'views/shop/v_b_prices.sql': view(
+          'v_b_prices',
+          'select item, iu_core.fn_price(item, null) as price from iu_core.v_a_items',
+        ),
+      }
+  await apply({ [FILE]: edited, ...prices })
+  expect(await versions()).toEqual([{ f: 'iu_core.fn_price(text,date)' }])
+  expect(await rows('select * from iu_core.v_c_dear')).toEqual([{ item: 'tea', price: 1 }])
+})
+
+it('applies a removed parameter', async () => {
+  await apply({
+    [FILE]: PRICE.replace('p_item text', '').replace('fn_price(text)', 'fn_price()'),
+    'views/shop/v_b_prices.sql': view(
+      'v_b_prices',
+      'select item, iu_core.fn_price() as price from iu_core.v_a_items',
+    ),
+  })
+  expect(await versions()).toEqual([{ f: 'iu_core.fn_price()' }])
+  expect(await rows('select * from iu_core.v_c_dear')).toEqual([{ item: 'tea', price: 1 }])
+})
+
+it('drops a column of a view, and remakes the views on views that stand on it', async () => {
+  await apply({ 'views/shop/v_a_items.sql': view('v_a_items', `select 'tea'::text as item, 2 as weight`) })
+  expect(await rows('select * from iu_core.v_a_items')).toEqual([{ item: 'tea', weight: 2 }])
+  expect(await rows('select * from iu_core.v_c_dear')).toEqual([{ item: 'tea', price: 1 }])
+})
+
+it.each([
+  ['a view on a function', { [FILE]: PRICE.replace('integer', 'bigint') }, "fn_price('tea') as p"],
+  [
+    'a view on a view',
+    { 'views/shop/v_a_items.sql': view('v_a_items', `select 'tea'::text as item`) },
+    '* from iu_core.v_a_items',
+  ],
+])('refuses to drop what somebody else’s object uses: %s', async (_, edits, query) => {
+  const selected = query.startsWith('fn_') ? `iu_core.${query}` : query
+  await rows(`create view public.their_report as select ${selected}`)
+  await expect(apply(edits)).rejects.toMatchObject({
+    code: 'foreign_object',
+    message: expect.stringContaining('public.their_report'),
+    hint: expect.stringContaining('Drop it, migrate, and create it again'),
+  })
+  expect(await rows('select * from iu_core.v_c_dear')).toEqual([{ item: 'tea', price: 1 }])
+  // As the hint says.
+  await rows('drop view public.their_report')
+  await apply(edits)
+})
+
+it('refuses to drop a function behind somebody else’s column, and names it', async () => {
+  await rows(`create table public.their_items (item text, price int default iu_core.fn_price('tea'))`)
+  await expect(apply({ [FILE]: PRICE.replace('integer', 'bigint') })).rejects.toMatchObject({
+    code: 'foreign_object',
+    message: expect.stringContaining('their_items'),
+  })
+})
+
+it('drops the function and the views whose files were removed, whatever stands on what', async () => {
+  const plan = await apply({
+    [FILE]: null,
+    ...Object.fromEntries(Object.keys(VIEWS).map((file) => [file, null])),
+  })
+  expect(plan.removedRoutines).toHaveLength(4)
+  expect(await versions()).toEqual([])
+  expect(
+    await rows(`select relname from pg_class where relname in ('v_a_items', 'v_b_prices', 'v_c_dear')`),
+  ).toEqual([])
+  expect(await rows(`select from iu_core.schema_routine where file like '%/shop/%'`)).toEqual([])
+})
+
+it('drops a trigger function with its trigger', async () => {
+  const files = {
+    'routines/shop/fn_watch.sql': `create or replace function iu_core.fn_watch() returns trigger language plpgsql
+      as 'begin return null; end';
+      create or replace trigger watched after insert on iu_core.dot_config for each row execute function iu_core.fn_watch();`,
+  }
+  await apply(files)
+  expect(await rows(`select tgname from pg_trigger where tgname = 'watched'`)).toHaveLength(1)
+  await apply({})
+  expect(await rows(`select tgname from pg_trigger where tgname = 'watched'`)).toEqual([])
+})
+
+it('follows a file that moved to another folder', async () => {
+  await apply({ [FILE]: null, 'routines/market/fn_price.sql': PRICE })
+  expect(await versions()).toHaveLength(1)
+  expect(await rows('select * from iu_core.v_c_dear')).toEqual([{ item: 'tea', price: 1 }])
+})
+
+it('takes back a grant that left the file', async () => {
+  expect(await privileges('iu_core.fn_price(text)')).toEqual([
+    { role: 'authenticated', may: 'EXECUTE' },
+    { role: 'service_role', may: 'EXECUTE' },
+  ])
+  await apply({
+    [FILE]: PRICE.replace('to authenticated, service_role', 'to service_role'),
+    'views/shop/v_a_items.sql': VIEWS['views/shop/v_a_items.sql'].replace(
+      'to service_role',
+      'to dot_executor',
+    ),
+  })
+  expect(await privileges('iu_core.fn_price(text)')).toEqual([{ role: 'service_role', may: 'EXECUTE' }])
+  expect(await privileges('iu_core.v_a_items')).toEqual([{ role: 'dot_executor', may: 'SELECT' }])
+})
+
+it('makes every routine the owner’s and closes it to PUBLIC, though the file does not say so', async () => {
+  expect(
+    await rows(
+      `select proowner::regrole::text as owner, has_function_privilege('anon', oid, 'execute') as public
+         from pg_proc where proname = 'fn_price'`,
+    ),
+  ).toEqual([{ owner: 'workflow_admin', public: false }])
+})
