@@ -21,11 +21,11 @@ declare
   v_new xid8;
   v_from xid8;
   v_to xid8;
-  v_end record;
+  v_end_tx xid8;
+  v_end_seq bigint;
   v_full boolean;
   v_found bigint;
   v_left bigint := p_limit;
-  c_last_seq constant bigint := 9223372036854775807;
 begin
   if p_limit is null or p_limit < 1 or p_limit > 100000 then
     raise exception using errcode = 'SD001', message = 'The limit must be from 1 to 100000';
@@ -51,7 +51,7 @@ begin
     v_to := case when v_from = v_new then pg_snapshot_xmax(v_until) else v_from end;
     -- Where the page ends in this range, if it does: from the index alone, which costs less than a second copy
     -- of the rows to look at. Before the rows, so that the watermark can never pass one that was not returned.
-    select e.tx, e.seq into v_end from iu_core.event_outbox e
+    select e.tx, e.seq into v_end_tx, v_end_seq from iu_core.event_outbox e
      where e.tx between v_from and v_to
        and (e.tx, e.seq) > (r.cursor_tx, r.cursor_seq)
        and pg_visible_in_snapshot(e.tx, v_until)
@@ -59,16 +59,15 @@ begin
     v_full := found;
     return query
       select e.* from iu_core.event_outbox e
-       where e.tx >= v_from
+       where e.tx between v_from and v_to
          and (e.tx, e.seq) > (r.cursor_tx, r.cursor_seq)
-         and (e.tx, e.seq) <= (coalesce(v_end.tx, v_to), coalesce(v_end.seq, c_last_seq))
          and pg_visible_in_snapshot(e.tx, v_until)
        order by e.tx, e.seq limit v_left;
     get diagnostics v_found = row_count;
     v_left := v_left - v_found;
     if v_full then
       update iu_core.event_reader u
-         set target = v_until, cursor_tx = v_end.tx, cursor_seq = v_end.seq,
+         set target = v_until, cursor_tx = v_end_tx, cursor_seq = v_end_seq,
              events_read = u.events_read + p_limit - v_left, read_at = clock_timestamp()
        where u.reader = p_reader;
       return;
