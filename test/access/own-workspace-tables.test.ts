@@ -37,20 +37,24 @@ async function migrated(setUp: string): Promise<BareDatabase> {
   return database
 }
 
-/** The app role under which `require_member` lets the subject act. */
-async function roleOf(database: BareDatabase, subject: string, right: string, role: string): Promise<string> {
+async function ask<R>(database: BareDatabase, subject: string, role: string, sql: string): Promise<R[]> {
   return withClient(loginUrl(database.superuserUrl, 'stagedoor_api', database.name), async (client) => {
     await client.query(`select set_config('request.jwt.claims', $1, false)`, [
       JSON.stringify({ sub: subject }),
     ])
     await client.query(`set role ${role}`)
-    const { rows } = await client.query<{ role: string }>('select iu_core.require_member($1, $2) as role', [
-      WORKSPACE,
-      right,
-    ])
-    return rows[0]!.role
+    return (await client.query(sql)).rows as R[]
   })
 }
+
+/** The app role under which `require_member` lets the subject act. */
+async function roleOf(database: BareDatabase, subject: string, right: string, role: string): Promise<string> {
+  const sql = `select iu_core.require_member('${WORKSPACE}', '${right}') as role`
+  return (await ask<{ role: string }>(database, subject, role, sql))[0]!.role
+}
+
+const memberships = (database: BareDatabase, subject: string) =>
+  ask(database, subject, 'authenticated', 'select * from iu_core.fn_my_memberships()')
 
 const map = (database: BareDatabase, subject: string, appRole: string) =>
   database.superuser('insert into iu_core.workspace_member_role values ($1, $2, $3)', [
@@ -71,45 +75,32 @@ it('gives members without a role column viewing, and more where our mapping says
   expect(await roleOf(database, grace, 'review', 'stagedoor_reviewer')).toBe('reviewer')
 })
 
-it('takes user ids that are text', async () => {
+it('takes user ids that are text, keeps role names that are ours and maps the others, behind their row security', async () => {
   const database = await migrated(`${WORKSPACES}
-    create table public.workspace_members (workspace_id uuid, user_id text, role text);
-    insert into public.workspace_members values ('${WORKSPACE}', 'auth0|ada', 'operator');
-    ${MAY_READ}`)
-  expect(await roleOf(database, 'auth0|ada', 'operate', 'authenticated')).toBe('operator')
-  expect(await sqlstateOf(roleOf(database, 'auth0|eve', 'read', 'authenticated'))).toBe('SD201')
-})
-
-it('maps role names that are not ours and keeps those that are', async () => {
-  const database = await migrated(`${WORKSPACES}
-    create type public.member_role as enum ('owner', 'editor', 'admin');
+    create type public.member_role as enum ('owner', 'editor', 'admin', 'operator');
     create table public.workspace_members (workspace_id uuid, user_id text, role public.member_role);
     insert into public.workspace_members values
-      ('${WORKSPACE}', 'ada', 'owner'), ('${WORKSPACE}', 'bob', 'editor'), ('${WORKSPACE}', 'eve', 'admin');
-    ${MAY_READ}`)
-  await map(database, 'ada', 'admin')
-  await map(database, 'eve', 'viewer')
-  expect(await roleOf(database, 'ada', 'administer', 'stagedoor_reviewer')).toBe('admin')
-  expect(await roleOf(database, 'bob', 'read', 'authenticated')).toBe('viewer')
-  expect(await roleOf(database, 'eve', 'administer', 'stagedoor_reviewer')).toBe('admin')
-})
-
-it('does not make a member of somebody who only stands in our mapping', async () => {
-  const database = await migrated(`${WORKSPACES}
-    create table public.workspace_members (workspace_id uuid, user_id text);
-    ${MAY_READ}`)
-  await map(database, 'ada', 'admin')
-  expect(await sqlstateOf(roleOf(database, 'ada', 'read', 'stagedoor_reviewer'))).toBe('SD201')
-})
-
-it('works behind row security of theirs once a policy of theirs lets us read', async () => {
-  const database = await migrated(`${WORKSPACES}
-    create table public.workspace_members (workspace_id uuid, user_id text, role text);
-    insert into public.workspace_members values ('${WORKSPACE}', 'ada', 'admin');
+      ('${WORKSPACE}', 'auth0|ada', 'owner'), ('${WORKSPACE}', 'auth0|bob', 'editor'),
+      ('${WORKSPACE}', 'auth0|eve', 'admin'), ('${WORKSPACE}', 'auth0|joe', 'operator');
     alter table public.workspace_members enable row level security;
     create policy stagedoor_reads on public.workspace_members for select to workflow_admin using (true);
     ${MAY_READ}`)
-  expect(await roleOf(database, 'ada', 'administer', 'stagedoor_reviewer')).toBe('admin')
+  await map(database, 'auth0|ada', 'admin')
+  await map(database, 'auth0|eve', 'viewer')
+  await map(database, 'auth0|mallory', 'admin')
+  expect(await roleOf(database, 'auth0|ada', 'administer', 'stagedoor_reviewer')).toBe('admin')
+  expect(await roleOf(database, 'auth0|bob', 'read', 'authenticated')).toBe('viewer')
+  // Their own role column has the first word where it speaks our language.
+  expect(await roleOf(database, 'auth0|eve', 'administer', 'stagedoor_reviewer')).toBe('admin')
+  expect(await roleOf(database, 'auth0|joe', 'operate', 'authenticated')).toBe('operator')
+  // Standing in our mapping alone makes nobody a member.
+  for (const stranger of ['auth0|mallory', 'ada']) {
+    expect(await sqlstateOf(roleOf(database, stranger, 'read', 'stagedoor_reviewer'))).toBe('SD201')
+  }
+  // Their workspaces have no column called name.
+  expect(await memberships(database, 'auth0|bob')).toEqual([
+    { workspace_id: WORKSPACE, name: null, app_role: 'viewer' },
+  ])
 })
 
 it('stops before anything changes where it may not read their members, and says what they must run', async () => {

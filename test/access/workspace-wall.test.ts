@@ -115,3 +115,13 @@ it('stays up when a partition is granted by mistake', async () => {
   await db.owner(`revoke select on ${partition!.name} from authenticated`)
   expect(rowCount).toBe(0)
 })
+
+it('shows every signed-in person what Stagedoor says of itself, which belongs to no workspace', async () => {
+  await db.owner(`select iu_core.fn_gate_set('queue.consumer_dispatch.enabled', true)`)
+  for (const caller of [...people, { role: 'authenticated', claims: { sub: 'nobody' } }]) {
+    const { rows } = await db.as(caller, (client) =>
+      client.query('select distinct event_domain from iu_core.event_outbox where workspace_id is null'),
+    )
+    expect(rows).toEqual([{ event_domain: 'system' }])
+  }
+})
