@@ -184,7 +184,7 @@ function answer(state: FixtureState, path: string, authorization: string | undef
   }
   if (path === '/api/me') {
     const workspaces = [{ id: 'w1', name: 'Acme Media', role: 'operator' }]
-    return { status: 200, body: { actor: 'operator@localhost', role: 'authenticated', workspaces } }
+    return { status: 200, body: { actor: 'operator@localhost', name: null, role: 'authenticated', workspaces } }
   }
   if (path === '/api/gates') return { status: 200, body: { gates: state.gates } }
   if (path === '/api/events') return { status: 200, body: { events: state.events, next: state.next } }

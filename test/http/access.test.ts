@@ -77,6 +77,7 @@ it('a request runs under the caller’s role and claims', async () => {
   const { body } = await api.get('/api/me', await api.token(operator))
   expect(body).toEqual({
     actor: operator.userId,
+    name: null,
     role: 'authenticated',
     workspaces: [{ id: workspace, name: 'Acme Media', role: 'operator' }],
   })

@@ -199,6 +199,7 @@ export interface operations {
                     "application/json": {
                         /** @description who the database says you are */
                         actor: string;
+                        name: string | null;
                         /** @description the database role of your requests */
                         role: string;
                         workspaces: {

@@ -12,7 +12,8 @@ export function TopBar() {
         <StateChip system={useSystem()} />
       </span>
       <span className="top-who" title={`Signed in as ${me.actor}`}>
-        <span className="top-actor">{me.actor}</span> <span className="top-role">{roleName(me)}</span>
+        <span className="top-actor">{me.name ?? me.actor}</span>{' '}
+        <span className="top-role">{roleName(me)}</span>
       </span>
       <button type="button" className="button is-small" onClick={() => signOut()}>
         Sign out

@@ -9,3 +9,8 @@ begin
     message = format('%I.%I only grows: %s is refused', tg_table_schema, tg_table_name, lower(tg_op)),
     detail = json_build_object('table', format('%I.%I', tg_table_schema, tg_table_name), 'operation', lower(tg_op))::text;
 end $$;
+
+-- Readers of the outbox rely on it: an event goes only with its whole partition.
+create or replace trigger event_outbox_only_grows
+  before update or delete on iu_core.event_outbox
+  for each row execute function iu_core.fn_refuse_change();
