@@ -75,6 +75,12 @@ const SETTINGS = {
     fallback: 1_048_576,
     parse: integer(1024, 1_073_741_824),
   }),
+  blobLimit: setting({
+    env: 'STAGEDOOR_BLOB_LIMIT',
+    about: 'largest blob that may be uploaded, in bytes',
+    fallback: 2_147_483_648,
+    parse: integer(1024, 1_099_511_627_776),
+  }),
   rateLimit: setting({
     env: 'STAGEDOOR_RATE_LIMIT',
     about: 'requests a minute for one caller; 0 turns the limit off',
@@ -109,7 +115,7 @@ const SETTINGS = {
 }
 
 /** Read by the set-up scripts before this file is built; known here so that they are not called unknown. */
-const SCRIPT_SETTINGS = ['STAGEDOOR_NO_SYSTEM_INSTALL', 'STAGEDOOR_TEST_KEEP', 'STAGEDOOR_TEST_URL']
+const SCRIPT_SETTINGS = ['STAGEDOOR_NO_SYSTEM_INSTALL', 'STAGEDOOR_TEST_KEEP']
 
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'
 type Settings = typeof SETTINGS
@@ -204,8 +210,11 @@ function refuseUnknown(env: NodeJS.ProcessEnv): void {
   for (const name of Object.keys(env)) {
     if (!name.startsWith('STAGEDOOR_') || known.includes(name)) continue
     const nearest = known
-      .filter((candidate) => candidate.startsWith('STAGEDOOR_'))
-      .map((candidate) => ({ candidate, distance: editDistance(candidate, name) }))
+      // STAGEDOOR_PORT means PORT.
+      .map((candidate) => ({
+        candidate,
+        distance: Math.min(editDistance(candidate, name), editDistance(`STAGEDOOR_${candidate}`, name)),
+      }))
       .sort((a, b) => a.distance - b.distance)[0]
     const suggestion = nearest && nearest.distance <= 4 ? `; did you mean ${nearest.candidate}?` : ''
     throw new StagedoorError('config_unknown', { setting: name, suggestion })

@@ -1,7 +1,8 @@
-/** Connecting: one client or a pool, with every error mapped to the catalogue. */
+/** Connecting: one client or a pool, with every error of the database mapped to the catalogue. */
 import pg from 'pg'
+import { StagedoorError } from '../errors.ts'
 import { VERSION } from '../version.ts'
-import { mapDatabaseError } from './database-error.ts'
+import { mapConnectionError, mapDatabaseError } from './database-error.ts'
 
 export type Client = pg.ClientBase
 export type Pool = pg.Pool
@@ -14,6 +15,7 @@ export interface ConnectionOptions {
   max?: number
   /** Shown in pg_stat_activity, so that a person can tell our sessions apart. */
   purpose?: string
+  /** A statement, or a transaction that waits for us, ends after this long. */
   statementTimeoutMs?: number
 }
 
@@ -24,14 +26,19 @@ export async function withClient<T>(
   options: ConnectionOptions = {},
 ): Promise<T> {
   const client = new pg.Client(settings(url, options))
+  let lost: Error | undefined
   // A server that goes away between two statements must not end the process.
-  client.on('error', () => {})
+  client.on('error', (error) => {
+    lost = error
+  })
   try {
-    await client.connect()
-    if (options.role) await client.query(`set role ${pg.escapeIdentifier(options.role)}`)
+    await client.connect().catch((error) => {
+      throw mapConnectionError(error, url)
+    })
+    if (options.role) await become(client, options.role)
     return await work(client)
   } catch (error) {
-    throw mapDatabaseError(error, url)
+    throw lost ? mapConnectionError(error, url) : mapDatabaseError(error, url)
   } finally {
     await client.end().catch(() => {})
   }
@@ -43,13 +50,22 @@ export function createPool(url: string, options: ConnectionOptions = {}): Pool {
     max: options.max ?? 10,
     idleTimeoutMillis: 30_000,
     ...(options.role && {
-      onConnect: async (client: pg.ClientBase) => {
-        await client.query(`set role ${pg.escapeIdentifier(options.role as string)}`)
-      },
+      onConnect: (client: pg.ClientBase) => become(client, options.role as string),
     }),
   })
+  // Without listeners a server that restarts would end the process: the pool hears of idle sessions, the session of its own.
   pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
   return pool
+}
+
+async function become(client: pg.ClientBase, role: string): Promise<void> {
+  try {
+    await client.query(`set role ${pg.escapeIdentifier(role)}`)
+  } catch (error) {
+    if ((error as { code?: string }).code !== '42501') throw error
+    throw new StagedoorError('login_lacks_role', { role }, { cause: error })
+  }
 }
 
 function settings(url: string, options: ConnectionOptions): pg.ClientConfig {
@@ -58,6 +74,9 @@ function settings(url: string, options: ConnectionOptions): pg.ClientConfig {
     connectionTimeoutMillis: 10_000,
     keepAlive: true,
     application_name: `stagedoor ${VERSION}${options.purpose ? ` ${options.purpose}` : ''}`,
-    ...(options.statementTimeoutMs !== undefined && { statement_timeout: options.statementTimeoutMs }),
+    ...(options.statementTimeoutMs !== undefined && {
+      statement_timeout: options.statementTimeoutMs,
+      idle_in_transaction_session_timeout: options.statementTimeoutMs,
+    }),
   }
 }

@@ -1,43 +1,43 @@
 /** The one place where what the driver throws becomes an error of the catalogue. */
 import pg from 'pg'
-import { codeOfSqlstate, type ErrorCode, type ErrorDetails, StagedoorError } from '../errors.ts'
+import { codeOfSqlstate, type ErrorDetails, StagedoorError } from '../errors.ts'
 
-const UNREACHABLE = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'ETIMEDOUT',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'EPIPE',
-  '57P01', // admin shutdown
-  '57P02', // crash shutdown
-  '57P03', // cannot connect now
-  '08006',
-  '08001',
-  '53300', // too many connections
-])
+/** SQLSTATEs with which a server says that it cannot be used just now. */
+const UNAVAILABLE = new Set(['57P01', '57P02', '57P03', '08006', '08001', '53300'])
 
-/** Anything that is not a database error is handed back as it is. `url` is only named without its password. */
-export function mapDatabaseError(error: unknown, url?: string): unknown {
+/** Objects of ours that are missing: the database was never migrated, or not to this version. */
+const MISSING_OBJECT = new Set(['42P01', '42883', '3F000', '42704', '42703', '22023'])
+
+/** What a connection attempt threw. `url` is named without its password. */
+export function mapConnectionError(error: unknown, url?: string): unknown {
   if (error instanceof StagedoorError || !(error instanceof Error)) return error
-  const state = (error as { code?: string }).code ?? ''
-  const target = url ? describeTarget(url) : 'the database'
-  if (UNREACHABLE.has(state) || isConnectionLoss(error)) {
-    const reason = error.message || (error instanceof AggregateError && String(error.errors[0])) || state
-    return new StagedoorError('database_unreachable', { target, reason }, { cause: error })
-  }
+  if (error instanceof pg.DatabaseError && !UNAVAILABLE.has(error.code ?? ''))
+    return mapDatabaseError(error, url)
+  const { code } = error as { code?: string }
+  const first = error instanceof AggregateError ? (error.errors[0] as Error | undefined) : undefined
+  const reason = error.message || first?.message || code || 'it does not answer'
+  return new StagedoorError('database_unreachable', { target: describeTarget(url), reason }, { cause: error })
+}
+
+/** What a statement threw. Anything that is not the database's is handed back as it is: it is the caller's own. */
+export function mapDatabaseError(error: unknown, url?: string): unknown {
   if (!(error instanceof pg.DatabaseError)) return error
+  const state = error.code ?? ''
+  const target = describeTarget(url)
+  if (UNAVAILABLE.has(state)) {
+    return new StagedoorError('database_unreachable', { target, reason: error.message }, { cause: error })
+  }
   if (state === '23514' && error.table === 'event_outbox') {
     return new StagedoorError('event_partition_missing', {}, { cause: error })
   }
+  if (
+    MISSING_OBJECT.has(state) &&
+    /\b(iu_core|noetl|workflow_admin|dot_executor|stagedoor_\w+)\b/.test(error.message)
+  ) {
+    return new StagedoorError('migrations_pending', { pending: error.message }, { cause: error })
+  }
   const code = codeOfSqlstate(state)
   if (code === undefined) return error
-  return mapped(code, state, error, target)
-}
-
-function mapped(code: ErrorCode, state: string, error: pg.DatabaseError, target: string): StagedoorError {
   if (!state.startsWith('SD')) {
     return new StagedoorError(code, { reason: error.message, target }, { cause: error })
   }
@@ -58,18 +58,8 @@ function parseDetails(detail: string | undefined): ErrorDetails {
   }
 }
 
-function isConnectionLoss(error: Error): boolean {
-  // The driver reports these without a code.
-  return (
-    error.message === 'Connection terminated unexpectedly' ||
-    error.message === 'Connection terminated' ||
-    error.message === 'timeout expired' ||
-    error.message === 'Connection terminated due to connection timeout'
-  )
-}
-
-function describeTarget(url: string): string {
-  if (!URL.canParse(url)) return 'the given address'
+function describeTarget(url: string | undefined): string {
+  if (url === undefined || !URL.canParse(url)) return 'the database'
   const { hostname, port, pathname } = new URL(url)
   return `${hostname || 'localhost'}:${port || 5432}${pathname}`
 }

@@ -2,12 +2,13 @@
  * From the configuration to a database: the user's own, which is only connected to, or the embedded one, which
  * is ours and therefore started, set up and migrated without asking.
  */
+import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { type Config, directUrl } from '../config.ts'
+import { StagedoorError } from '../errors.ts'
 import { withClient } from './connection.ts'
-import { ensureDefaultWorkspace } from './default-workspace.ts'
 import { readSecrets, type Secrets } from './embedded/secrets.ts'
-import { findRunning, startEmbedded } from './embedded/server.ts'
+import { type EmbeddedServer, findRunning, type RunningServer, startEmbedded } from './embedded/server.ts'
 import { migrate } from './migrate/migrate.ts'
 
 export interface Database {
@@ -27,12 +28,23 @@ export interface Database {
 export interface OpenOptions {
   readonly notice?: (line: string) => void
   readonly progress?: (step: string) => void
-  /** A server that another process runs on the same home may be used (the CLI), or must not be (start). */
+  /**
+   * True (the CLI): a server that another process runs for all on the same home is used, and a home that another
+   * command holds is waited for. False (start): the server is ours, others may use it, and a home in use is an error.
+   */
   readonly share: boolean
+  /** Others on this home may use the server that is started here: whoever starts one to stay. Default: not `share`. */
+  readonly announce?: boolean
+  /** False: an existing embedded database is opened as it is, neither migrated nor changed; for those who look. */
+  readonly prepare?: boolean
+  /** How long to wait for a home that another command holds. */
+  readonly patienceMs?: number
 }
 
 const DATABASE = 'stagedoor'
 const MIGRATOR = 'stagedoor_migrator'
+const PATIENCE_MS = 30_000
+const POLL_MS = 100
 
 export async function openDatabase(config: Config, options: OpenOptions): Promise<Database> {
   const direct = directUrl(config)
@@ -50,25 +62,58 @@ export async function openDatabase(config: Config, options: OpenOptions): Promis
 }
 
 async function openEmbedded(config: Config, options: OpenOptions): Promise<Database> {
-  const running = options.share ? await findRunning(config.home) : undefined
-  if (running) return embedded(config, running.url(), await readSecrets(config.home), async () => {})
-  options.progress?.('starting the embedded PostgreSQL')
-  const server = await startEmbedded({
-    home: config.home,
-    ...(options.notice && { notice: options.notice }),
-  })
+  const server = options.share ? await findOrStart(config.home, options) : await start(config.home, options)
+  if (!('stop' in server)) {
+    return embedded(config, server.url(), await readSecrets(config.home), async () => {})
+  }
   try {
     const secrets = await readSecrets(config.home)
     const opened = embedded(config, server.url(), secrets, () => server.stop())
-    await createDatabase(server.url(), secrets)
-    await migrate({ url: opened.directUrl, ...(options.progress && { progress: options.progress }) })
-    await setPasswords(server.url(), secrets)
-    await withClient(opened.directUrl, ensureDefaultWorkspace, { role: 'workflow_admin' })
+    if (options.prepare !== false || !(await databaseExists(server.url()))) {
+      await prepare(server.url(), opened.directUrl, secrets, options)
+    }
+    if (options.announce ?? !options.share) await server.announce()
     return opened
   } catch (error) {
     await server.stop()
     throw error
   }
+}
+
+/** Another command brings its own server for a moment and takes it away again: then it is our turn. */
+async function findOrStart(home: string, options: OpenOptions): Promise<EmbeddedServer | RunningServer> {
+  const deadline = performance.now() + (options.patienceMs ?? PATIENCE_MS)
+  for (let told = false; ; told = true) {
+    const running = await findRunning(home)
+    if (running) return running
+    try {
+      return await start(home, told ? { ...options, progress: () => {} } : options)
+    } catch (error) {
+      const isHeld = error instanceof StagedoorError && error.code === 'home_in_use'
+      if (!isHeld || performance.now() > deadline) throw error
+      if (!told) options.notice?.(`Waiting for another Stagedoor (process ${error.details.pid}) on ${home}.`)
+      await delay(POLL_MS)
+    }
+  }
+}
+
+function start(home: string, { notice, progress }: OpenOptions): Promise<EmbeddedServer> {
+  progress?.('starting the embedded PostgreSQL')
+  return startEmbedded({ home, ...(notice && { notice }) })
+}
+
+async function prepare(
+  superuserUrl: string,
+  directUrl: string,
+  secrets: Secrets,
+  { progress }: OpenOptions,
+): Promise<void> {
+  await createDatabase(superuserUrl, secrets)
+  await migrate({ url: directUrl, ...(progress && { progress }) })
+  await setPasswords(superuserUrl, secrets)
+  await withClient(directUrl, (client) => client.query('select iu_core.fn_default_workspace()'), {
+    role: 'workflow_admin',
+  })
 }
 
 function embedded(
@@ -95,6 +140,14 @@ async function createDatabase(superuserUrl: string, secrets: Secrets): Promise<v
     await client.query(`alter role ${MIGRATOR} password ${pg.escapeLiteral(secrets.migratorPassword)}`)
     const databases = await client.query('select from pg_database where datname = $1', [DATABASE])
     if (databases.rowCount === 0) await client.query(`create database ${DATABASE} owner ${MIGRATOR}`)
+  })
+}
+
+/** It is made after the login that migrates has its password: where it exists, that login works. */
+async function databaseExists(superuserUrl: string): Promise<boolean> {
+  return withClient(superuserUrl, async (client) => {
+    const { rowCount } = await client.query('select from pg_database where datname = $1', [DATABASE])
+    return rowCount === 1
   })
 }
 

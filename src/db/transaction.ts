@@ -1,7 +1,8 @@
 /** Transactions: plain, or under a caller's role and claims. */
 import pg from 'pg'
+import { StagedoorError } from '../errors.ts'
 import type { Client, Pool } from './connection.ts'
-import { mapDatabaseError } from './database-error.ts'
+import { mapConnectionError, mapDatabaseError } from './database-error.ts'
 
 export interface Caller {
   /** The database role whose rights count. */
@@ -18,42 +19,33 @@ export async function inTransaction<T>(
   work: (client: Client) => Promise<T>,
   caller?: Caller,
 ): Promise<T> {
-  const client = await connect(pool)
+  const client = await pool.connect().catch((error) => {
+    throw mapConnectionError(error)
+  })
   let broken: Error | undefined
   try {
     await client.query(begin(caller))
     const result = await work(client)
-    await client.query('commit')
+    await commit(client)
     return result
   } catch (error) {
     await client.query('rollback').catch((failure: Error) => {
       broken = failure
     })
-    throw mapDatabaseError(error)
+    // A session that cannot even roll back is gone, and whatever `work` threw came of that.
+    throw broken ? mapConnectionError(error) : mapDatabaseError(error)
   } finally {
     client.release(broken)
   }
 }
 
-/** One statement outside a transaction of ours. */
-export async function query<R extends pg.QueryResultRow>(
-  pool: Pool,
-  text: string,
-  values: unknown[] = [],
-): Promise<R[]> {
-  try {
-    return (await pool.query<R>(text, values)).rows
-  } catch (error) {
-    throw mapDatabaseError(error)
-  }
-}
-
-async function connect(pool: Pool): Promise<pg.PoolClient> {
-  try {
-    return await pool.connect()
-  } catch (error) {
-    throw mapDatabaseError(error)
-  }
+/** PostgreSQL answers COMMIT of a failed transaction with ROLLBACK, and no error. */
+async function commit(client: Client): Promise<void> {
+  const { command } = await client.query('commit')
+  if (command === 'COMMIT') return
+  throw new StagedoorError('internal', {
+    reason: 'a statement of this transaction failed and its error was passed over, so nothing was kept',
+  })
 }
 
 /** One round trip for all of it. SET LOCAL ends with the transaction, so nothing stays on the connection. */

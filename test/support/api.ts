@@ -1,11 +1,16 @@
 /** The HTTP API over a test database, called in process. */
 import { randomBytes } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll } from 'vitest'
 import { createHealthProbe, type HealthCheck } from '../../src/db/health.ts'
 import { inTransaction } from '../../src/db/transaction.ts'
 import { createServer } from '../../src/http/server.ts'
 import { createTokenVerifier, signToken } from '../../src/http/tokens.ts'
+import { createDiskBlobStore } from '../../src/staging/blobs/disk.ts'
+import type { BlobStore } from '../../src/staging/blobs/store.ts'
 import type { TestDatabase } from './database.ts'
 import type { Member } from './factories.ts'
 
@@ -14,6 +19,15 @@ export const SECRET = randomBytes(32).toString('base64url')
 export interface TestApi {
   app: FastifyInstance
   get(url: string, token?: string): Promise<{ status: number; body: never; headers: Record<string, unknown> }>
+  /** A JSON body, as a value or as its very text. */
+  post(
+    url: string,
+    token: string,
+    body?: object | string,
+    headers?: Record<string, string>,
+  ): Promise<{ status: number; body: never; headers: Record<string, unknown> }>
+  /** Listens on a free port, for what needs a real connection. Returns the address. */
+  listen(): Promise<string>
   token(
     member: Pick<Member, 'userId' | 'role'>,
     options?: { expiresIn?: string; readOnly?: boolean },
@@ -23,17 +37,34 @@ export interface TestApi {
 interface ApiSettings {
   rateLimit?: number
   bodyLimit?: number
+  blobs?: BlobStore
+  blobLimit?: number
   workers?: () => HealthCheck
   /** Routes that only the test has. */
   routes?: (app: FastifyInstance) => void
 }
 
 export function useApi(db: TestDatabase, settings: ApiSettings = {}): TestApi {
+  const folder = join(tmpdir(), `stagedoor-test-blobs-${db.name}`)
   const api = {
     async get(url: string, token?: string) {
       const reply = await api.app.inject({ url, headers: token ? { authorization: `Bearer ${token}` } : {} })
       return { status: reply.statusCode, body: reply.json() as never, headers: reply.headers }
     },
+    async post(url: string, token: string, body?: object | string, headers: Record<string, string> = {}) {
+      const reply = await api.app.inject({
+        method: 'POST',
+        url,
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body !== undefined && { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+      })
+      return { status: reply.statusCode, body: reply.json() as never, headers: reply.headers }
+    },
+    listen: () => api.app.listen({ port: 0, host: '127.0.0.1' }),
     token: (member, { expiresIn = '1h', readOnly = false } = {}) =>
       signToken(SECRET, { subject: member.userId, role: member.role, expiresIn, readOnly }),
   } as TestApi
@@ -43,6 +74,8 @@ export function useApi(db: TestDatabase, settings: ApiSettings = {}): TestApi {
     api.app = await createServer({
       config: { bodyLimit: settings.bodyLimit ?? 1_048_576, rateLimit: settings.rateLimit ?? 0 },
       pool: db.pool('stagedoor_api'),
+      blobs: settings.blobs ?? createDiskBlobStore(folder),
+      ...(settings.blobLimit !== undefined && { blobLimit: settings.blobLimit }),
       tokens: createTokenVerifier(
         { jwksUrl: undefined, jwtIssuer: undefined, jwtAudience: undefined },
         SECRET,
@@ -54,6 +87,9 @@ export function useApi(db: TestDatabase, settings: ApiSettings = {}): TestApi {
     })
     settings.routes?.(api.app)
   })
-  afterAll(() => api.app.close())
+  afterAll(async () => {
+    await api.app.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
   return api
 }

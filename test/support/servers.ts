@@ -2,12 +2,12 @@
  * One throw-away server for the PostgreSQL version of this vitest project, with a migrated template that every
  * test file clones. A file that failed keeps its database; then the server's folder stays, too.
  */
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { startEmbedded } from '../../src/db/embedded/server.ts'
 import { prepareTemplate } from './template.ts'
+import { createHome } from './temporary-home.ts'
 
 export interface TestServer {
   readonly version: 15 | 18
@@ -24,9 +24,7 @@ declare module 'vitest' {
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const version = project.name === 'pg15' ? 15 : 18
-  const home = mkdtempSync(join(tmpdir(), `stagedoor-test-pg${version}-`))
-  // mkdtemp closes the folder to everybody, and as root the server runs as somebody else.
-  chmodSync(home, 0o755)
+  const home = createHome(`test-pg${version}`)
   const keptList = join(home, 'kept.txt')
   const server = await startEmbedded({
     home,

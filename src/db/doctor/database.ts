@@ -36,9 +36,14 @@ export async function examineDatabase(
       ...(await invalidIndexes(client)),
       ...(await partitionRights(client)),
     ]
-    const inside = session.owner === 'allowed' ? await examineAsOwner(client, files) : []
+    const compared = compareCatalogues({ expected, live, files })
+    const { findings: inside, unread } =
+      session.owner === 'allowed' ? await examineAsOwner(client, files) : { findings: [], unread: [] }
+    const findings = [...merge(compared, inside), ...outside]
+    // Something could not be asked, and nothing explains why: that is not "all is as expected".
+    if (findings.length === 0 && unread.length > 0) throw unread[0]
     return {
-      findings: [...merge(compareCatalogues({ expected, live, files }), inside), ...outside],
+      findings,
       notes: foreign.map(
         ({ name, owner }) => `${name} belongs to ${owner}: only what Stagedoor needs of it was examined.`,
       ),
@@ -49,19 +54,30 @@ export async function examineDatabase(
   }
 }
 
+/** No such table, column, function or schema, or no right to it. Anything else (a timeout) is no difference. */
+const EXPLAINED = new Set(['42P01', '42703', '42883', '3F000', '42501'])
+
+interface Inside {
+  readonly findings: Finding[]
+  /** What could not be read because something that it needs is not as expected. */
+  readonly unread: pg.DatabaseError[]
+}
+
 /** Tables that only the owner reads. What they need may itself be missing: then the comparison has said so. */
-async function examineAsOwner(client: pg.Client, files: SqlFiles): Promise<Finding[]> {
+async function examineAsOwner(client: pg.Client, files: SqlFiles): Promise<Inside> {
   const findings: Finding[] = []
+  const unread: pg.DatabaseError[] = []
   for (const part of [() => examineRoutines(client, files), () => partitionsAhead(client)]) {
     await client.query(`savepoint part; set local role ${OWNER}`)
     try {
       findings.push(...(await part()))
     } catch (error) {
-      if (!(error instanceof pg.DatabaseError)) throw error
+      if (!(error instanceof pg.DatabaseError) || !EXPLAINED.has(error.code ?? '')) throw error
+      unread.push(error)
     }
     await client.query('rollback to savepoint part')
   }
-  return findings
+  return { findings, unread }
 }
 
 /** One thing is said once: a routine that is to be applied explains itself, one that drifted is told in detail. */

@@ -1,14 +1,15 @@
 /** `stagedoor doctor`: is this the database that this version expects? It only reads. */
 import { VERSION } from '../../version.ts'
 import { withClient } from '../connection.ts'
+import { isOwnRole } from '../migrate/bootstrap.ts'
 import { readSqlFiles } from '../migrate/files.ts'
+import { detectPooling, endpointOf } from '../pooler.ts'
 import { assertSupported } from '../server-version.ts'
 import { OWNER } from './catalogue.ts'
 import { examineDatabase } from './database.ts'
 import type { Finding } from './finding.ts'
 import { examineHistory } from './history.ts'
 import { examineApiLogin, identify, refusedLogin } from './login.ts'
-import { detectPooling, poolerFinding } from './pooler.ts'
 
 export type { Finding, FindingKind } from './finding.ts'
 export { makeManifest } from './manifest.ts'
@@ -20,8 +21,8 @@ export interface DoctorReport {
   readonly notes: readonly string[]
   /** How many of each kind were compared. */
   readonly checked: Readonly<Record<string, number>>
-  readonly serverVersion: string
-  readonly stagedoorVersion: string
+  readonly server_version: string
+  readonly stagedoor_version: string
 }
 
 export interface ExamineOptions {
@@ -43,12 +44,13 @@ export async function examine({ url, apiUrl }: ExamineOptions): Promise<DoctorRe
   const session = await identified
   const pooling = await detectPooling(url)
   const history = await examineHistory(url, files)
+  const unfit = session.owner === 'refused' || isOwnRole(session.login)
   const database = history.current
     ? await withClient(url, (client) => examineDatabase(client, session, files), PURPOSE)
     : { findings: [], notes: ['The objects are compared when the migrations are applied.'], checked: {} }
   const findings = withoutDoubles([
     ...(pooling === 'transaction' ? [poolerFinding(url)] : []),
-    ...(session.owner === 'refused' ? [refusedLogin(session)] : []),
+    ...(unfit ? [refusedLogin(session)] : []),
     ...(session.owner === 'refused' && history.current ? [] : history.findings),
     ...database.findings,
     ...(apiUrl === undefined ? [] : await examineApiLogin(apiUrl, session)),
@@ -71,8 +73,18 @@ export async function examine({ url, apiUrl }: ExamineOptions): Promise<DoctorRe
     findings,
     notes,
     checked: database.checked,
-    serverVersion: session.serverVersion,
-    stagedoorVersion: VERSION,
+    server_version: session.server_version,
+    stagedoor_version: VERSION,
+  }
+}
+
+function poolerFinding(url: string): Finding {
+  return {
+    kind: 'pooler',
+    object: `endpoint ${endpointOf(url)}`,
+    problem:
+      'is a pooler in transaction mode: migrations, LISTEN and workers need a session that stays the same',
+    remedy: 'Set DATABASE_DIRECT_URL to the address of the server itself, or of a pooler in session mode.',
   }
 }
 

@@ -2,6 +2,7 @@
 import type pg from 'pg'
 import { StagedoorError } from '../../errors.ts'
 import { withClient } from '../connection.ts'
+import { isOwnRole } from '../migrate/bootstrap.ts'
 import { OWNER } from './catalogue.ts'
 import type { Finding } from './finding.ts'
 import { examineApiRole } from './roles.ts'
@@ -10,7 +11,7 @@ export interface Session {
   readonly login: string
   readonly superuser: boolean
   readonly version: number
-  readonly serverVersion: string
+  readonly server_version: string
   /** May the login become the owner of ours? Absent: there is no such role yet. */
   readonly owner: 'allowed' | 'refused' | 'absent'
   /** Tells one database on one running server from every other. */
@@ -25,7 +26,7 @@ const WHICH_DATABASE = `(select d.oid || '@' || extract(epoch from pg_postmaster
 export async function identify(client: pg.Client, version: number): Promise<Session> {
   const become = version >= 160000 ? 'SET' : 'MEMBER'
   const { rows } = await client.query<Session>(
-    `select session_user as login, me.rolsuper as superuser, current_setting('server_version') as "serverVersion",
+    `select session_user as login, me.rolsuper as superuser, current_setting('server_version') as "server_version",
             case when o.oid is null then 'absent' when pg_has_role(me.oid, o.oid, '${become}') then 'allowed'
                  else 'refused' end as owner,
             ${WHICH_DATABASE} as database
@@ -37,14 +38,19 @@ export async function identify(client: pg.Client, version: number): Promise<Sess
 }
 
 export function refusedLogin({ login, version }: Session): Finding {
-  const isOurs = login === API_LOGIN || login === 'stagedoor_worker'
+  if (isOwnRole(login)) {
+    return {
+      kind: 'login',
+      object: `login ${login}`,
+      problem: 'is a role of ours, and none of those migrates or administers',
+      remedy: 'Set DATABASE_DIRECT_URL to the login that migrates.',
+    }
+  }
   return {
     kind: 'login',
     object: `login ${login}`,
     problem: `cannot become ${OWNER}, so that it can neither migrate nor read the history of migrations`,
-    remedy: isOurs
-      ? 'Set DATABASE_DIRECT_URL to the login that migrates.'
-      : `grant ${OWNER} to "${login}"${version >= 160000 ? ' with inherit false, set true' : ''};`,
+    remedy: `grant ${OWNER} to "${login}"${version >= 160000 ? ' with inherit false, set true' : ''};`,
   }
 }
 

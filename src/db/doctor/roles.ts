@@ -7,6 +7,10 @@ import type { Finding } from './finding.ts'
 const SHARED = new Set(['anon', 'authenticated', 'service_role', 'directus'])
 /** On Supabase it passes by row level security; here it sees every workspace anyway. */
 const MAY_BYPASS_RLS = new Set(['service_role'])
+/** Made by Supabase itself: for its vault, and of no use on anything of ours. */
+const SUPABASE_MEMBERSHIPS: Partial<Record<string, readonly string[]>> = {
+  service_role: ['pgsodium_keyholder'],
+}
 
 type Role = (typeof ROLES)[number]
 
@@ -31,6 +35,7 @@ export async function examineRoles(client: pg.Client, version: number): Promise<
     }),
     ...(await lackingMemberships(client, version)),
     ...(await excessMemberships(client, version)),
+    ...(await excessOptions(client, version)),
   ]
 }
 
@@ -102,33 +107,76 @@ async function lackingMemberships(client: pg.Client, version: number): Promise<F
   }))
 }
 
-/** Directly or through another role: SET ROLE follows the whole way, so every step beyond the five is a hole. */
+/**
+ * What each of our roles can become is exact, and none becomes anything but the two logins: SET ROLE follows
+ * memberships the whole way, so that one more, of any of them, is a hole in the wall. Who else may become one of our
+ * roles (the login that migrates, on Supabase authenticator and postgres) is the administrator's business.
+ */
 async function excessMemberships(client: pg.Client, version: number): Promise<Finding[]> {
-  const { becomes = [] } = ROLES.find((role) => role.name === 'stagedoor_api') ?? {}
   const { rows } = await client.query<{ granted: string; member: string; grantor: string }>(
-    `with recursive reach as (
-       select r.oid from pg_roles r where r.rolname = 'stagedoor_api'
-       union
-       select m.roleid from reach join pg_auth_members m on m.member = reach.oid)
-     select granted.rolname as granted, member.rolname as member, pg_get_userbyid(m.grantor) as grantor
-       from reach
-       join pg_auth_members m on m.member = reach.oid
+    `select granted.rolname as granted, member.rolname as member, pg_get_userbyid(m.grantor) as grantor
+       from pg_auth_members m
        join pg_roles granted on granted.oid = m.roleid
        join pg_roles member on member.oid = m.member
-      where not (granted.rolname = any ($1))
-      order by 1, 2, 3`,
-    [becomes],
+      where member.rolname = any ($1)
+      order by 2, 1, 3`,
+    [ROLES.map((role) => role.name)],
   )
-  return rows.map(({ granted, member, grantor }) => ({
-    kind: 'role',
-    object: 'role stagedoor_api',
-    problem:
-      member === 'stagedoor_api'
-        ? `is a member of ${granted}, and must be able to become nothing but ${becomes.join(', ')}`
-        : `can become ${granted}, because ${member} is a member of it`,
-    // From 16 on the same membership can be given by several, and each takes back only its own.
-    remedy: `revoke ${quoted(granted)} from ${quoted(member)}${version >= 160000 ? ` granted by ${quoted(grantor)}` : ''};`,
-  }))
+  return rows.flatMap(({ granted, member, grantor }): Finding[] => {
+    const { becomes } = ROLES.find((role) => role.name === member)!
+    if (becomes.includes(granted) || SUPABASE_MEMBERSHIPS[member]?.includes(granted)) return []
+    return [
+      {
+        kind: 'role',
+        object: `role ${member}`,
+        problem: `is a member of ${granted}, and must be able to become nothing${becomes.length > 0 ? ` but ${becomes.join(', ')}` : ''}`,
+        // From 16 on the same membership can be given by several, and each takes back only its own.
+        remedy: `revoke ${quoted(granted)} from ${member}${version >= 160000 ? ` granted by ${quoted(grantor)}` : ''};`,
+      },
+    ]
+  })
+}
+
+/** Beyond SET ROLE: from 16 on a membership says by itself whether rights are inherited; and one can be handed on. */
+async function excessOptions(client: pg.Client, version: number): Promise<Finding[]> {
+  const inherits = version >= 160000 ? 'm.inherit_option' : 'false'
+  const logins = ROLES.filter((role) => role.becomes.length > 0)
+  const { rows } = await client.query<{
+    granted: string
+    member: string
+    grantor: string
+    inherits: boolean
+    admin: boolean
+  }>(
+    `select granted.rolname as granted, member.rolname as member, pg_get_userbyid(m.grantor) as grantor,
+            ${inherits} as inherits, m.admin_option as admin
+       from pg_auth_members m
+       join pg_roles granted on granted.oid = m.roleid
+       join pg_roles member on member.oid = m.member
+       join unnest($1::text[], $2::text[]) as w (role, becomes) on w.role = member.rolname and w.becomes = granted.rolname
+      where m.admin_option or ${inherits}
+      order by 2, 1, 3`,
+    [logins.flatMap((role) => role.becomes.map(() => role.name)), logins.flatMap((role) => role.becomes)],
+  )
+  return rows.flatMap(({ granted, member, grantor, inherits, admin }) => {
+    const by = version >= 160000 ? ` granted by ${quoted(grantor)}` : ''
+    const object = `role ${member}`
+    const findings: Finding[] = []
+    if (inherits) {
+      const remedy = `revoke inherit option for ${granted} from ${member}${by};`
+      findings.push({
+        kind: 'role',
+        object,
+        problem: `has the rights of ${granted} without becoming it`,
+        remedy,
+      })
+    }
+    if (admin) {
+      const remedy = `revoke admin option for ${granted} from ${member}${by};`
+      findings.push({ kind: 'role', object, problem: `can make others members of ${granted}`, remedy })
+    }
+    return findings
+  })
 }
 
 /** As quote_ident does it. */

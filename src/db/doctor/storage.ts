@@ -87,14 +87,10 @@ export async function partitionRights(client: pg.Client): Promise<Finding[]> {
   })
 }
 
-/** Wants the owner's rights. Partitions are monthly; what counts is the unbroken row of them from now on. */
+/** Wants the owner's rights. */
 export async function partitionsAhead(client: pg.Client): Promise<Finding[]> {
   const { rows } = await client.query<{ days: number | null }>(
-    `with recursive cover as (
-       select to_time from iu_core.v_event_partition where from_time <= now() and now() < to_time
-       union
-       select p.to_time from cover join iu_core.v_event_partition p on p.from_time = cover.to_time)
-     select floor(extract(epoch from max(to_time) - now()) / 86400)::int as days from cover`,
+    'select iu_core.fn_event_partition_days_left() as days',
   )
   const days = rows[0]?.days ?? null
   if (days !== null && days >= DAYS_AHEAD) return []

@@ -15,9 +15,13 @@ interface Owner {
   readonly pid: number
   readonly identity?: string | undefined
   readonly released?: boolean
+  /** Others may use its server: it stays until a person stops it. */
+  readonly serves?: boolean
 }
 
 export interface HomeLock {
+  /** Says whether others may use what runs here. */
+  announce(serves: boolean): Promise<void>
   release(): Promise<void>
 }
 
@@ -28,25 +32,25 @@ export async function takeLock(home: string): Promise<HomeLock> {
   try {
     const number = await win(home, claim)
     await removeBelow(home, number)
-    return {
-      release: () => writeWhole(lockFile(home, number), JSON.stringify({ ...owner, released: true }), 0o644),
-    }
+    const write = (state: Partial<Owner>) =>
+      writeWhole(lockFile(home, number), JSON.stringify({ ...owner, ...state }), 0o644)
+    return { announce: (serves) => write({ serves }), release: () => write({ released: true }) }
   } finally {
     await rm(claim, { force: true })
   }
 }
 
-/** The pid of the live process that holds the home. */
-export async function liveOwner(home: string): Promise<number | undefined> {
-  const number = await highest(home)
-  return number === 0 ? undefined : ownerOf(lockFile(home, number))
+/** The pid of the live process that holds the home and has said that others may use its server. */
+export async function servingOwner(home: string): Promise<number | undefined> {
+  const owner = await liveOwner(home, await highest(home))
+  return owner?.serves === true ? owner.pid : undefined
 }
 
 async function win(home: string, claim: string): Promise<number> {
   for (;;) {
     const number = await highest(home)
-    const pid = number === 0 ? undefined : await ownerOf(lockFile(home, number))
-    if (pid !== undefined) throw new StagedoorError('home_in_use', { pid, home })
+    const owner = await liveOwner(home, number)
+    if (owner) throw new StagedoorError('home_in_use', { pid: owner.pid, home })
     const next = number + 1
     if (!(await linkOnce(claim, lockFile(home, next)))) continue
     if ((await highest(home)) === next) return next
@@ -65,17 +69,18 @@ async function linkOnce(from: string, to: string): Promise<boolean> {
 }
 
 /** Undefined when released, dead, replaced by another process with the same pid, or unreadable after a power cut. */
-async function ownerOf(path: string): Promise<number | undefined> {
+async function liveOwner(home: string, number: number): Promise<Owner | undefined> {
+  if (number === 0) return undefined
   let owner: Owner
   try {
-    owner = JSON.parse((await readIfThere(path)) ?? '{}')
+    owner = JSON.parse((await readIfThere(lockFile(home, number))) ?? '{}')
   } catch {
     return undefined
   }
   if (owner.released === true || !Number.isInteger(owner.pid) || !isAlive(owner.pid)) return undefined
   const now = identityOf(owner.pid)
   const same = owner.identity === undefined || now === undefined || owner.identity === now
-  return same ? owner.pid : undefined
+  return same ? owner : undefined
 }
 
 async function highest(home: string): Promise<number> {

@@ -29,14 +29,21 @@ export async function prepareHome(home: string): Promise<string> {
   return realpath(home)
 }
 
+export interface Traits {
+  readonly remembered: Remembered
+  /** Made at random once, kept in the home, and nowhere else. */
+  readonly secret: string
+}
+
 export async function choosePlace(
   home: string,
-  remembered: Remembered,
+  { remembered, secret }: Traits,
   notice: (line: string) => void,
 ): Promise<Place> {
   if (!isRoot()) return { base: home, account: undefined }
-  const elsewhere = join(ELSEWHERE, createHash('sha256').update(home).digest('hex').slice(0, 16))
-  // The remembered one first: it is still right when the home was moved.
+  // Named after what only this home has, never after its path: a home that is deleted and made again at the same path
+  // is another one, which cannot log in to the old data. It is found again, too, when the home was moved.
+  const elsewhere = join(ELSEWHERE, createHash('sha256').update(`place ${secret}`).digest('hex').slice(0, 16))
   for (const base of [remembered.base, home, elsewhere]) {
     if (base === undefined || (await dataFolders(base)).length === 0) continue
     if (base !== home) notice(`The data of ${home} lies in ${base}.`)

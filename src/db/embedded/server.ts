@@ -4,7 +4,7 @@ import pg from 'pg'
 import { StagedoorError } from '../../errors.ts'
 import { type EmbeddedVersion, prepareBinaries } from './binaries.ts'
 import { prepareCluster } from './cluster.ts'
-import { type HomeLock, liveOwner, takeLock } from './lock.ts'
+import { type HomeLock, servingOwner, takeLock } from './lock.ts'
 import { rotateLog } from './log.ts'
 import { choosePlace, inHome, prepareHome, recall, remember } from './place.ts'
 import { choosePort, isFree } from './port.ts'
@@ -18,6 +18,8 @@ export interface EmbeddedServer {
   readonly logFile: string
   /** postgres:// URL for the superuser `postgres` on 127.0.0.1 */
   url(database?: string): string
+  /** From now on `findRunning` finds it. Only for an owner that does not stop it while others may be at work. */
+  announce(): Promise<void>
   /** Fast shutdown, waits until the process is gone; idempotent. */
   stop(): Promise<void>
   /** Ends the server, with `immediate` as a crash would, and starts it again on the same port. */
@@ -67,10 +69,13 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
   }
 }
 
-/** The server that another Stagedoor process runs on this home, if it lives and answers. Changes nothing. */
+/**
+ * The server that another Stagedoor process runs on this home for others, too, if it lives and answers. One that a
+ * short-lived command started is not found: it would stop under whoever used it. Changes nothing.
+ */
 export async function findRunning(home: string): Promise<RunningServer | undefined> {
   try {
-    const pid = await liveOwner(home)
+    const pid = await servingOwner(home)
     if (pid === undefined) return undefined
     const [{ port }, secrets] = await Promise.all([recall(home), existingSecrets(home)])
     if (port === undefined || secrets === undefined) return undefined
@@ -92,9 +97,9 @@ async function startLocked(
   const { account, binaries, dataDir, remembered, password, base } = await inHome(home, async () => {
     await rotateLog(logFile)
     const remembered = await recall(home)
-    const place = await choosePlace(home, remembered, notice)
-    const binaries = await prepareBinaries(version, place.account, place.base, notice)
     const password = (await readSecrets(home)).superuserPassword
+    const place = await choosePlace(home, { remembered, secret: password }, notice)
+    const binaries = await prepareBinaries(version, place.account, place.base, notice)
     const sync = durability === 'safe'
     const dataDir = await prepareCluster({ home, place, version, binaries, password, sync, logFile })
     return { ...place, binaries, dataDir, remembered, password }
@@ -111,7 +116,15 @@ async function startLocked(
     throw error
   }
   const control = supervise({ ...common, port }, postmaster, lock, notice)
-  return { port, dataDir, majorVersion: version, logFile, url, ...control }
+  return {
+    port,
+    dataDir,
+    majorVersion: version,
+    logFile,
+    url,
+    announce: () => lock.announce(true),
+    ...control,
+  }
 }
 
 /** Stop and restart, one after the other in the order of the calls. */
@@ -135,6 +148,7 @@ function supervise(
 
   const stop = async (): Promise<void> => {
     ending = true
+    await lock.announce(false).catch(() => {}) // Whoever comes now waits for the home instead.
     await current.end('fast')
     await lock.release()
   }

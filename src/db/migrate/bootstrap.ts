@@ -50,6 +50,23 @@ export const HISTORY_EXISTS = `exists (
 /** A migrator of another database made the same role or membership at this moment. */
 const RACES = ['42710', '23505', 'XX000']
 
+/**
+ * None of our own roles migrates: what a migrator lacks is printed for an administrator to grant, and granted to the
+ * login of the API or of the workers it would take down the wall.
+ */
+export async function assertMigrator(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ login: string; acts: string }>(
+    'select session_user as login, current_user as acts',
+  )
+  const { login, acts } = rows[0]!
+  const ours = [login, acts].find(isOwnRole)
+  if (ours !== undefined) throw new StagedoorError('direct_login_wrong', { login: ours })
+}
+
+export function isOwnRole(login: string): boolean {
+  return ROLES.some((role) => role.name === login)
+}
+
 /** Returns what it had to do. Roles belong to the whole server, where our lock of one database does not reach. */
 export async function bootstrap(client: pg.Client, attempts = 5): Promise<string[]> {
   const statements = await bootstrapStatements(client)
@@ -97,7 +114,8 @@ async function membershipStatements(client: pg.Client): Promise<string[]> {
   // From 16 on a creator administers its role but cannot become it without saying so.
   const option = me.version >= 160000 ? ' with inherit false, set true' : ''
   const wanted = ROLES.flatMap((role) => role.becomes.map((becomes) => ({ role: role.name, becomes })))
-  if (!me.superuser) wanted.push(...MIGRATOR_BECOMES.map((becomes) => ({ role: me.login, becomes })))
+  if (!me.superuser && !isOwnRole(me.login))
+    wanted.push(...MIGRATOR_BECOMES.map((becomes) => ({ role: me.login, becomes })))
   const missing = await client.query<{ role: string; becomes: string }>(
     `select w.role, w.becomes
        from unnest($1::text[], $2::text[]) with ordinality as w (role, becomes, position)
@@ -174,7 +192,7 @@ export async function refused(
   }
   return new StagedoorError(
     'roles_missing',
-    { login, roles: needed.join('; '), statements: needed.map((statement) => `${statement};`) },
+    { login, database, statements: needed.map((statement) => `${statement};`) },
     { cause },
   )
 }

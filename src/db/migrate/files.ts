@@ -27,6 +27,8 @@ export interface Routine {
   readonly file: string
   readonly sql: string
   readonly hash: string
+  /** The functions, as `schema.name`, that triggers made in this file call. */
+  readonly triggerFunctions: readonly string[]
 }
 
 export interface SqlFiles {
@@ -66,6 +68,7 @@ function readMigrations(folder: string): Migration[] {
   return migrations
 }
 
+const TRIGGER_CALL = /\bexecute\s+(?:function|procedure)\s+([a-z_]+\.[a-z_0-9]+)\s*\(/gi
 const HEAD = /^create or replace (function|procedure|view) ([a-z_]+)\.([a-z_0-9]+)/m
 
 function readRoutines(root: string, folder: string): Routine[] {
@@ -77,7 +80,8 @@ function readRoutines(root: string, folder: string): Routine[] {
       throw new Error(`${file}: no "create or replace function schema.name" in it`)
     if (!file.endsWith(`/${name}.sql`))
       throw new Error(`${file}: it defines ${name}; one routine a file, named after it`)
-    return { kind: kind as Routine['kind'], schema, name, file, sql, hash: sha256(sql) }
+    const triggerFunctions = [...sql.matchAll(TRIGGER_CALL)].map(([, called]) => called!)
+    return { kind: kind as Routine['kind'], schema, name, file, sql, hash: sha256(sql), triggerFunctions }
   })
 }
 

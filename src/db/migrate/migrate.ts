@@ -2,8 +2,9 @@
 import type pg from 'pg'
 import { StagedoorError } from '../../errors.ts'
 import { withClient } from '../connection.ts'
+import { refuseTransactionPooler } from '../pooler.ts'
 import { assertSupported } from '../server-version.ts'
-import { bootstrap, bootstrapStatements, HISTORY_EXISTS, refused } from './bootstrap.ts'
+import { assertMigrator, bootstrap, bootstrapStatements, HISTORY_EXISTS, refused } from './bootstrap.ts'
 import { type Migration, readSqlFiles, type SqlFiles } from './files.ts'
 import { applyRoutines, compareRoutines } from './routines.ts'
 
@@ -13,7 +14,7 @@ export interface MigrationPlan {
   readonly bootstrap: readonly string[]
   readonly migrations: readonly string[]
   readonly routines: readonly string[]
-  readonly removedRoutines: readonly string[]
+  readonly removed_routines: readonly string[]
 }
 
 export interface MigrateOptions {
@@ -28,7 +29,7 @@ const LOCK = "hashtextextended('stagedoor.migrate', 0)"
 
 export function isUpToDate(plan: MigrationPlan): boolean {
   return (
-    plan.bootstrap.length + plan.migrations.length + plan.routines.length + plan.removedRoutines.length === 0
+    plan.bootstrap.length + plan.migrations.length + plan.routines.length + plan.removed_routines.length === 0
   )
 }
 
@@ -38,6 +39,7 @@ export async function planMigration(options: MigrateOptions): Promise<MigrationP
     options.url,
     async (client) => {
       await assertSupported(client, options.url)
+      await assertMigrator(client)
       return compare(client, files)
     },
     { purpose: 'migrate' },
@@ -51,6 +53,8 @@ export async function migrate(options: MigrateOptions): Promise<MigrationPlan> {
     options.url,
     async (client) => {
       await assertSupported(client, options.url)
+      await assertMigrator(client)
+      await refuseTransactionPooler(options.url)
       await takeLock(client, progress)
       if ((await bootstrapStatements(client)).length > 0) progress('roles and schemas')
       const prepared = await bootstrap(client)
@@ -86,7 +90,7 @@ async function compare(client: pg.Client, files: SqlFiles): Promise<MigrationPla
       bootstrap: statements,
       migrations: files.migrations.map((migration) => migration.name),
       routines: files.routines.map((routine) => routine.file),
-      removedRoutines: [],
+      removed_routines: [],
     }
   }
   const migrations = await pending(client, files.migrations).catch(async (error: { code?: string }) => {
@@ -97,7 +101,7 @@ async function compare(client: pg.Client, files: SqlFiles): Promise<MigrationPla
     bootstrap: statements,
     migrations: migrations.map((migration) => migration.name),
     routines: changes.changed.map((routine) => routine.file),
-    removedRoutines: changes.removed.map((routine) => routine.file),
+    removed_routines: changes.removed.map((routine) => routine.file),
   }
 }
 

@@ -23,6 +23,8 @@ export interface RoutineChanges {
   /** To be applied: the file is new, has changed, or the database no longer has what it made. */
   readonly changed: readonly Routine[]
   readonly removed: readonly Applied[]
+  /** Old and new path of files that make the same object: it stays, with all that stands on it. */
+  readonly moved: readonly (readonly [from: string, to: string])[]
   /** Those of `changed` whose file was applied as it is, and which were changed or dropped behind our back. */
   readonly drifted: readonly Routine[]
 }
@@ -45,11 +47,23 @@ export async function compareRoutines(
   const files = new Set(routines.map((routine) => routine.file))
   const unchanged = (routine: Routine) => applied.get(routine.file)?.hash === routine.hash
   const drifted = routines.filter((routine) => unchanged(routine) && isDrifted(applied.get(routine.file)!))
+  const gone = rows.filter((row) => !files.has(row.file))
+  const heirs = new Map(routines.map((routine) => [objectKey(routine), routine.file]))
+  const heirOf = (row: Applied) =>
+    heirs.get(objectKey({ kind: row.kind, schema: row.schema_name, name: row.object_name }))
   return {
     changed: routines.filter((routine) => !unchanged(routine) || drifted.includes(routine)),
-    removed: rows.filter((row) => !files.has(row.file)),
+    removed: gone.filter((row) => heirOf(row) === undefined),
+    moved: gone.flatMap((row) => {
+      const heir = heirOf(row)
+      return heir === undefined ? [] : [[row.file, heir] as const]
+    }),
     drifted,
   }
+}
+
+function objectKey({ kind, schema, name }: Pick<Routine, 'kind' | 'schema' | 'name'>): string {
+  return `${kind} ${schema}.${name}`
 }
 
 /** Another major version shows the same view in other words, so after an upgrade there is nothing to compare. */
@@ -69,22 +83,39 @@ export async function applyRoutines(
   // Bodies may name functions of later files.
   await client.query(`set local check_function_bodies = off; ${FIXED_PATH}`)
   const pending = new Set(changes.changed)
+  for (const [from, to] of changes.moved) {
+    await client.query('update iu_core.schema_routine set file = $2 where file = $1', [from, to])
+  }
   for (const gone of changes.removed) {
     const dropped = await drop(client, gone.kind, gone.schema_name, gone.object_name, routines)
     for (const dependent of dropped) pending.add(dependent)
     await client.query('delete from iu_core.schema_routine where file = $1', [gone.file])
   }
-  // Always the first of the files' order, in which each finds what it stands on: also a view that was dropped
-  // with what it depends on.
   for (;;) {
-    const routine = routines.find((candidate) => pending.has(candidate))
+    const routine = next(routines, pending)
     if (!routine) return
     pending.delete(routine)
     for (const dependent of await applyRoutine(client, routine, routines)) pending.add(dependent)
   }
 }
 
-/** Returns the views that had to be dropped and must be made again. */
+/**
+ * Always the first of the files' order, in which each finds what it stands on: also a view that was dropped with what
+ * it depends on. Only a trigger may want a function of a later file, and the server wants it to be there.
+ */
+function next(routines: readonly Routine[], pending: ReadonlySet<Routine>): Routine | undefined {
+  const waiting = routines.filter((routine) => pending.has(routine))
+  const isReady = (routine: Routine) =>
+    !waiting.some((other) => other !== routine && makesTriggerOn(routine, other))
+  return waiting.find(isReady) ?? waiting[0]
+}
+
+/** Does this file make a trigger that calls that function? */
+function makesTriggerOn({ triggerFunctions }: Routine, { schema, name }: Routine): boolean {
+  return triggerFunctions.includes(`${schema}.${name}`)
+}
+
+/** Returns what stood on it and is gone: it must be made again. */
 async function applyRoutine(
   client: pg.Client,
   routine: Routine,
@@ -94,6 +125,7 @@ async function applyRoutine(
   await refuseForeign(client, routine, before)
   for (const identity of before) await resetGrants(client, routine, identity)
   let dropped: Routine[] = []
+  let recreated = false
   await client.query('savepoint routine')
   try {
     await client.query(routine.sql)
@@ -102,6 +134,7 @@ async function applyRoutine(
     // Refused replacements: another return type or parameter name, a view that lost a column.
     if (!['42P13', '42P16'].includes((error as { code?: string }).code ?? '')) throw failed(routine, error)
     dropped = await drop(client, routine.kind, routine.schema, routine.name, routines)
+    recreated = true
     try {
       await client.query(routine.sql)
     } catch (failure) {
@@ -119,7 +152,12 @@ async function applyRoutine(
   if (!identity) throw failed(routine, new Error('it made nothing of its name'))
   if (routine.kind !== 'view') await client.query(`revoke all on ${routine.kind} ${identity} from public`)
   await record(client, routine)
-  return dropped
+  // A function that was not there, or not this one, has lost the triggers that other files had put on it.
+  const isNew = before.length === 0 || added.length > 0 || recreated
+  const triggers = isNew
+    ? routines.filter((other) => other !== routine && makesTriggerOn(other, routine))
+    : []
+  return [...dropped, ...triggers]
 }
 
 /** Signatures (functions) or the name (views) of what stands under a routine's name. */
@@ -186,7 +224,8 @@ async function dropObject(
     remade.push(...(await dropObject(client, 'view', view, routines)))
     if (routine) remade.push(routine)
   }
-  for (const trigger of await dependentTriggers(client, kind, identity)) {
+  for (const { trigger, ours } of await dependentTriggers(client, kind, identity)) {
+    if (!ours) throw inTheWay(`The trigger ${trigger}, which calls ${identity},`, identity)
     await client.query(`drop trigger ${trigger}`)
   }
   try {
@@ -230,19 +269,22 @@ async function dependentViews(client: pg.Client, kind: Routine['kind'], identity
   return rows.map((row) => row.view)
 }
 
-/** A trigger is made by its function's file, which is about to run again. */
+/** On a table of ours a trigger was made by our files, and those that still make it run again. */
 async function dependentTriggers(
   client: pg.Client,
   kind: Routine['kind'],
   identity: string,
-): Promise<string[]> {
+): Promise<{ trigger: string; ours: boolean }[]> {
   if (kind === 'view') return []
-  const { rows } = await client.query<{ trigger: string }>(
-    `select format('%I on %s', t.tgname, t.tgrelid::regclass) as trigger
-       from pg_trigger t where t.tgfoid = $1::regprocedure and not t.tgisinternal`,
+  // One on a partition that came with its parent's goes with it.
+  const { rows } = await client.query<{ trigger: string; ours: boolean }>(
+    `select format('%I on %s', t.tgname, t.tgrelid::regclass) as trigger,
+            pg_get_userbyid(c.relowner) = current_user as ours
+       from pg_trigger t join pg_class c on c.oid = t.tgrelid
+      where t.tgfoid = $1::regprocedure and not t.tgisinternal and t.tgparentid = 0`,
     [await signature(client, identity)],
   )
-  return rows.map((row) => row.trigger)
+  return rows
 }
 
 /** regprocedure wants types only, without the parameters' names. */

@@ -25,7 +25,7 @@ it('finds nothing in a freshly migrated database, and says what it compared', as
   expect(report.ok).toBe(true)
   expect(report.checked.table).toBeGreaterThan(8)
   expect(report.checked.grant).toBeGreaterThan(50)
-  expect(report.serverVersion).toMatch(new RegExp(`^${db.server.version}\\.`))
+  expect(report.server_version).toMatch(new RegExp(`^${db.server.version}\\.`))
   expect(report.notes).toEqual([expect.stringContaining('Event triggers are unavailable')])
 })
 
@@ -96,6 +96,19 @@ describe('tells how to mend what no statement mends,', () => {
     )
     await superuser('alter table iu_core.schema_routine_2 rename to schema_routine')
   })
+})
+
+it('does not take a timeout for something that is missing', async () => {
+  const [before] = await db.owner<{ definition: string }>(
+    "select pg_get_functiondef('iu_core.fn_event_partition_days_left()'::regprocedure) as definition",
+  )
+  await superuser(
+    `create or replace function iu_core.fn_event_partition_days_left() returns integer language plpgsql stable
+     as $$ begin raise exception using errcode = '57014', message = 'canceling statement due to statement timeout'; end $$`,
+  )
+  await expect(examine({ url: db.url() })).rejects.toMatchObject({ code: 'timed_out' })
+  await superuser(before!.definition)
+  expect(await findings()).toEqual([])
 })
 
 it('lets people add their own columns, indexes and triggers to the tables in public', async () => {

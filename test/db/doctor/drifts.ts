@@ -156,9 +156,9 @@ export const DRIFTS: Drift[] = [
   ],
   [
     'a table that a crash would empty',
-    'alter table iu_core.dot_iu_command_run set unlogged',
+    'alter table iu_core.event_reader set unlogged',
     'drifted',
-    'table iu_core.dot_iu_command_run',
+    'table iu_core.event_reader',
     /unlogged true instead of nothing/,
   ],
   // Owner

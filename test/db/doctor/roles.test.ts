@@ -1,15 +1,13 @@
 /** Roles belong to the whole server, so this file has one of its own. */
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { withClient } from '../../../src/db/connection.ts'
 import { examine, type Finding } from '../../../src/db/doctor/doctor.ts'
 import { type EmbeddedServer, startEmbedded } from '../../../src/db/embedded/server.ts'
 import { loginUrl, MIGRATOR, prepareTemplate, TEMPLATE } from '../../support/template.ts'
+import { temporaryHome } from '../../support/temporary-home.ts'
 
 const { version } = inject('server')
-const home = mkdtempSync(join(tmpdir(), 'stagedoor-doctor-roles-'))
+const home = temporaryHome('doctor-roles')
 let server: EmbeddedServer | undefined
 
 const url = (login: string) => loginUrl(server!.url(), login, 'examined')
@@ -18,8 +16,6 @@ const findings = async (login = MIGRATOR): Promise<readonly Finding[]> =>
   (await examine({ url: url(login) })).findings
 
 beforeAll(async () => {
-  // mkdtemp closes the folder to everybody, and as root the server runs as somebody else.
-  chmodSync(home, 0o755)
   server = await startEmbedded({ home, version, durability: 'throwaway' })
   await prepareTemplate(server.url())
   await withClient(server.url(), (client) =>
@@ -29,7 +25,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await server?.stop()
-  rmSync(home, { recursive: true, force: true })
 })
 
 describe('finds, and mends with its own remedy,', () => {
@@ -89,9 +84,44 @@ describe('finds, and mends with its own remedy,', () => {
     [
       'an API login that can become more by a detour',
       'grant pg_read_all_data to authenticated',
-      'stagedoor_api',
-      'can become pg_read_all_data, because authenticated is a member of it',
+      'authenticated',
+      'is a member of pg_read_all_data, and must be able to become nothing',
     ],
+    [
+      'an agent that can decide',
+      'grant stagedoor_reviewer to stagedoor_agent',
+      'stagedoor_agent',
+      'is a member of stagedoor_reviewer, and must be able to become nothing',
+    ],
+    [
+      'a vector worker that sees every workspace',
+      'grant service_role to vector_worker',
+      'vector_worker',
+      'is a member of service_role, and must be able to become nothing',
+    ],
+    [
+      'a worker that can decide',
+      'grant stagedoor_reviewer to stagedoor_worker',
+      'stagedoor_worker',
+      'is a member of stagedoor_reviewer, and must be able to become nothing but ' +
+        'dot_executor, service_role, vector_worker',
+    ],
+    [
+      'an API login that can hand on what it may become',
+      `set role ${MIGRATOR}; grant stagedoor_reviewer to stagedoor_api with admin option`,
+      'stagedoor_api',
+      'can make others members of stagedoor_reviewer',
+    ],
+    ...(version >= 16
+      ? ([
+          [
+            'an API login that has rights by itself through one membership',
+            `set role ${MIGRATOR}; grant service_role to stagedoor_api with inherit true`,
+            'stagedoor_api',
+            'has the rights of service_role without becoming it',
+          ],
+        ] as [string, string, string, string][])
+      : []),
   ]
 
   it.each(drifts)('%s', async (_, drift, role, problem) => {
@@ -118,7 +148,10 @@ describe('finds, and mends with its own remedy,', () => {
 
 it('takes the roles of Supabase as they are', async () => {
   await superuser(
-    'alter role service_role bypassrls noinherit; alter role anon noinherit; alter role directus login',
+    `alter role service_role bypassrls noinherit; alter role anon noinherit; alter role directus login;
+     create role authenticator login noinherit; grant anon, authenticated, service_role to authenticator;
+     grant anon, authenticated, service_role to postgres;
+     create role pgsodium_keyholder; grant pgsodium_keyholder to service_role`,
   )
   expect(await findings()).toEqual([])
 })
@@ -155,4 +188,20 @@ it('does what it can for a login that cannot become the owner, and says what the
   ])
   const [forApi] = await findings('stagedoor_api')
   expect(forApi).toMatchObject({ kind: 'login', remedy: expect.stringContaining('DATABASE_DIRECT_URL') })
+})
+
+it('compares the rest also for a login of ours, and never says to make it the owner', async () => {
+  const found = await findings('stagedoor_worker')
+  expect(found).toEqual([
+    {
+      kind: 'login',
+      object: 'login stagedoor_worker',
+      problem: expect.stringContaining('none of those migrates'),
+      remedy: 'Set DATABASE_DIRECT_URL to the login that migrates.',
+    },
+    expect.objectContaining({ kind: 'grant', problem: 'lacks SELECT for authenticated' }),
+  ])
+  await superuser('create database unmigrated')
+  const report = await examine({ url: loginUrl(server!.url(), 'stagedoor_worker', 'unmigrated') })
+  expect(report.findings.map(({ object }) => object)).toEqual(['login stagedoor_worker'])
 })

@@ -4,6 +4,7 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -159,5 +160,36 @@ describe.runIf(isRoot())('as root', { timeout: LIMIT }, () => {
       await first.stop()
       rmSync(elsewhere, { recursive: true, force: true })
     }
+  })
+
+  test('a closed home that was deleted starts anew at the same path, beside data that nobody owns any more', async () => {
+    const closed = join(scratch, 'deleted')
+    mkdirSync(closed, { mode: 0o700 })
+    const places: string[] = []
+    try {
+      for (let round = 0; round < 2; round++) {
+        const server = await startEmbedded(options('deleted/home'))
+        places.push(dirname(server.dataDir))
+        expect(await query(server.url(), "select to_regclass('kept') as found")).toEqual([{ found: null }])
+        await query(server.url(), 'create table kept as select 42 as value')
+        await server.stop()
+        rmSync(join(closed, 'home'), { recursive: true })
+      }
+      expect(new Set(places).size).toBe(2)
+    } finally {
+      for (const place of places) rmSync(place, { recursive: true, force: true })
+    }
+  })
+
+  test('data that an older version placed elsewhere is found where the home remembers it', async () => {
+    const { home } = options('remembered')
+    const elsewhere = join(scratch, 'elsewhere')
+    await (await startEmbedded(options('remembered'))).stop()
+    mkdirSync(elsewhere)
+    renameSync(join(home, 'data-18'), join(elsewhere, 'data-18'))
+    writeFileSync(join(home, 'server.json'), JSON.stringify({ base: elsewhere }))
+    const server = await startEmbedded(options('remembered'))
+    expect(dirname(server.dataDir)).toBe(elsewhere)
+    await server.stop()
   })
 })

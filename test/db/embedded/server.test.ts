@@ -120,7 +120,9 @@ describe('one server', { timeout: LIMIT }, () => {
     expect(await query(server.url(), 'select 1 as one')).toEqual([{ one: 1 }])
   })
 
-  test('is found by others while it runs, and refuses a second start', async () => {
+  test('is found by others when its owner has said that it stays, and refuses a second start', async () => {
+    expect(await findRunning(home)).toBeUndefined()
+    await server.announce()
     const found = await findRunning(home)
     expect(found).toMatchObject({ port: server.port, pid: process.pid })
     expect(await query(found!.url('template1'), 'select current_database() as name')).toEqual([

@@ -1,31 +1,19 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import {
-  chmodSync,
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import pg from 'pg'
-import { afterAll } from 'vitest'
 import type { EmbeddedOptions } from '../../../src/db/embedded/server.ts'
+import { temporaryHome } from '../../support/temporary-home.ts'
 
 export const ROOT = resolve(import.meta.dirname, '../../..')
 export const NOBODY = 65534
 
 /** A folder for one test file, open to other users as the server may run as one, gone at the end. */
 export function scratchFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'stagedoor-embedded-'))
-  chmodSync(folder, 0o755)
-  afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
+  const folder = temporaryHome('embedded')
   return folder
 }
 

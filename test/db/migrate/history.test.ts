@@ -36,7 +36,7 @@ it('plans what a newer version would change, without changing anything', async (
     bootstrap: [],
     migrations: [expect.stringMatching(/_more$/)],
     routines: ['routines/gates/fn_gate_open.sql'],
-    removedRoutines: ['routines/runs/fn_command_run_finish.sql'],
+    removed_routines: ['routines/runs/fn_command_run_finish.sql'],
   })
   expect(await catalogue(database)).toEqual(before)
 })

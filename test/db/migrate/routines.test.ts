@@ -1,5 +1,6 @@
 /** Routines and views follow their files: changed, renamed, removed, with what stands on them. */
-import { beforeAll, beforeEach, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { readSqlFiles } from '../../../src/db/migrate/files.ts'
 import { migrate } from '../../../src/db/migrate/migrate.ts'
 import { type BareDatabase, useDatabases } from '../../support/empty-database.ts'
 import { type Edits, editedSql } from './sql-copy.ts'
@@ -33,12 +34,13 @@ const apply = (edits: Edits) =>
   migrate({ url: database.url, files: editedSql({ [FILE]: PRICE, ...VIEWS, ...edits }) })
 const rows = (sql: string) => database.superuser(sql)
 const versions = () => rows(`select oid::regprocedure::text as f from pg_proc where proname = 'fn_price'`)
-const privileges = (relation: string) =>
+/** Of a view by its name, of a function by its signature. */
+const privileges = (object: string) =>
   rows(`select grantee::regrole::text as role, privilege_type as may
-          from (select (aclexplode(acl)).* from (select coalesce(
-                  (select relacl from pg_class where oid = to_regclass('${relation}')),
-                  (select proacl from pg_proc where oid = to_regprocedure('${relation}'))) as acl) as a) as g
-         where grantee <> 'workflow_admin'::regrole order by 1, 2`)
+          from ${object.includes('(') ? 'pg_proc' : 'pg_class'} as o,
+               aclexplode(${object.includes('(') ? 'proacl' : 'relacl'}) as g
+         where o.oid = '${object}'::${object.includes('(') ? 'regprocedure' : 'regclass'}
+           and grantee <> 'workflow_admin'::regrole order by 1, 2`)
 
 beforeAll(async () => {
   shop = await createDatabase('migrated')
@@ -50,7 +52,7 @@ beforeEach(async () => {
 
 it('applies a changed body, and only that file', async () => {
   const plan = await apply({ [FILE]: PRICE.replace('select 1', 'select 2') })
-  expect(plan).toMatchObject({ migrations: [], routines: [FILE], removedRoutines: [] })
+  expect(plan).toMatchObject({ migrations: [], routines: [FILE], removed_routines: [] })
   expect(await rows('select * from iu_core.v_c_dear')).toEqual([{ item: 'tea', price: 2 }])
 })
 
@@ -136,7 +138,7 @@ it('drops the function and the views whose files were removed, whatever stands o
     [FILE]: null,
     ...Object.fromEntries(Object.keys(VIEWS).map((file) => [file, null])),
   })
-  expect(plan.removedRoutines).toHaveLength(4)
+  expect(plan.removed_routines).toHaveLength(4)
   expect(await versions()).toEqual([])
   expect(
     await rows(`select relname from pg_class where relname in ('v_a_items', 'v_b_prices', 'v_c_dear')`),
@@ -154,6 +156,79 @@ it('drops a trigger function with its trigger', async () => {
   expect(await rows(`select tgname from pg_trigger where tgname = 'watched'`)).toHaveLength(1)
   await apply({})
   expect(await rows(`select tgname from pg_trigger where tgname = 'watched'`)).toEqual([])
+})
+
+describe('triggers that other files put on a function', () => {
+  const WATCH = 'routines/shop/fn_watch.sql'
+  const USER = 'routines/shop/fn_another.sql'
+  const watch = (name = 'fn_watch', returns = 'trigger') =>
+    `create or replace function iu_core.${name}() returns ${returns} language plpgsql as 'begin return null; end';`
+  const USES = `create or replace function iu_core.fn_another() returns integer language sql as 'select 1';
+    create or replace trigger watched after insert on iu_core.dot_config
+      for each row execute function iu_core.fn_watch();`
+  const triggers = () =>
+    rows(`select tgname, tgfoid::regprocedure::text as calls from pg_trigger where tgname = 'watched'`)
+  const WATCHED = [{ tgname: 'watched', calls: 'iu_core.fn_watch()' }]
+
+  // fn_another comes first in the order of the files, and its trigger wants fn_watch.
+  beforeEach(() => apply({ [WATCH]: watch(), [USER]: USES }))
+
+  it('are made after it, whatever the order of the files', async () => {
+    expect(await triggers()).toEqual(WATCHED)
+  })
+
+  it('stay when its file changes or moves', async () => {
+    await apply({ [WATCH]: watch().replace('return null', 'return new'), [USER]: USES })
+    expect(await triggers()).toEqual(WATCHED)
+    const plan = await apply({ [WATCH]: null, 'routines/zoo/fn_watch.sql': watch(), [USER]: USES })
+    expect(plan).toMatchObject({ routines: ['routines/zoo/fn_watch.sql'], removed_routines: [] })
+    expect(await triggers()).toEqual(WATCHED)
+    expect(await rows(`select file from iu_core.schema_routine where object_name = 'fn_watch'`)).toEqual([
+      { file: 'routines/zoo/fn_watch.sql' },
+    ])
+  })
+
+  it('are made again when it was dropped behind our back, and they with it', async () => {
+    await rows('drop function iu_core.fn_watch() cascade')
+    expect(await triggers()).toEqual([])
+    await apply({ [WATCH]: watch(), [USER]: USES })
+    expect(await triggers()).toEqual(WATCHED)
+  })
+
+  it('are made again when it must be dropped to be changed', async () => {
+    // To something that is no trigger, and back.
+    await apply({
+      [WATCH]: watch('fn_watch', 'integer'),
+      [USER]: USES.replace(/create or replace trigger[^;]*;/, ''),
+    })
+    expect(await triggers()).toEqual([])
+    await apply({ [WATCH]: watch(), [USER]: USES })
+    expect(await triggers()).toEqual(WATCHED)
+  })
+
+  it('are left alone where they stand on somebody else’s table', async () => {
+    await rows(`create table public.theirs (id int);
+      create trigger guard before insert on public.theirs for each row execute function iu_core.fn_watch()`)
+    await expect(apply({ [WATCH]: null, [USER]: null })).rejects.toMatchObject({
+      code: 'foreign_object',
+      message: expect.stringContaining('guard on public.theirs'),
+    })
+  })
+})
+
+it('keeps the guards of every table that only grows when the file of their function moves or it is dropped', async () => {
+  const guards = () =>
+    rows(`select tgname, tgrelid::regclass::text as on, tgenabled::text from pg_trigger
+           where tgfoid = 'iu_core.fn_refuse_change()'::regprocedure order by 1, 2`)
+  const before = await guards()
+  expect(before.length).toBeGreaterThan(8)
+  const file = 'routines/access/fn_refuse_change.sql'
+  const sql = readSqlFiles().routines.find((routine) => routine.file === file)!.sql
+  await apply({ [file]: null, 'routines/zoo/fn_refuse_change.sql': sql })
+  expect(await guards()).toEqual(before)
+  await rows('drop function iu_core.fn_refuse_change() cascade')
+  await apply({ [file]: null, 'routines/zoo/fn_refuse_change.sql': sql })
+  expect(await guards()).toEqual(before)
 })
 
 it('follows a file that moved to another folder', async () => {

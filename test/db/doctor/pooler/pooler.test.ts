@@ -1,7 +1,9 @@
 import { afterEach, expect, it } from 'vitest'
 import { examine } from '../../../../src/db/doctor/doctor.ts'
-import { detectPooling } from '../../../../src/db/doctor/pooler.ts'
+import { isUpToDate, migrate } from '../../../../src/db/migrate/migrate.ts'
+import { detectPooling } from '../../../../src/db/pooler.ts'
 import { useDatabase } from '../../../support/database.ts'
+import { loginUrl, PASSWORD } from '../../../support/template.ts'
 import { type Pooler, startPooler } from './pgbouncer.ts'
 
 const db = useDatabase()
@@ -44,4 +46,22 @@ it('only mentions a pooler in session mode', async () => {
 
 it('sees no pooler where there is none', async () => {
   expect(await detectPooling(db.url())).toBe('none')
+})
+
+it('is refused by migrate in transaction mode, where its lock could wait for ever, and taken in session mode', async () => {
+  const url = await pooled('transaction')
+  await expect(migrate({ url })).rejects.toMatchObject({
+    code: 'pooler_refused',
+    exitCode: 3,
+    details: { target: new URL(url).host },
+    hint: expect.stringContaining('DATABASE_DIRECT_URL'),
+  })
+  expect(isUpToDate(await migrate({ url: await pooled('session') }))).toBe(true)
+})
+
+it('is unknown where the login has no connection left for a second look', async () => {
+  const session = await db.session('postgres')
+  await session.query(`create role lonely login connection limit 1 password '${PASSWORD}'`)
+  expect(await detectPooling(loginUrl(db.server.superuserUrl, 'lonely', db.name))).toBe('unknown')
+  await session.query('drop role lonely')
 })

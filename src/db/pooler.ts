@@ -3,8 +3,8 @@
  * locks and SET do not survive that, so migrations, workers and notifications must go around it.
  */
 import pg from 'pg'
-import { mapDatabaseError } from '../database-error.ts'
-import type { Finding } from './finding.ts'
+import { StagedoorError } from '../errors.ts'
+import { mapConnectionError } from './database-error.ts'
 
 /** `unknown`: no second session was to be had. */
 export type Pooling = 'none' | 'session' | 'transaction' | 'unknown'
@@ -13,6 +13,21 @@ export type Pooling = 'none' | 'session' | 'transaction' | 'unknown'
 const ROUNDS = 5
 /** A pool with nothing left makes us wait. */
 const PATIENCE_MS = 5_000
+/** The server, the database or the login has no connection left. */
+const TOO_MANY = '53300'
+
+/** For what keeps a lock, a role or a LISTEN in its session: through such a pooler it might wait for ever. */
+export async function refuseTransactionPooler(url: string): Promise<void> {
+  if ((await detectPooling(url)) === 'transaction') {
+    throw new StagedoorError('pooler_refused', { target: endpointOf(url) })
+  }
+}
+
+/** `host:port`, without login and password. */
+export function endpointOf(url: string): string {
+  const { hostname, port } = new URL(url)
+  return `${hostname || 'localhost'}:${port || 5432}`
+}
 
 /**
  * Two open clients have two sessions, and each keeps its own. A pooler of transactions shows the same session to
@@ -37,20 +52,10 @@ export async function detectPooling(url: string): Promise<Pooling> {
     }
     return 'session'
   } catch (error) {
-    throw mapDatabaseError(error, url)
+    if ((error as { code?: string }).code === TOO_MANY) return 'unknown'
+    throw mapConnectionError(error, url)
   } finally {
     await Promise.all(clients.map((client) => client.end().catch(() => {})))
-  }
-}
-
-export function poolerFinding(url: string): Finding {
-  const { hostname, port } = new URL(url)
-  return {
-    kind: 'pooler',
-    object: `endpoint ${hostname}:${port || 5432}`,
-    problem:
-      'is a pooler in transaction mode: migrations, LISTEN and workers need a session that stays the same',
-    remedy: 'Set DATABASE_DIRECT_URL to the address of the server itself, or of a pooler in session mode.',
   }
 }
 
@@ -58,7 +63,7 @@ function probe(url: string): pg.Client {
   const client = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: 10_000,
-    application_name: 'stagedoor doctor',
+    application_name: 'stagedoor probe',
   })
   client.on('error', () => {})
   return client
