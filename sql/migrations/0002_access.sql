@@ -39,6 +39,7 @@ set search_path = pg_catalog, pg_temp
 as $$
   select pg_has_role(iu_core.fn_caller_role(), 'service_role', 'USAGE')
       or pg_has_role(iu_core.fn_caller_role(), 'dot_executor', 'USAGE')
+      or pg_has_role(iu_core.fn_caller_role(), 'directus', 'USAGE')
       or pg_has_role(iu_core.fn_caller_role(), 'workflow_admin', 'USAGE')
 $$;
 
@@ -92,7 +93,7 @@ begin
       created_at timestamptz not null default now(),
       primary key (workspace_id, user_id)
     );
-    create index workspace_members_user_id on public.workspace_members (user_id);
+    create index workspace_members_user_id on public.workspace_members ((user_id::text));
     alter table public.workspace_members enable row level security;
     grant select on public.workspace_members to authenticated, service_role, dot_executor, stagedoor_agent, stagedoor_reviewer;
     grant insert, update, delete on public.workspace_members to service_role;
@@ -123,13 +124,14 @@ create table iu_core.workspace_member_role (
   primary key (workspace_id, user_id)
 );
 
--- The app role of a member: their own role column if it names one of ours, else our mapping, else viewer.
--- to_jsonb reads a column that may not exist, and lets user_id be uuid or text. NULL: not a member.
+-- The app role of a member: our mapping if there is one, else their own role column if it names one of ours, and a viewer
+-- where that table has no such column. A role name that we do not know (suspended) gives nothing. NULL: not a member.
+-- to_jsonb reads a column that may not exist; user_id may be uuid or text.
 create function iu_core.fn_member_role(p_workspace_id uuid, p_user_id text) returns text
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
-  select coalesce(own.app_role, mapped.app_role, 'viewer')
+  select coalesce(mapped.app_role, own.app_role, case when not to_jsonb(m) ? 'role' then 'viewer' end)
     from public.workspace_members m
     left join iu_core.app_role own on own.app_role = to_jsonb(m) ->> 'role'
     left join iu_core.workspace_member_role mapped
@@ -143,7 +145,8 @@ create function iu_core.fn_my_workspaces() returns setof uuid
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
-  select m.workspace_id from public.workspace_members m where m.user_id::text = iu_core.fn_actor()
+  select m.workspace_id from public.workspace_members m where m.user_id::text = (select iu_core.fn_actor())
+     and iu_core.fn_member_role(m.workspace_id, m.user_id::text) is not null
 $$;
 
 do $$
@@ -177,6 +180,6 @@ revoke all on function iu_core.fn_caller_is_service() from public;
 revoke all on function iu_core.fn_member_role(uuid, text) from public;
 revoke all on function iu_core.fn_my_workspaces() from public;
 grant execute on function iu_core.fn_actor(), iu_core.fn_caller_role(), iu_core.fn_caller_is_service() to
-  dot_executor, service_role, authenticated, vector_worker, stagedoor_agent, stagedoor_reviewer;
+  dot_executor, service_role, directus, authenticated, vector_worker, stagedoor_agent, stagedoor_reviewer;
 grant execute on function iu_core.fn_my_workspaces() to
   dot_executor, service_role, authenticated, stagedoor_agent, stagedoor_reviewer;

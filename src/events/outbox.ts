@@ -60,15 +60,29 @@ export async function readEvents(db: Queryable, reader: string, limit = 1000): P
   return rows
 }
 
-/** Newest first, as far as the caller may see. `before` is the id of the last event of the page before. */
+/** Newest first, as far as the caller may see. `after` is the id of the last event of the page before. */
 export async function listEvents(
   db: Queryable,
-  page: { limit: number; before?: string },
+  page: { limit: number; after?: string },
 ): Promise<OutboxEvent[]> {
   const { rows } = await db.query<OutboxEvent>(
     `select ${COLUMNS} from iu_core.event_outbox
       where $2::uuid is null or id < $2 order by id desc limit $1`,
-    [page.limit, page.before ?? null],
+    [page.limit, page.after ?? null],
+  )
+  return rows
+}
+
+/** What happened to one subject, oldest first. `after` is the id of the last event of the page before. */
+export async function listEventsAbout(
+  db: Queryable,
+  about: { domain: string; subject: string; limit: number; after?: string },
+): Promise<OutboxEvent[]> {
+  const { rows } = await db.query<OutboxEvent>(
+    `select ${COLUMNS} from iu_core.event_outbox
+      where event_domain = $1 and event_subject_ref = $2 and ($4::uuid is null or id > $4)
+      order by id limit $3`,
+    [about.domain, about.subject, about.limit, about.after ?? null],
   )
   return rows
 }

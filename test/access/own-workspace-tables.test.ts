@@ -89,18 +89,20 @@ it('takes user ids that are text, keeps role names that are ours and maps the ot
   await map(database, 'auth0|eve', 'viewer')
   await map(database, 'auth0|mallory', 'admin')
   expect(await roleOf(database, 'auth0|ada', 'administer', 'stagedoor_reviewer')).toBe('admin')
-  expect(await roleOf(database, 'auth0|bob', 'read', 'authenticated')).toBe('viewer')
-  // Their own role column has the first word where it speaks our language.
-  expect(await roleOf(database, 'auth0|eve', 'administer', 'stagedoor_reviewer')).toBe('admin')
+  // Our mapping has the last word, also to take rights away; a role name that we do not know gives nothing.
+  expect(await roleOf(database, 'auth0|eve', 'read', 'authenticated')).toBe('viewer')
+  expect(await sqlstateOf(roleOf(database, 'auth0|eve', 'administer', 'stagedoor_reviewer'))).toBe('SD202')
+  expect(await sqlstateOf(roleOf(database, 'auth0|bob', 'read', 'authenticated'))).toBe('SD201')
   expect(await roleOf(database, 'auth0|joe', 'operate', 'authenticated')).toBe('operator')
   // Standing in our mapping alone makes nobody a member.
   for (const stranger of ['auth0|mallory', 'ada']) {
     expect(await sqlstateOf(roleOf(database, stranger, 'read', 'stagedoor_reviewer'))).toBe('SD201')
   }
   // Their workspaces have no column called name.
-  expect(await memberships(database, 'auth0|bob')).toEqual([
-    { workspace_id: WORKSPACE, name: null, app_role: 'viewer' },
+  expect(await memberships(database, 'auth0|joe')).toEqual([
+    { workspace_id: WORKSPACE, name: null, app_role: 'operator', display_name: null },
   ])
+  expect(await memberships(database, 'auth0|bob')).toEqual([])
 })
 
 it('stops before anything changes where it may not read their members, and says what they must run', async () => {

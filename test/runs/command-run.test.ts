@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { useDatabase } from '../support/database.ts'
-import { createWorkspace } from '../support/factories.ts'
+import { createMember, createWorkspace } from '../support/factories.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
 import { untilWaiting } from '../support/waiting.ts'
 
@@ -134,15 +134,31 @@ it('records whom service_role acts for, and by whom', async () => {
   expect(await row(run)).toMatchObject({ actor: 'ada', actor_via: 'importer' })
 })
 
-it.each(['authenticated', 'stagedoor_agent', 'stagedoor_reviewer'])(
-  'is not opened by %s directly',
-  async (role) => {
-    const tried = db.as({ role, claims: { sub: 'eve' } }, (client) =>
-      client.query(`select iu_core.fn_command_run_start('import')`),
-    )
-    expect(await sqlstateOf(tried)).toBe('42501')
-  },
-)
+it.each([
+  ['authenticated', 'SD201'],
+  ['stagedoor_reviewer', 'SD201'],
+  ['stagedoor_agent', '42501'],
+])('is not opened by %s who is no member', async (role, refusal) => {
+  const tried = db.as({ role, claims: { sub: 'eve' } }, (client) =>
+    client.query(`select iu_core.fn_command_run_start('import')`),
+  )
+  expect(await sqlstateOf(tried)).toBe(refusal)
+})
+
+it('is opened and ended by an operator in the own workspace, and by no viewer', async () => {
+  const workspace = await createWorkspace(db)
+  const operator = await createMember(db, workspace, 'operator')
+  const viewer = await createMember(db, workspace, 'viewer')
+  const start = `select iu_core.fn_command_run_start('import', null, $1) as run`
+  const run = await db.as(
+    operator,
+    async (client) => (await client.query<{ run: string }>(start, [workspace])).rows[0]!.run,
+  )
+  const finish = 'select iu_core.fn_command_run_finish($1)'
+  expect(await sqlstateOf(db.as(viewer, (client) => client.query(start, [workspace])))).toBe('SD202')
+  expect(await sqlstateOf(db.as(viewer, (client) => client.query(finish, [run])))).toBe('SD202')
+  await db.as(operator, (client) => client.query(finish, [run]))
+})
 
 it.each([
   ['status', `status = 'paused'`],

@@ -14,3 +14,7 @@ end $$;
 create or replace trigger event_outbox_only_grows
   before update or delete on iu_core.event_outbox
   for each row execute function iu_core.fn_refuse_change();
+-- Row triggers do not see TRUNCATE. Each partition has its own (fn_event_partitions_maintain).
+create or replace trigger event_outbox_is_not_truncated
+  before truncate on iu_core.event_outbox
+  for each statement execute function iu_core.fn_refuse_change();

@@ -1,5 +1,11 @@
--- Keeps a partition a month for at least p_ahead, and drops those older than p_keep in which every reader has
--- read everything. Attached rather than created in place, so that writers of other partitions never wait.
+-- Keeps a partition a month for at least p_ahead, and drops the oldest that is older than p_keep when every reader has
+-- read everything in it; where nobody reads yet, nothing goes. One in each call: the lock that a drop needs stops every
+-- writer and reader until the caller commits.
+-- Attached rather than created in place, so that writers of other partitions never wait.
+--
+-- enable_seqscan: whether something is unread is asked of the index by transaction. The planner expects to meet an
+-- unread row soon, so would scan, and where all is read, which is the case that counts, that is the whole partition
+-- for each reader (300,000 events: 600 ms; by index, with 5 readers, a round that drops takes 20 ms in all).
 create or replace function iu_core.fn_event_partitions_maintain(
   p_ahead interval default '90 days',
   p_keep interval default '90 days',
@@ -9,6 +15,7 @@ create or replace function iu_core.fn_event_partitions_maintain(
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '2s'
+set enable_seqscan = off
 as $$
 declare
   v_month timestamptz := date_trunc('month', now(), 'UTC');
@@ -37,25 +44,48 @@ begin
     exit when v_next >= now() + p_ahead;
     v_month := v_next;
   end loop;
+  -- Row triggers of the parent come to a partition by themselves, those of statements do not.
+  for v_name in
+    select partition::text from iu_core.v_event_partition p
+     where not exists (select from pg_trigger t
+                        where t.tgrelid = p.partition and t.tgname = 'event_outbox_is_not_truncated')
+  loop
+    begin
+      execute format('create trigger event_outbox_is_not_truncated before truncate on %s
+                        for each statement execute function iu_core.fn_refuse_change()', v_name);
+    exception when lock_not_available then
+      null; -- Somebody has long been writing there. The next round tries again.
+    end;
+  end loop;
+  if not exists (select from iu_core.event_reader) then
+    return;
+  end if;
   for v_old in
     select partition::text as name from iu_core.v_event_partition where to_time <= now() - p_keep order by to_time
   loop
+    -- What a snapshot does not show: the transactions that were in progress then, and those that began later.
     v_has_unread := format(
-      'select exists (select from iu_core.event_reader r where exists
-         (select from %s e where not pg_visible_in_snapshot(e.tx, r.seen)))', v_old.name);
+      'select exists (
+         select from iu_core.event_reader r
+          where exists (select from %1$s e where e.tx >= pg_snapshot_xmax(r.seen))
+             or exists (select from %1$s e where e.tx = any (array(select pg_snapshot_xip(r.seen)))))', v_old.name);
     execute v_has_unread into v_unread;
     continue when v_unread;
     begin
       -- The parent first, as every writer does. Asked again: a writer may have committed while we waited.
       lock table only iu_core.event_outbox in access exclusive mode;
       execute v_has_unread into v_unread;
-      continue when v_unread;
+      if v_unread then
+        -- An error ends the block, and the lock with it; leaving it would keep the lock to the end of the transaction.
+        raise exception using errcode = 'lock_not_available';
+      end if;
       execute format('drop table %s', v_old.name);
-      dropped := dropped + 1;
+      dropped := 1;
     exception when lock_not_available then
-      -- Somebody has long been at work in the outbox. The next round tries again.
-      exit;
+      -- Somebody has long been at work in the outbox, or just wrote here. The next round tries again.
+      null;
     end;
+    exit;
   end loop;
 end $$;
 

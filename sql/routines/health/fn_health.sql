@@ -12,7 +12,7 @@ as $$
          (select count(*)::integer from iu_core.schema_migration),
          (select encode(sha256(string_agg(file || ' ' || hash, e'\n' order by file collate "C")::bytea), 'hex')
             from iu_core.schema_routine),
-         (select extract(day from max(to_time) - now())::integer from iu_core.v_event_partition)
+         iu_core.fn_event_partition_days_left()
 $$;
 
 grant execute on function iu_core.fn_health() to dot_executor, service_role;

@@ -6,6 +6,8 @@ as $$
 declare
   v_run iu_core.dot_iu_command_run;
 begin
+  perform iu_core.require_member(
+    (select workspace_id from iu_core.dot_iu_command_run where run_id = p_run_id), 'operate');
   update iu_core.dot_iu_command_run
      set status = case when p_error is null then 'applied' else 'failed' end,
          error = p_error,
@@ -25,4 +27,5 @@ begin
     p_safe_payload => jsonb_build_object('run_id', p_run_id, 'command', v_run.command));
 end $$;
 
-grant execute on function iu_core.fn_command_run_finish(uuid, text) to dot_executor, service_role;
+grant execute on function iu_core.fn_command_run_finish(uuid, text) to
+  dot_executor, service_role, directus, authenticated, stagedoor_reviewer;

@@ -12,6 +12,7 @@ declare
   v_actor record;
   v_run_id uuid;
 begin
+  perform iu_core.require_member(p_workspace_id, 'operate');
   if p_command is null or btrim(p_command) = '' then
     raise exception using errcode = 'SD001', message = 'A run needs the name of its command';
   end if;
@@ -25,4 +26,5 @@ begin
   return v_run_id;
 end $$;
 
-grant execute on function iu_core.fn_command_run_start(text, text, uuid, text) to dot_executor, service_role;
+grant execute on function iu_core.fn_command_run_start(text, text, uuid, text) to
+  dot_executor, service_role, directus, authenticated, stagedoor_reviewer;

@@ -1,0 +1,118 @@
+/** Workspaces and their members, over the product's own tables or the user's. */
+import { randomUUID } from 'node:crypto'
+import type { Queryable } from '../db/connection.ts'
+import { StagedoorError } from '../errors.ts'
+
+export const APP_ROLES = ['viewer', 'operator', 'reviewer', 'admin', 'agent'] as const
+export type AppRole = (typeof APP_ROLES)[number]
+
+export interface Workspace {
+  readonly id: string
+  readonly name: string | null
+}
+
+export interface Member {
+  readonly workspace_id: string
+  readonly workspace: string | null
+  readonly user_id: string
+  readonly display_name: string | null
+  readonly role: AppRole
+  /** The database role under which their requests run. */
+  readonly database_role: string
+}
+
+// A user's own tables may lack our columns: to_jsonb reads what is there.
+const MEMBERS = `
+  select m.workspace_id, to_jsonb(w) ->> 'name' as workspace, m.user_id::text as user_id,
+         to_jsonb(m) ->> 'display_name' as display_name, a.app_role as role, a.database_role
+    from public.workspace_members m
+    join public.workspaces w on w.id = m.workspace_id
+    join iu_core.app_role a on a.app_role = iu_core.fn_member_role(m.workspace_id, m.user_id::text)`
+
+export async function listWorkspaces(db: Queryable): Promise<Workspace[]> {
+  const { rows } = await db.query<Workspace>(
+    `select id, to_jsonb(w) ->> 'name' as name from public.workspaces w order by 2, 1`,
+  )
+  return rows
+}
+
+export async function createWorkspace(db: Queryable, name: string): Promise<Workspace> {
+  const { rows } = await db.query<Workspace>(
+    'insert into public.workspaces (name) values ($1) returning id, name',
+    [name],
+  )
+  return rows[0]!
+}
+
+/** Of one workspace, or of all. */
+export async function listMembers(db: Queryable, workspaceId?: string): Promise<Member[]> {
+  const { rows } = await db.query<Member>(
+    `${MEMBERS} where $1::text is null or m.workspace_id::text = $1 order by workspace, role, user_id`,
+    [workspaceId ?? null],
+  )
+  return rows
+}
+
+/** The member with that user id, or the first with that role. */
+export async function findMember(
+  db: Queryable,
+  wanted: { user: string } | { role: AppRole },
+): Promise<Member | undefined> {
+  const { rows } = await db.query<Member>(
+    `${MEMBERS} where ($1::text is null or m.user_id::text = $1) and ($2::text is null or a.app_role = $2)
+      order by m.workspace_id, m.user_id limit 1`,
+    ['user' in wanted ? wanted.user : null, 'role' in wanted ? wanted.role : null],
+  )
+  return rows[0]
+}
+
+export interface NewMember {
+  readonly workspaceId: string
+  readonly userId?: string
+  readonly role: AppRole
+  readonly displayName?: string
+}
+
+/** Adds a member, or changes the role of one. In a user's own table the person must be a member already. */
+export async function setMember(db: Queryable, member: NewMember): Promise<Member> {
+  const userId = member.userId ?? randomUUID()
+  const { rows } = await db.query<{ ours: boolean }>(
+    `select relowner = 'workflow_admin'::regrole as ours from pg_class where oid = 'public.workspace_members'::regclass`,
+  )
+  if (rows[0]!.ours) {
+    await db.query(
+      `insert into public.workspace_members (workspace_id, user_id, role, display_name) values ($1, $2, $3, $4)
+       on conflict (workspace_id, user_id) do update
+         set role = excluded.role, display_name = coalesce(excluded.display_name, workspace_members.display_name)`,
+      [member.workspaceId, userId, member.role, member.displayName ?? null],
+    )
+  } else {
+    await db.query(
+      `insert into iu_core.workspace_member_role (workspace_id, user_id, app_role) values ($1, $2, $3)
+       on conflict (workspace_id, user_id) do update set app_role = excluded.app_role`,
+      [member.workspaceId, userId, member.role],
+    )
+  }
+  const found = (await listMembers(db, member.workspaceId)).find((candidate) => candidate.user_id === userId)
+  if (!found) throw new StagedoorError('not_found', { what: `member ${userId} in your workspace_members` })
+  return found
+}
+
+export interface Me {
+  readonly actor: string
+  readonly name: string | null
+  readonly role: string
+  readonly workspaces: { id: string; name: string | null; role: AppRole }[]
+}
+
+/** Who the database says the caller is. */
+export async function whoAmI(db: Queryable): Promise<Me> {
+  const { rows } = await db.query<Me>(
+    `select iu_core.fn_actor() as actor, iu_core.fn_caller_role() as role,
+            (select max(m.display_name) from iu_core.fn_my_memberships() m) as name,
+            coalesce((select json_agg(json_build_object('id', m.workspace_id, 'name', m.name, 'role', m.app_role)
+                                      order by m.name)
+                        from iu_core.fn_my_memberships() m), '[]') as workspaces`,
+  )
+  return rows[0]!
+}
