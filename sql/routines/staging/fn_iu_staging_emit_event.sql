@@ -1,0 +1,30 @@
+-- One event for one transition: references only. The functions of the lifecycle write theirs themselves; this is for
+-- whoever tells of something else that happened to a record.
+create or replace function iu_core.fn_iu_staging_emit_event(
+  p_staging_record_id uuid,
+  p_event_type text,
+  p_actor text default null
+) returns uuid
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  r iu_core.iu_staging_record;
+  v_actor record;
+begin
+  perform iu_core.require_member(iu_core.fn_iu_staging_workspace(p_staging_record_id), 'read');
+  if not iu_core.fn_gate_open('iu_core.staging_cleanup_enabled') then
+    perform iu_core.fn_gate_require('iu_core.staging_writes_enabled');
+  end if;
+  select * into v_actor from iu_core.fn_actor_for(p_actor);
+  if not exists (select from iu_core.event_vocabulary where event_domain = 'staging' and event_type = p_event_type) then
+    raise exception using
+      errcode = 'SD301',
+      message = format('staging.%s is not in the event vocabulary', p_event_type),
+      detail = json_build_object('event', concat_ws('.', 'staging', p_event_type))::text;
+  end if;
+  select * into strict r from iu_core.iu_staging_record where staging_record_id = p_staging_record_id;
+  return iu_core.fn_iu_staging_emit(r, p_event_type, v_actor.actor, v_actor.via);
+end $$;
+
+grant execute on function iu_core.fn_iu_staging_emit_event(uuid, text, text) to dot_executor, service_role, directus;

@@ -1,0 +1,39 @@
+-- Changes the policy of a kind from now on. Administrators only; records that exist keep theirs. Audited.
+create or replace function iu_core.fn_iu_staging_set_policy(p_staging_kind text, p_changes jsonb, p_reason text) returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_old iu_core.iu_staging_kind_policy;
+  v_new iu_core.iu_staging_kind_policy;
+  v_unknown text;
+begin
+  if jsonb_typeof(p_changes) is distinct from 'object' or p_changes = '{}' then
+    raise exception using errcode = 'SD001', message = 'The changes must be a JSON object with at least one setting';
+  end if;
+  if p_reason is null or p_reason !~ '\S' then
+    raise exception using errcode = 'SD001', message = 'A change of policy needs a reason';
+  end if;
+  select key into v_unknown from jsonb_object_keys(p_changes) key
+   where key not in ('four_eyes', 'checklist_required', 'time_to_live', 'retention') limit 1;
+  if v_unknown is not null then
+    raise exception using errcode = 'SD001',
+      message = format('%L cannot be changed; four_eyes, checklist_required, time_to_live and retention can', v_unknown);
+  end if;
+  select * into v_old from iu_core.iu_staging_kind_policy where staging_kind = p_staging_kind for update;
+  if not found then
+    raise exception using errcode = 'SD507', message = format('There is no staging kind %L', p_staging_kind);
+  end if;
+  -- jsonb_populate_record sets what is named, a JSON null too, which the columns refuse.
+  v_new := jsonb_populate_record(v_old, p_changes);
+  update iu_core.iu_staging_kind_policy
+     set four_eyes = v_new.four_eyes, checklist_required = v_new.checklist_required,
+         time_to_live = v_new.time_to_live, retention = v_new.retention
+   where staging_kind = p_staging_kind;
+  insert into iu_core.iu_staging_kind_policy_audit (staging_kind, old_policy, new_policy, actor, reason)
+  values (p_staging_kind, to_jsonb(v_old), to_jsonb(v_new), iu_core.fn_actor(), p_reason);
+exception when data_exception or check_violation or not_null_violation then
+  raise exception using errcode = 'SD001', message = format('The policy cannot be set: %s', sqlerrm),
+    hint = 'four_eyes and checklist_required are true or false; time_to_live (a minute or more) and retention are '
+           'intervals such as "14 days".';
+end $$;

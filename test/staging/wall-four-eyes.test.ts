@@ -1,0 +1,173 @@
+/** Nobody approves their own record, by any route. */
+import type pg from 'pg'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { useDatabase } from '../support/database.ts'
+import { sqlstateOf } from '../support/sqlstate.ts'
+import { type Person, person, service, type Workplace, workplace } from './people.ts'
+import { eventsOf, stage } from './staged.ts'
+
+const db = useDatabase()
+let place: Workplace
+
+beforeAll(async () => {
+  place = await workplace(db)
+})
+
+interface Held {
+  readonly id: string
+  readonly digest: string
+}
+async function staged(by: Person, owner?: string): Promise<Held> {
+  const made = await stage(by.session, { workspace: place.workspace, ...(owner && { owner }) })
+  return { id: made.staging_record_id, digest: made.content_hash }
+}
+const approve = (session: pg.Client, held: Held, by: string | null = null) =>
+  sqlstateOf(session.query('select iu_core.fn_iu_staging_approve($1, $2, $3)', [held.id, held.digest, by]))
+
+async function expectStillPending(held: Held): Promise<void> {
+  const [row] = await db.owner(
+    'select lifecycle_status, approved_by from iu_core.iu_staging_record where staging_record_id = $1',
+    [held.id],
+  )
+  expect(row).toEqual({ lifecycle_status: 'pending', approved_by: null })
+  expect(await eventsOf(db.pool('postgres'), held.id)).toHaveLength(1)
+}
+
+describe('a reviewer who staged it', () => {
+  it('cannot approve it under their own name, said or not', async () => {
+    const held = await staged(place.owner)
+    expect(await approve(place.owner.session, held)).toBe('SD508')
+    expect(await approve(place.owner.session, held, place.owner.actor)).toBe('SD508')
+    await expectStillPending(held)
+  })
+
+  it('cannot approve it under another’s name', async () => {
+    const held = await staged(place.owner)
+    for (const name of [place.reviewer.actor, 'grace', '', ' ', place.owner.actor.toUpperCase()]) {
+      expect(await approve(place.owner.session, held, name)).toBe('SD203')
+    }
+    await expectStillPending(held)
+  })
+
+  it('cannot approve it through back-end code that acts for them or as them', async () => {
+    const held = await staged(place.owner)
+    expect(await approve(place.service.session, held, place.owner.actor)).toBe('SD508')
+    const asThem = await service(db, place.owner.actor)
+    expect(await approve(asThem.session, held)).toBe('SD508')
+    // As them, naming somebody else: the one who really acts is still the owner.
+    expect(await approve(asThem.session, held, place.reviewer.actor)).toBe('SD508')
+    await expectStillPending(held)
+  })
+
+  it('cannot approve it under another of their roles', async () => {
+    const held = await staged(place.owner)
+    for (const role of ['authenticated', 'stagedoor_agent', 'anon']) {
+      const other = await person(db, role, place.owner.actor)
+      expect(await approve(other.session, held), role).toBe('42501')
+    }
+    await expectStillPending(held)
+  })
+})
+
+describe('an agent', () => {
+  it('cannot approve its own record or another’s, whatever its token says of itself', async () => {
+    const own = await staged(place.agent)
+    const others = await staged(place.owner)
+    for (const claims of [
+      { sub: place.agent.actor, role: 'service_role' },
+      { sub: place.reviewer.actor, role: 'stagedoor_reviewer' },
+      { sub: place.agent.actor, role: 'stagedoor_agent', app_metadata: { role: 'admin' } },
+    ]) {
+      const { session } = await person(db, 'stagedoor_agent', 'replaced')
+      await session.query(`select set_config('request.jwt.claims', $1, false)`, [JSON.stringify(claims)])
+      for (const held of [own, others]) {
+        expect(await approve(session, held)).toBe('42501')
+        expect(await approve(session, held, place.reviewer.actor)).toBe('42501')
+      }
+    }
+    await expectStillPending(own)
+    await expectStillPending(others)
+  })
+
+  it('cannot approve its own record where its token is let in as a service', async () => {
+    const held = await staged(place.agent)
+    const { session } = await service(db, place.agent.actor)
+    expect(await approve(session, held)).toBe('SD508')
+    expect(await approve(session, held, place.reviewer.actor)).toBe('SD508')
+    await expectStillPending(held)
+  })
+
+  it('decides nothing even when its subject is a reviewer of the workspace', async () => {
+    const held = await staged(place.owner)
+    const { session } = await person(db, 'stagedoor_agent', place.reviewer.actor)
+    for (const call of [
+      `approve('${held.id}', '${held.digest}')`,
+      `reject('${held.id}', 'no')`,
+      `tick('${held.id}', '1')`,
+    ]) {
+      expect(await sqlstateOf(session.query(`select iu_core.fn_iu_staging_${call}`)), call).toBe('42501')
+    }
+    await expectStillPending(held)
+  })
+})
+
+describe('back-end code', () => {
+  it('cannot approve what it staged itself, also not in another’s name', async () => {
+    const held = await staged(place.service)
+    expect(await approve(place.service.session, held)).toBe('SD508')
+    expect(await approve(place.service.session, held, place.reviewer.actor)).toBe('SD508')
+    await expectStillPending(held)
+  })
+
+  it('cannot approve as itself what it staged for somebody', async () => {
+    const held = await staged(place.service, 'bob')
+    expect(await approve(place.service.session, held)).toBe('SD508')
+    expect(await approve(place.service.session, held, 'bob')).toBe('SD508')
+    await expectStillPending(held)
+  })
+
+  it('approves for a named other what it staged for somebody else, and both are recorded with who really acted', async () => {
+    const held = await staged(place.service, 'bob')
+    expect(await approve(place.service.session, held, 'grace')).toBe('not refused')
+    const [row] = await db.owner(
+      'select owner_actor, owner_via, approved_by, approved_via from iu_core.iu_staging_record where staging_record_id = $1',
+      [held.id],
+    )
+    expect(row).toEqual({
+      owner_actor: 'bob',
+      owner_via: 'importer',
+      approved_by: 'grace',
+      approved_via: 'importer',
+    })
+    const events = await eventsOf(db.pool('postgres'), held.id)
+    expect(events.map(({ actor, actor_via }) => [actor, actor_via])).toEqual([
+      ['bob', 'importer'],
+      ['grace', 'importer'],
+    ])
+  })
+
+  it('that is a worker cannot approve what it staged, nor name another', async () => {
+    const held = await staged(place.worker)
+    expect(await approve(place.worker.session, held)).toBe('SD508')
+    expect(await approve(place.worker.session, held, 'grace')).toBe('SD203')
+    await place.worker.session.query('set role service_role')
+    expect(await approve(place.worker.session, held, 'grace')).toBe('SD508')
+    await place.worker.session.query('set role dot_executor')
+    await expectStillPending(held)
+  })
+})
+
+it('is held by the table, too: not even its owner writes an approval by the owner of the record', async () => {
+  const held = await staged(place.owner)
+  const written = db.owner(
+    `update iu_core.iu_staging_record set lifecycle_status = 'approved', approved_at = now(), approved_by = owner_actor
+      where staging_record_id = $1`,
+    [held.id],
+  )
+  expect(await sqlstateOf(written)).toBe('23514')
+})
+
+it('lets anybody else with the right decide', async () => {
+  const held = await staged(place.agent)
+  expect(await approve(place.reviewer.session, held, place.reviewer.actor)).toBe('not refused')
+})
