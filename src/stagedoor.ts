@@ -1,16 +1,20 @@
 /** The library: one database, the modules over it, closed together. */
 import { readConfig } from './config.ts'
-import { createPool } from './db/connection.ts'
+import { type Client, createPool } from './db/connection.ts'
 import { createHealthProbe, type HealthCheck } from './db/health.ts'
 import { type MigrationPlan, migrate, planMigration } from './db/migrate/migrate.ts'
 import { type Database, openDatabase } from './db/open.ts'
 import { inTransaction } from './db/transaction.ts'
 import * as outbox from './events/outbox.ts'
 import * as gates from './gates/gates.ts'
+import * as lifecycle from './staging/lifecycle.ts'
+import * as records from './staging/records.ts'
 
 export interface StagedoorOptions {
-  /** Your PostgreSQL; without it the embedded server in `home` is started. */
+  /** Your PostgreSQL; without it (and without DATABASE_URL) the embedded server in `home` is started. */
   readonly databaseUrl?: string
+  /** The same database directly and as the login that migrates; default: `databaseUrl`. */
+  readonly databaseDirectUrl?: string
   /** Folder of the embedded server; default `.stagedoor`. */
   readonly home?: string
 }
@@ -24,7 +28,8 @@ export interface Stagedoor {
     history(gate?: string): Promise<gates.GateChange[]>
   }
   readonly events: {
-    emit(events: readonly outbox.NewEvent[]): Promise<string[]>
+    /** With `client` in your own transaction: rolled back, there is no event. Its role must be able to emit. */
+    emit(events: readonly outbox.NewEvent[], options?: { client?: Client }): Promise<string[]>
     register(reader: string, options?: { fromBeginning?: boolean }): Promise<boolean>
     /**
      * Hands the reader's next events to `work` and moves the watermark when it resolves: nothing is lost,
@@ -33,13 +38,29 @@ export interface Stagedoor {
      */
     read(
       reader: string,
-      work: (
-        events: outbox.OutboxEvent[],
-        client: Parameters<Parameters<typeof inTransaction>[1]>[0],
-      ) => Promise<void>,
+      work: (events: outbox.OutboxEvent[], client: Client) => Promise<void>,
       options?: { limit?: number },
     ): Promise<number>
-    list(page?: { limit?: number; before?: string }): Promise<outbox.OutboxEvent[]>
+    list(page?: { limit?: number; after?: string }): Promise<outbox.OutboxEvent[]>
+  }
+  /** Acts as the back end. What people do goes through the API, under their own role. */
+  readonly staging: {
+    create(record: records.NewRecord): Promise<records.CreatedRecord>
+    list(filter?: Partial<records.RecordFilter>): Promise<records.StagingRecord[]>
+    get(id: string): Promise<records.StagingRecord | undefined>
+    part(id: string, index: number): Promise<records.Part | undefined>
+    checklist(id: string): Promise<records.ChecklistItem[]>
+    tick(id: string, item: string, ticked?: boolean, note?: string): Promise<void>
+    /** `digest` is the one that was looked at; other bytes, no approval. */
+    approve(id: string, decision: Parameters<typeof records.approveRecord>[2]): Promise<void>
+    reject(id: string, reason: string): Promise<void>
+    withdraw(id: string): Promise<void>
+    /** Returns the run's id. */
+    consume(id: string, consumer?: Parameters<typeof records.consumeRecord>[2]): Promise<string>
+    unregister(id: string): Promise<void>
+    expire(limit?: number): Promise<number>
+    cleanup(scope?: lifecycle.CleanupScope): Promise<lifecycle.CleanupResult>
+    health(sample?: number): Promise<lifecycle.StagingHealth>
   }
   health(): Promise<HealthCheck[]>
   plan(): Promise<MigrationPlan>
@@ -48,11 +69,14 @@ export interface Stagedoor {
 }
 
 export async function createStagedoor(options: StagedoorOptions = {}): Promise<Stagedoor> {
+  const { databaseUrl, databaseDirectUrl = databaseUrl } = options
   const config = readConfig(process.env, {
-    ...(options.databaseUrl !== undefined && { databaseUrl: options.databaseUrl }),
+    // Given together: a DATABASE_DIRECT_URL of the environment may be another database's.
+    ...(databaseUrl !== undefined && { databaseUrl }),
+    ...(databaseDirectUrl !== undefined && { databaseDirectUrl }),
     ...(options.home !== undefined && { home: options.home }),
   })
-  const database = await openDatabase(config, { share: true })
+  const database = await openDatabase(config, { share: true, announce: true })
   return assemble(database)
 }
 
@@ -65,8 +89,8 @@ export function assemble(database: Database): Stagedoor {
     max: 2,
   })
   const probe = createHealthProbe()
-  const worker = <T>(work: Parameters<typeof inTransaction<T>>[1]) => inTransaction(workers, work)
-  const admin = <T>(work: Parameters<typeof inTransaction<T>>[1]) => inTransaction(administrator, work)
+  const worker = <T>(work: (client: Client) => Promise<T>) => inTransaction(workers, work)
+  const admin = <T>(work: (client: Client) => Promise<T>) => inTransaction(administrator, work)
   return {
     gates: {
       list: () => worker(gates.listGates),
@@ -75,7 +99,8 @@ export function assemble(database: Database): Stagedoor {
       history: (gate) => worker((client) => gates.gateHistory(client, gate)),
     },
     events: {
-      emit: (events) => worker((client) => outbox.emitEvents(client, events)),
+      emit: (events, { client } = {}) =>
+        client ? outbox.emitEvents(client, events) : worker((own) => outbox.emitEvents(own, events)),
       register: (reader, { fromBeginning = false } = {}) =>
         worker((client) => outbox.registerReader(client, reader, fromBeginning)),
       read: (reader, work, { limit = 1000 } = {}) =>
@@ -84,8 +109,25 @@ export function assemble(database: Database): Stagedoor {
           if (events.length > 0) await work(events, client)
           return events.length
         }),
-      list: ({ limit = 50, before } = {}) =>
-        worker((client) => outbox.listEvents(client, { limit, ...(before !== undefined && { before }) })),
+      list: ({ limit = 50, after } = {}) =>
+        worker((client) => outbox.listEvents(client, { limit, ...(after !== undefined && { after }) })),
+    },
+    staging: {
+      create: (record) => worker((client) => records.createRecord(client, JSON.stringify(record))),
+      list: (filter = {}) => worker((client) => records.listRecords(client, { limit: 50, ...filter })),
+      get: (id) => worker((client) => records.findRecord(client, id)),
+      part: (id, index) => worker((client) => records.readPart(client, id, index)),
+      checklist: (id) => worker((client) => records.readChecklist(client, id)),
+      tick: (id, item, ticked = true, note) =>
+        worker((client) => records.tickItem(client, id, item, ticked, note)),
+      approve: (id, decision) => worker((client) => records.approveRecord(client, id, decision)),
+      reject: (id, reason) => worker((client) => records.rejectRecord(client, id, reason)),
+      withdraw: (id) => worker((client) => records.withdrawRecord(client, id)),
+      consume: (id, consumer = {}) => worker((client) => records.consumeRecord(client, id, consumer)),
+      unregister: (id) => worker((client) => records.unregisterRecord(client, id)),
+      expire: (limit) => worker((client) => lifecycle.expireRecords(client, limit)),
+      cleanup: (scope) => worker((client) => lifecycle.cleanRecords(client, scope)),
+      health: (sample) => worker((client) => lifecycle.stagingHealth(client, sample)),
     },
     health: () => worker(probe),
     plan: () => planMigration({ url: database.directUrl }),

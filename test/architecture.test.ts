@@ -8,10 +8,11 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
 /** Each level may import from the levels before it, never from beside it or after it. */
 const LEVELS: readonly (readonly string[])[] = [
-  ['errors', 'version'],
+  ['catalogue', 'version'],
+  ['errors'],
   ['config'],
   ['db'],
-  ['gates'],
+  ['gates', 'access'],
   ['staging', 'ingest', 'events', 'jobs', 'executions', 'units', 'search'],
   ['stagedoor'],
   ['http', 'mcp'],

@@ -1,5 +1,6 @@
 /** What every command starts from: the configuration, the output, and on demand the database. */
 import { type Config, readConfig, type SettingName } from '../config.ts'
+import { type Client, withClient } from '../db/connection.ts'
 import { type Database, openDatabase } from '../db/open.ts'
 import { assemble, type Stagedoor } from '../stagedoor.ts'
 import { createOutput, type Output } from './output.ts'
@@ -21,15 +22,24 @@ export function configOf(options: GlobalOptions, flags: Partial<Record<SettingNa
 export async function withDatabase<T>(
   options: GlobalOptions,
   work: (database: Database, config: Config) => Promise<T>,
+  open: { prepare?: boolean } = {},
 ): Promise<T> {
   const config = configOf(options)
   const output = outputOf(options)
-  const database = await openDatabase(config, { share: true, notice: output.note })
+  const database = await openDatabase(config, { share: true, notice: output.note, ...open })
   try {
     return await work(database, config)
   } finally {
     await database.close()
   }
+}
+
+/** One session as the owner of everything of ours. */
+export async function withAdministrator<T>(
+  options: GlobalOptions,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
+  return withDatabase(options, (database) => withClient(database.directUrl, work, { role: 'workflow_admin' }))
 }
 
 export async function withStagedoor<T>(

@@ -22,7 +22,7 @@ export function createOutput(json: boolean): Output {
       if (!json) process.stdout.write(`${text}\n`)
     },
     note: (text) => {
-      process.stderr.write(`${text}\n`)
+      if (!json) process.stderr.write(`${text}\n`)
     },
   }
 }
@@ -43,6 +43,19 @@ export function table(
     .join('\n')
 }
 
+/** 5 s, 38 min, 3 h, 2 d */
+export function age(since: Date, now = new Date()): string {
+  const seconds = Math.max(0, Math.round((now.getTime() - since.getTime()) / 1000))
+  if (seconds < 60) return `${seconds} s`
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`
+  return seconds < 172_800 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86_400)} d`
+}
+
+export function bytes(count: number): string {
+  if (count < 1024) return `${count} B`
+  return count < 1_048_576 ? `${(count / 1024).toFixed(1)} KiB` : `${(count / 1_048_576).toFixed(1)} MiB`
+}
+
 /** Message and hint on stderr, and the exit code of the catalogue. */
 export function reportError(thrown: unknown, json: boolean): number {
   const error = asStagedoorError(thrown)
@@ -54,9 +67,9 @@ export function reportError(thrown: unknown, json: boolean): number {
     return error.exitCode
   }
   process.stderr.write(`${pc.red('✖')} ${error.message}\n`)
-  const statements = error.details.statements
-  if (Array.isArray(statements)) process.stderr.write(`\n${statements.join('\n')}\n\n`)
   process.stderr.write(`  ${pc.dim(error.hint)}\n`)
+  const statements = error.details.statements
+  if (Array.isArray(statements)) process.stderr.write(`\n${statements.join('\n')}\n`)
   if (error.code === 'internal' && process.env.LOG_LEVEL === 'debug') {
     process.stderr.write(`${((error.cause as Error) ?? error).stack}\n`)
   }

@@ -8,7 +8,9 @@ import { doctorCommand } from './commands/doctor.ts'
 import { eventsCommand } from './commands/events.ts'
 import { gateCommand } from './commands/gate.ts'
 import { loginCommand } from './commands/login.ts'
+import { memberCommand, workspaceCommand } from './commands/member.ts'
 import { migrateCommand } from './commands/migrate.ts'
+import { stagingCommand } from './commands/staging/index.ts'
 import { startCommand } from './commands/start.ts'
 import { tokenCommand } from './commands/token.ts'
 import { reportError } from './output.ts'
@@ -44,7 +46,10 @@ export function createProgram(): Command {
     doctorCommand(),
     configCommand(),
     gateCommand(),
+    stagingCommand(),
     eventsCommand(),
+    workspaceCommand(),
+    memberCommand(),
     tokenCommand(),
     loginCommand(),
     completionCommand(() => program),

@@ -1,18 +1,23 @@
 /** One process: the database, the workers, the API and the console, started in order and stopped in reverse. */
 import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createProbe } from 'node:net'
+import { join } from 'node:path'
 import pino, { type Logger } from 'pino'
 import type { Config } from '../config.ts'
 import { createPool, type Pool, withClient } from '../db/connection.ts'
 import { createHealthProbe } from '../db/health.ts'
 import { type MaintenanceTask, startMaintenance } from '../db/maintenance.ts'
 import type { Database } from '../db/open.ts'
+import { refuseTransactionPooler } from '../db/pooler.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { StagedoorError } from '../errors.ts'
 import { maintainPartitions } from '../events/outbox.ts'
 import { sweepOverrides } from '../gates/gates.ts'
 import { createServer } from '../http/server.ts'
 import { createTokenVerifier } from '../http/tokens.ts'
+import { createDiskBlobStore } from '../staging/blobs/disk.ts'
+import type { BlobStore } from '../staging/blobs/store.ts'
+import { ORPHANS, stagingTasks } from '../staging/maintenance.ts'
 
 export interface Serving {
   readonly url: string
@@ -20,6 +25,7 @@ export interface Serving {
 }
 
 const HOUR = 3_600_000
+const API_TIMEOUT_MS = 60_000
 
 const TASKS: readonly MaintenanceTask[] = [
   {
@@ -49,15 +55,25 @@ export async function serve(config: Config, database: Database): Promise<Serving
       await close().catch((error) => log.error({ err: error }, 'on stop'))
   }
   try {
+    requireKeys(config, database)
+    await refuseTransactionPooler(database.workerUrl)
     await requireApiLogin(database)
-    const pool = open(closers, createPool(database.apiUrl, { max: config.poolSize, purpose: 'api' }))
+    const pool = open(
+      closers,
+      createPool(database.apiUrl, {
+        max: config.poolSize,
+        purpose: 'api',
+        statementTimeoutMs: API_TIMEOUT_MS,
+      }),
+    )
     const workers = open(
       closers,
       createPool(database.workerUrl, { role: 'dot_executor', max: 4, purpose: 'worker' }),
     )
-    const maintenance = startMaintenance(workers, TASKS, log)
+    const blobs = createDiskBlobStore(join(config.home, 'blobs'))
+    const maintenance = startMaintenance(workers, [...TASKS, ...ownTasks(database, blobs)], log)
     closers.push(() => maintenance.stop())
-    const url = await listen(config, database, pool, workers, log, closers, maintenance.health)
+    const url = await listen(config, database, pool, workers, log, closers, maintenance.health, blobs)
     return { url, stop }
   } catch (error) {
     await stop()
@@ -78,6 +94,7 @@ async function listen(
   log: Logger,
   closers: (() => Promise<unknown>)[],
   workerHealth: ReturnType<typeof startMaintenance>['health'],
+  blobs: BlobStore,
 ): Promise<string> {
   const probe = createHealthProbe()
   const app = await createServer({
@@ -86,20 +103,86 @@ async function listen(
     // A start says its address itself; what is left to say is what went wrong.
     log: log.child({}, config.logLevel === 'info' ? { level: 'warn' } : {}),
     tokens: createTokenVerifier(config, database.jwtSecret),
-    health: async () => [...(await inTransaction(workers, probe)), workerHealth()],
+    blobs,
+    blobLimit: config.blobLimit,
+    health: remembered(1000, async () => [...(await inTransaction(workers, probe)), workerHealth()]),
   })
   closers.push(() => app.close())
   try {
     await app.listen({ port: config.port, host: config.host })
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') {
-      throw new StagedoorError('port_in_use', { port: config.port, host: config.host }, { cause: error })
-    }
-    throw error
+    throw listenError(error, config)
   }
   const { port } = app.server.address() as AddressInfo
   const host = ['127.0.0.1', '0.0.0.0', '::', '::1'].includes(config.host) ? 'localhost' : config.host
   return `http://${host}:${port}`
+}
+
+/** A home may be used with one database today and another tomorrow; only the embedded one surely knows all its blobs. */
+function ownTasks(database: Database, blobs: BlobStore): MaintenanceTask[] {
+  return stagingTasks(blobs).filter((task) => database.kind === 'embedded' || task.name !== ORPHANS)
+}
+
+/** Asked before anything is started, so that a port in use costs nothing. */
+export async function requireFreePort(config: Config): Promise<void> {
+  const probe = createProbe()
+  try {
+    probe.listen(config.port, config.host)
+    await once(probe, 'listening')
+  } catch (error) {
+    throw listenError(error, config)
+  } finally {
+    probe.close()
+  }
+}
+
+function listenError(error: unknown, config: Config): unknown {
+  const { port, host } = config
+  switch ((error as NodeJS.ErrnoException).code) {
+    case 'EADDRINUSE':
+      return new StagedoorError('port_in_use', { port, host }, { cause: error })
+    case 'EACCES':
+      return new StagedoorError('config_invalid', {
+        setting: 'PORT',
+        value: port,
+        reason: 'this user may not listen on it',
+      })
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return new StagedoorError('config_invalid', {
+        setting: 'STAGEDOOR_HOST',
+        value: host,
+        reason: 'this machine has no such address',
+      })
+    default:
+      return error
+  }
+}
+
+/** Without keys nobody could ever sign in. */
+function requireKeys(config: Config, database: Database): void {
+  if (database.jwtSecret !== undefined || config.jwksUrl !== undefined) return
+  throw new StagedoorError(
+    'config_invalid',
+    { setting: 'STAGEDOOR_JWKS_URL' },
+    {
+      message: 'Neither STAGEDOOR_JWKS_URL nor STAGEDOOR_JWT_SECRET is set, so nobody could sign in',
+      hint: 'Set the address of your identity provider’s keys, or a secret of at least 32 characters.',
+    },
+  )
+}
+
+/** Asked by everybody and without a token, so one answer serves all for a moment. */
+function remembered<T>(forMs: number, ask: () => Promise<T>): () => Promise<T> {
+  let asked = Number.NEGATIVE_INFINITY
+  let answer: Promise<T>
+  return () => {
+    if (performance.now() - asked > forMs) {
+      asked = performance.now()
+      answer = ask()
+    }
+    return answer
+  }
 }
 
 /** Anything more powerful than stagedoor_api would make the wall a matter of trust. */

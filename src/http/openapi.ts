@@ -40,7 +40,13 @@ export async function describeApi(app: FastifyInstance): Promise<void> {
     })
     await page.register(reference, {
       routePrefix: '/api/docs',
-      configuration: { url: '/api/openapi.json', withDefaultFonts: false, favicon: '/favicon.svg' },
+      configuration: {
+        url: '/api/openapi.json',
+        withDefaultFonts: false,
+        favicon: '/favicon.svg',
+        hideClientButton: true,
+        showDeveloperTools: 'never',
+      },
     })
   })
 }

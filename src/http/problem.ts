@@ -6,7 +6,7 @@ import { asStagedoorError, StagedoorError } from '../errors.ts'
 
 export const Problem = Type.Object(
   {
-    type: Type.String({ description: 'where the error is described' }),
+    type: Type.String({ description: 'names the error; docs/reference/errors.md describes it' }),
     title: Type.String(),
     status: Type.Integer(),
     detail: Type.String(),
@@ -18,6 +18,10 @@ export const Problem = Type.Object(
   { $id: 'Problem' },
 )
 
+export function notFound(request: FastifyRequest): StagedoorError {
+  return new StagedoorError('not_found', { what: `${request.method} ${request.url.split('?')[0]}` })
+}
+
 export function sendProblem(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const error = asStagedoorError(fromFastify(thrown, request))
   const internal = error.code === 'internal'
@@ -26,7 +30,7 @@ export function sendProblem(thrown: unknown, request: FastifyRequest, reply: Fas
     .status(error.status)
     .type('application/problem+json')
     .send({
-      type: `/api/docs#error-${error.code}`,
+      type: `urn:stagedoor:error:${error.code}`,
       title: error.code.replaceAll('_', ' '),
       status: error.status,
       // What went wrong inside stays in the log, next to the request id.

@@ -7,6 +7,8 @@ const REASONS = {
   403: 'not allowed',
   404: 'not there',
   409: 'in conflict with the present state',
+  413: 'larger than the limit',
+  416: 'the range is not within the bytes',
 }
 
 export function problems(...statuses: (keyof typeof REASONS)[]) {

@@ -14,13 +14,15 @@ import type { Client, Pool } from '../db/connection.ts'
 import type { HealthCheck } from '../db/health.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { StagedoorError } from '../errors.ts'
+import type { BlobStore } from '../staging/blobs/store.ts'
 import { serveConsole } from './console.ts'
 import { describeApi } from './openapi.ts'
-import { sendProblem } from './problem.ts'
+import { notFound, sendProblem } from './problem.ts'
 import { eventRoutes } from './routes/events.ts'
 import { gateRoutes } from './routes/gates.ts'
 import { healthRoutes } from './routes/health.ts'
 import { meRoutes } from './routes/me.ts'
+import { stagingRoutes } from './routes/staging.ts'
 import type { Principal, TokenVerifier } from './tokens.ts'
 
 export interface ApiContext {
@@ -29,6 +31,9 @@ export interface ApiContext {
   readonly pool: Pool
   readonly tokens: TokenVerifier
   readonly health: () => Promise<HealthCheck[]>
+  readonly blobs: BlobStore
+  /** Largest blob in bytes; default 2 GiB. */
+  readonly blobLimit?: number
   readonly log?: FastifyBaseLogger
 }
 
@@ -36,7 +41,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     principal: Principal | null
     /** Runs in one transaction under the caller's role and claims. */
-    transaction<T>(work: (client: Client) => Promise<T>): Promise<T>
+    transaction<T>(work: (client: Client) => Promise<T>, options?: { decides?: boolean }): Promise<T>
   }
   interface FastifyContextConfig {
     /** Answers without a token. */
@@ -61,13 +66,7 @@ export async function createServer(context: ApiContext): Promise<FastifyInstance
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply))
-  app.setNotFoundHandler((request, reply) =>
-    sendProblem(
-      new StagedoorError('not_found', { what: `${request.method} ${request.url.split('?')[0]}` }),
-      request,
-      reply,
-    ),
-  )
+  app.setNotFoundHandler((request, reply) => sendProblem(notFound(request), request, reply))
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
   })
@@ -79,8 +78,8 @@ export async function createServer(context: ApiContext): Promise<FastifyInstance
     )
   })
   await app.register(helmet, { contentSecurityPolicy: CONTENT_SECURITY, crossOriginEmbedderPolicy: false })
-  authenticate(app, context)
   if (context.config.rateLimit > 0) await limitRate(app, context.config.rateLimit)
+  authenticate(app, context)
   await describeApi(app)
   await app.register(
     async (api) => {
@@ -88,8 +87,12 @@ export async function createServer(context: ApiContext): Promise<FastifyInstance
       await api.register(meRoutes)
       await api.register(gateRoutes)
       await api.register(eventRoutes)
+      await api.register(stagingRoutes(context), { prefix: '/staging' })
     },
     { prefix: '/api' },
+  )
+  app.all('/api/*', { schema: { hide: true } }, (request, reply) =>
+    sendProblem(notFound(request), request, reply),
   )
   await serveConsole(app)
   return app
@@ -110,26 +113,55 @@ const CONTENT_SECURITY = {
   },
 }
 
-function authenticate(app: FastifyInstance, { pool, tokens }: ApiContext): void {
+function authenticate(app: FastifyInstance, { pool, tokens, config }: ApiContext): void {
+  const refusal =
+    config.rateLimit > 0
+      ? limitedRefusal(app, config.rateLimit)
+      : async (_: FastifyRequest, error: unknown) => error
   app.decorateRequest('principal', null)
-  app.decorateRequest('transaction', function (this: FastifyRequest, work) {
+  app.decorateRequest('transaction', async function (this: FastifyRequest, work, options = {}) {
     if (!this.principal) throw new StagedoorError('unauthenticated')
-    return inTransaction(pool, work, this.principal)
+    return inTransaction(pool, work, options.decides ? decider(this.principal) : this.principal)
   })
   app.addHook('onRequest', async (request) => {
     if (isPublic(request)) return
     const [scheme, token] = request.headers.authorization?.split(' ') ?? []
-    if (scheme?.toLowerCase() !== 'bearer' || !token) throw new StagedoorError('unauthenticated')
-    request.principal = await tokens.verify(token)
+    if (scheme?.toLowerCase() !== 'bearer' || !token)
+      throw await refusal(request, new StagedoorError('unauthenticated'))
+    request.principal = await tokens.verify(token).catch(async (error) => {
+      throw await refusal(request, error)
+    })
     if (request.principal.readOnly && request.method !== 'GET' && request.method !== 'HEAD') {
       throw new StagedoorError('permission_denied', { reason: 'this token can only read' })
     }
   })
 }
 
-/** The console's files, and the few calls that say so. A path that does not exist is not public. */
+/** Whoever guesses tokens is limited, too: by address, because there is no caller yet. */
+function limitedRefusal(app: FastifyInstance, max: number) {
+  const count = app.createRateLimit({ max, timeWindow: '1 minute', keyGenerator: (request) => request.ip })
+  return async (request: FastifyRequest, error: unknown): Promise<unknown> => {
+    const limit = await count(request)
+    return !limit.isAllowed && limit.isExceeded
+      ? new StagedoorError('rate_limited', { seconds: limit.ttlInSeconds })
+      : error
+  }
+}
+
+/**
+ * Only stagedoor_reviewer may call what decides. A person's rights come from their membership, which the database
+ * checks in any case, so a person steps up for this one request. An agent never does, whoever its subject is.
+ */
+function decider(principal: Principal): Principal {
+  if (principal.role === 'stagedoor_agent') {
+    throw new StagedoorError('permission_denied', { reason: 'an agent decides nothing' })
+  }
+  return principal.role === 'authenticated' ? { ...principal, role: 'stagedoor_reviewer' } : principal
+}
+
+/** Only what says so. The path is no help: the router decodes it, and `/%61pi/me` is `/api/me`. */
 function isPublic(request: FastifyRequest): boolean {
-  return request.routeOptions.config.public === true || !request.url.startsWith('/api/')
+  return request.routeOptions.config?.public === true
 }
 
 async function limitRate(app: FastifyInstance, max: number): Promise<void> {

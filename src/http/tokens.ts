@@ -45,6 +45,8 @@ export function createTokenVerifier(
         if (error instanceof errors.JWTExpired) throw invalid('it has expired')
         if (error instanceof errors.JWSSignatureVerificationFailed)
           throw invalid('its signature does not match')
+        if (isUnavailable(error))
+          throw new StagedoorError('keys_unavailable', { reason: (error as Error).message })
         throw invalid((error as Error).message)
       }
     },
@@ -84,6 +86,16 @@ function principal(payload: JWTPayload): Principal {
     readOnly: payload.read_only === true,
     claims: { ...payload, role },
   }
+}
+
+/** The provider did not answer, or not with keys: that says nothing about the token. */
+function isUnavailable(error: unknown): boolean {
+  if (!(error instanceof errors.JOSEError)) return true
+  return (
+    error instanceof errors.JWKSTimeout ||
+    error instanceof errors.JWKSInvalid ||
+    error.code === 'ERR_JOSE_GENERIC'
+  )
 }
 
 function invalid(reason: string): StagedoorError {

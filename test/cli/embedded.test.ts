@@ -1,13 +1,9 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import pg from 'pg'
-import { afterAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { freePort, runCli, startCli } from '../support/cli.ts'
+import { temporaryHome } from '../support/temporary-home.ts'
 
-const home = mkdtempSync(join(tmpdir(), 'stagedoor-cli-'))
-chmodSync(home, 0o755)
-afterAll(() => rmSync(home, { recursive: true, force: true }))
+const home = temporaryHome('cli')
 
 const GATE = 'iu_core.staging_writes_enabled'
 

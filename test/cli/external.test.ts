@@ -9,6 +9,7 @@ import { loginUrl, MIGRATOR } from '../support/template.ts'
 
 const db = useDatabase()
 const SECRET = 'a secret that is long enough for HS256'
+const keys = { STAGEDOOR_JWT_SECRET: SECRET }
 const direct = () => ({ DATABASE_URL: db.url(MIGRATOR) })
 const both = () => ({ DATABASE_URL: db.url('stagedoor_api'), DATABASE_DIRECT_URL: db.url(MIGRATOR) })
 
@@ -46,7 +47,7 @@ describe('a database that is not migrated', () => {
 
 describe('start on your own database', () => {
   it('refuses an API login that is more than stagedoor_api', async () => {
-    const { code, stderr } = await runCli(['start'], { ...direct(), PORT: String(await freePort()) })
+    const { code, stderr } = await runCli(['start'], { ...direct(), ...keys, PORT: String(await freePort()) })
     expect(code).toBe(3)
     expect(stderr).toContain('stagedoor login')
   })
@@ -68,7 +69,7 @@ describe('start on your own database', () => {
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')
     const { port } = taken.address() as { port: number }
-    const { code, stderr } = await runCli(['start'], { ...both(), PORT: String(port) })
+    const { code, stderr } = await runCli(['start'], { ...both(), ...keys, PORT: String(port) })
     taken.close()
     expect(code).toBe(9)
     expect(stderr).toContain(`Port ${port}`)

@@ -1,15 +1,14 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { withClient } from '../../src/db/connection.ts'
 import { type EmbeddedServer, startEmbedded } from '../../src/db/embedded/server.ts'
-import { runCli } from '../support/cli.ts'
+import { freePort, runCli, startCli } from '../support/cli.ts'
+import { temporaryHome } from '../support/temporary-home.ts'
+
+const SECRET = 'a secret that is long enough for HS256'
 
 // Passwords belong to the whole server, so this file has one of its own.
-const home = mkdtempSync(join(tmpdir(), 'stagedoor-login-'))
-chmodSync(home, 0o755)
+const home = temporaryHome('login')
 let server: EmbeddedServer
 
 beforeAll(async () => {
@@ -17,10 +16,9 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await server.stop()
-  rmSync(home, { recursive: true, force: true })
 })
 
-it('from an administrator’s address to the address of the API', async () => {
+it('from an administrator’s address to a running API with members', { timeout: 120_000 }, async () => {
   await withClient(server.url(), async (client) => {
     await client.query(`create role owner_of_app login createrole password 'hush'`)
     await client.query('create database app owner owner_of_app')
@@ -31,13 +29,41 @@ it('from an administrator’s address to the address of the API', async () => {
   const env = { DATABASE_URL: administrator.toString() }
   const migrated = await runCli(['migrate'], env)
   expect(migrated.stdout).toContain('stagedoor login')
-  const { stdout } = await runCli(['login', '--json'], env)
+  expect((await runCli(['login'], env)).code).toBe(2)
+  const { stdout } = await runCli(['login', '--reset', '--json'], env)
   const { database_url: url, database_direct_url: direct } = JSON.parse(stdout)
-  expect(direct).toBe(env.DATABASE_URL)
+  expect(new URL(direct).username).toBe('stagedoor_worker')
   const client = new pg.Client(url)
   await client.connect()
   expect((await client.query('select session_user as login')).rows).toEqual([{ login: 'stagedoor_api' }])
   await expect(client.query('select from iu_core.dot_config')).rejects.toThrow(/permission denied/)
   await client.end()
-  expect((await runCli(['doctor'], { DATABASE_URL: url, DATABASE_DIRECT_URL: direct })).code).toBe(0)
+  expect((await runCli(['doctor'], { DATABASE_URL: url, DATABASE_DIRECT_URL: env.DATABASE_URL })).code).toBe(
+    0,
+  )
+
+  // The API runs with these two alone: no login that may migrate is needed.
+  const running = { DATABASE_URL: url, DATABASE_DIRECT_URL: direct }
+  const api = startCli(['start'], {
+    ...running,
+    PORT: String(await freePort()),
+    STAGEDOOR_JWT_SECRET: SECRET,
+  })
+  await api.says(/Ctrl-C stops everything/)
+  expect(await api.end()).toBe(0)
+  expect(await runCli(['start'], running)).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining('STAGEDOOR_JWT_SECRET'),
+  })
+  // And they cannot administer.
+  expect((await runCli(['migrate'], running)).code).toBe(3)
+
+  // From an empty database to somebody who can sign in.
+  await runCli(['workspace', 'create', 'Acme Media'], env)
+  const added = await runCli(['member', 'add', '--role', 'reviewer', '--name', 'Ada', '--json'], env)
+  const member = JSON.parse(added.stdout)
+  expect(member).toMatchObject({ workspace: 'Acme Media', role: 'reviewer', display_name: 'Ada' })
+  const token = await runCli(['token', '--user', member.user_id], { ...env, STAGEDOOR_JWT_SECRET: SECRET })
+  expect(token.stdout.trim().split('.')).toHaveLength(3)
+  expect((await runCli(['member', 'list'], env)).stdout).toContain('Ada')
 })

@@ -101,6 +101,7 @@ describe('configuration', () => {
     const { code, stderr } = await runCli(['config'], { STAGEDOOR_HOEM: '/tmp' })
     expect(code).toBe(3)
     expect(stderr).toContain('did you mean STAGEDOOR_HOME')
+    expect((await runCli(['config'], { STAGEDOOR_PORT: '5000' })).stderr).toContain('did you mean PORT?')
   })
 
   it('DATABASE_DIRECT_URL alone is refused', async () => {

@@ -22,14 +22,14 @@ export const EXPIRED_TOKEN = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJvbGQifQ.c2lnbmF0dX
 
 export interface FixtureEvent {
   id: string
-  domain: string
-  type: string
-  stream: string | null
-  subject_ref: string
+  event_domain: string
+  event_type: string
+  event_stream: string | null
+  event_subject_ref: string
   actor: string
   workspace_id: string
   created_at: string
-  payload: Record<string, unknown>
+  safe_payload: Record<string, unknown>
 }
 
 /** What the API answers with. A test changes it, and the page must follow. */
@@ -132,14 +132,14 @@ export function event(
   const [domain = '', ...type] = name.split('.')
   return {
     id: `0199a7c2-0000-7000-8000-${String(id).padStart(12, '0')}`,
-    domain,
-    type: type.join('.'),
-    stream: null,
-    subject_ref: subject,
+    event_domain: domain,
+    event_type: type.join('.'),
+    event_stream: null,
+    event_subject_ref: subject,
     actor: 'operator',
     workspace_id: 'w1',
     created_at: new Date(Date.now() - secondsAgo * 1000).toISOString(),
-    payload,
+    safe_payload: payload,
   }
 }
 
@@ -184,7 +184,10 @@ function answer(state: FixtureState, path: string, authorization: string | undef
   }
   if (path === '/api/me') {
     const workspaces = [{ id: 'w1', name: 'Acme Media', role: 'operator' }]
-    return { status: 200, body: { actor: 'operator@localhost', name: null, role: 'authenticated', workspaces } }
+    return {
+      status: 200,
+      body: { actor: 'operator@localhost', name: null, role: 'authenticated', workspaces },
+    }
   }
   if (path === '/api/gates') return { status: 200, body: { gates: state.gates } }
   if (path === '/api/events') return { status: 200, body: { events: state.events, next: state.next } }

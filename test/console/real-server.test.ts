@@ -1,13 +1,10 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { freePort, type RunningCli, runCli, startCli } from '../support/cli.ts'
+import { temporaryHome } from '../support/temporary-home.ts'
 import { launchBrowser } from './browser.ts'
 
-const home = mkdtempSync(join(tmpdir(), 'stagedoor-console-'))
-chmodSync(home, 0o755)
+const home = temporaryHome('console')
 let server: RunningCli
 let browser: Browser
 
@@ -19,7 +16,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser.close()
   await server.end()
-  rmSync(home, { recursive: true, force: true })
 })
 
 it('the sign-in link that start prints leads to the way of the data, live and without a console error', {

@@ -42,6 +42,15 @@ describe('without a token', () => {
   })
 })
 
+it('an encoded path is the same path: no token, no answer', async () => {
+  const token = await api.token(operator)
+  for (const url of ['/%61pi/me', '/api/%6de', '//api/me', '/api/../api/me']) {
+    expect([url, (await api.app.inject({ url })).statusCode]).not.toEqual([url, 200])
+  }
+  expect((await api.get('/%61pi/me')).status).toBe(401)
+  expect((await api.get('/%61pi/me', token)).status).toBe(200)
+})
+
 describe('a bad token is refused', () => {
   const sign = (claims: Record<string, unknown>, secret = SECRET, alg = 'HS256') =>
     new SignJWT(claims).setProtectedHeader({ alg }).sign(new TextEncoder().encode(secret))
@@ -96,7 +105,9 @@ it('nobody sees another workspace’s events', async () => {
   const mine = await api.get('/api/events', await api.token(operator))
   const theirs = await api.get('/api/events', await api.token(stranger))
   const subjects = (answer: typeof mine) =>
-    (answer.body as { events: { subject_ref: string }[] }).events.map((event) => event.subject_ref)
+    (answer.body as { events: { event_subject_ref: string }[] }).events.map(
+      (event) => event.event_subject_ref,
+    )
   expect(subjects(mine)).toEqual(['ours'])
   expect(subjects(theirs)).toEqual([])
 })

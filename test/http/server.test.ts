@@ -110,6 +110,20 @@ describe('requests', () => {
   })
 })
 
+it('whoever guesses tokens is limited by address', async () => {
+  const statuses: number[] = []
+  for (let i = 0; i < 12; i++) {
+    const reply = await api.app.inject({
+      url: '/api/me',
+      remoteAddress: '192.0.2.7',
+      headers: { authorization: `Bearer guess-${i}` },
+    })
+    statuses.push(reply.statusCode)
+  }
+  expect(statuses.slice(0, 8)).toEqual(Array(8).fill(401))
+  expect(statuses.at(-1)).toBe(429)
+})
+
 describe('the API describes itself', () => {
   it('as OpenAPI 3.1, every route with an operation id, a summary and an error shape', async () => {
     const { body } = await api.get('/api/openapi.json')
@@ -150,10 +164,10 @@ it('pages through events with a cursor, newest first', async () => {
       )
   }
   const reader = await api.token(member)
-  type Page = { events: { subject_ref: string }[]; next: string | null }
+  type Page = { events: { event_subject_ref: string }[]; next: string | null }
   const first = (await api.get('/api/events?limit=3', reader)).body as Page
   const second = (await api.get(`/api/events?limit=3&after=${first.next}`, reader)).body as Page
-  expect([...first.events, ...second.events].map((event) => event.subject_ref)).toEqual([
+  expect([...first.events, ...second.events].map((event) => event.event_subject_ref)).toEqual([
     'event 5',
     'event 4',
     'event 3',

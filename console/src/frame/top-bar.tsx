@@ -34,7 +34,8 @@ function StateChip({ system }: { system: System }) {
 function workspaceName(me: Me): string {
   const [first, ...others] = me.workspaces
   if (first === undefined) return 'No workspace'
-  return others.length === 0 ? first.name : `${first.name} and ${others.length} more`
+  const name = first.name ?? first.id
+  return others.length === 0 ? name : `${name} and ${others.length} more`
 }
 
 /** What counts is what one may do in the workspace; the role of the token only where there is no workspace. */

@@ -60,10 +60,10 @@ function EventTable({ events }: { events: readonly RecordedEvent[] }) {
             </td>
             <td>
               <b>
-                <Breakable name={`${event.domain}.${event.type}`} />
+                <Breakable name={`${event.event_domain}.${event.event_type}`} />
               </b>
               <span className="about">
-                {event.subject_ref && <code>{event.subject_ref}</code>} {fieldsOf(event)}
+                {event.event_subject_ref && <code>{event.event_subject_ref}</code>} {fieldsOf(event)}
                 <span className="by"> by {event.actor}</span>
               </span>
             </td>
@@ -77,9 +77,10 @@ function EventTable({ events }: { events: readonly RecordedEvent[] }) {
 
 /** Those plain fields of the payload that do not only repeat the subject. */
 function fieldsOf(event: RecordedEvent): string {
-  return Object.entries(event.payload)
+  return Object.entries(event.safe_payload)
     .filter(
-      ([, value]) => ['string', 'number', 'boolean'].includes(typeof value) && value !== event.subject_ref,
+      ([, value]) =>
+        ['string', 'number', 'boolean'].includes(typeof value) && value !== event.event_subject_ref,
     )
     .slice(0, 3)
     .map(([name, value]) => `${name} ${value}`)

@@ -1,6 +1,7 @@
-import { Command, InvalidArgumentError } from 'commander'
+import { Command } from 'commander'
 import pc from 'picocolors'
 import { type GlobalOptions, outputOf, withStagedoor } from '../context.ts'
+import { whole } from '../numbers.ts'
 import { table } from '../output.ts'
 
 export function eventsCommand(): Command {
@@ -8,12 +9,12 @@ export function eventsCommand(): Command {
   events
     .command('list')
     .description('the latest events')
-    .option('--limit <n>', 'how many', whole, 20)
-    .option('--before <id>', 'older than this event')
+    .option('--limit <n>', 'how many', whole(1, 1000), 20)
+    .option('--after <id>', 'the page after this event')
     .action(async (_options, command: Command) => {
-      const options = command.optsWithGlobals<GlobalOptions & { limit: number; before?: string }>()
+      const options = command.optsWithGlobals<GlobalOptions & { limit: number; after?: string }>()
       const output = outputOf(options)
-      const page = { limit: options.limit, ...(options.before !== undefined && { before: options.before }) }
+      const page = { limit: options.limit, ...(options.after !== undefined && { after: options.after }) }
       const list = await withStagedoor(options, (stagedoor) => stagedoor.events.list(page))
       output.result(list, () => {
         if (list.length === 0) {
@@ -36,11 +37,4 @@ export function eventsCommand(): Command {
       })
     })
   return events
-}
-
-function whole(value: string): number {
-  const number = Number(value)
-  if (!Number.isInteger(number) || number < 1 || number > 1000)
-    throw new InvalidArgumentError('A whole number from 1 to 1000.')
-  return number
 }

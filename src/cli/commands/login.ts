@@ -10,21 +10,24 @@ import { configOf, type GlobalOptions, outputOf } from '../context.ts'
 
 export function loginCommand(): Command {
   return new Command('login')
-    .description('print the addresses of the database, for psql and for DATABASE_URL')
+    .description(
+      'print the addresses of the database: for psql, and for DATABASE_URL and DATABASE_DIRECT_URL',
+    )
+    .option('--reset', 'on your own database: give stagedoor_api and stagedoor_worker new passwords first')
     .addHelpText(
       'after',
       `
 On the embedded server: the addresses of the running one. They hold passwords; keep them to yourself.
-On your own database: gives the login stagedoor_api a new password and prints the DATABASE_URL to use. Run it once after
-the first migrate, with DATABASE_URL as the login that migrated; a running API must be restarted with the new address.`,
+On your own database: with --reset, as the login that migrated, once after the first migrate. The API then runs with the
+two addresses that are printed; a running one must be restarted with them.`,
     )
     .action(async (_options, command: Command) => {
-      const options = command.optsWithGlobals<GlobalOptions>()
+      const options = command.optsWithGlobals<GlobalOptions & { reset?: boolean }>()
       const output = outputOf(options)
-      const addresses = await findAddresses(configOf(options))
+      const addresses = await findAddresses(configOf(options), options.reset === true)
       output.result(addresses, () => {
-        output.line(`DATABASE_URL=${addresses.database_url}`)
-        output.line(`DATABASE_DIRECT_URL=${addresses.database_direct_url}`)
+        output.line(`export DATABASE_URL='${addresses.database_url}'`)
+        output.line(`export DATABASE_DIRECT_URL='${addresses.database_direct_url}'`)
       })
     })
 }
@@ -34,11 +37,10 @@ interface Addresses {
   readonly database_direct_url: string
 }
 
-async function findAddresses(config: Config): Promise<Addresses> {
+async function findAddresses(config: Config, reset: boolean): Promise<Addresses> {
   const url = directUrl(config)
-  if (url !== undefined) return { database_url: await newPassword(url), database_direct_url: url }
-  const running = await findRunning(config.home)
-  if (!running) {
+  if (url !== undefined) return resetPasswords(url, reset)
+  if (!(await findRunning(config.home))) {
     throw new StagedoorError(
       'not_found',
       { what: `running Stagedoor on ${config.home}` },
@@ -49,13 +51,22 @@ async function findAddresses(config: Config): Promise<Addresses> {
   return { database_url: database.apiUrl, database_direct_url: database.directUrl }
 }
 
-async function newPassword(url: string): Promise<string> {
-  const password = randomBytes(24).toString('base64url')
-  await withClient(url, (client) =>
-    client.query(`alter role stagedoor_api password ${pg.escapeLiteral(password)}`),
-  )
-  const api = new URL(url)
-  api.username = 'stagedoor_api'
-  api.password = password
-  return api.toString()
+async function resetPasswords(url: string, reset: boolean): Promise<Addresses> {
+  if (!reset) {
+    throw new StagedoorError('argument_invalid', {
+      reason:
+        'Passwords cannot be read back. With --reset stagedoor_api and stagedoor_worker get new ones, which are printed once',
+    })
+  }
+  const addresses: string[] = []
+  await withClient(url, async (client) => {
+    for (const login of ['stagedoor_api', 'stagedoor_worker']) {
+      const address = new URL(url)
+      address.username = login
+      address.password = randomBytes(24).toString('base64url')
+      await client.query(`alter role ${login} password ${pg.escapeLiteral(address.password)}`)
+      addresses.push(address.toString())
+    }
+  })
+  return { database_url: addresses[0]!, database_direct_url: addresses[1]! }
 }

@@ -21,17 +21,20 @@ Where it may not create roles, the statements for an administrator are printed. 
       const config = configOf(options)
       const url = directUrl(config)
       if (options.plan) {
-        // The embedded server is migrated whenever it is opened; its plan is therefore always empty.
         const plan = url
           ? await planMigration({ url })
-          : await withDatabase(options, (database) => planMigration({ url: database.directUrl }))
+          : await withDatabase(options, (database) => planMigration({ url: database.directUrl }), {
+              prepare: false,
+            })
         output.result(plan, () => printPlan(output, plan))
         return
       }
       const progress = (step: string) => output.note(pc.dim(`  ${step}`))
       const done = url
         ? await migrate({ url, progress })
-        : await withDatabase(options, (database) => migrate({ url: database.directUrl, progress }))
+        : await withDatabase(options, (database) => migrate({ url: database.directUrl, progress }), {
+            prepare: false,
+          })
       output.result(done, () => {
         output.line(
           isUpToDate(done)
@@ -40,7 +43,7 @@ Where it may not create roles, the statements for an administrator are printed. 
         )
         if (done.bootstrap.some((statement) => statement.includes('create role stagedoor_api'))) {
           output.line(
-            `\nThe API logs in as stagedoor_api, which has no password yet. ${pc.bold('stagedoor login')} gives it one.`,
+            `\nThe API logs in as stagedoor_api, which has no password yet. ${pc.bold('stagedoor login --reset')} gives it one.`,
           )
         }
       })
@@ -61,7 +64,7 @@ export function printPlan(output: Output, plan: MigrationPlan): void {
   section('Roles, memberships and schemas', plan.bootstrap)
   section('Migrations', plan.migrations)
   section('Routines and views to create or replace', plan.routines)
-  section('Routines and views to drop', plan.removedRoutines)
+  section('Routines and views to drop', plan.removed_routines)
   output.line(`Nothing was changed. Next: ${pc.bold('stagedoor migrate')}`)
 }
 
@@ -70,7 +73,7 @@ function summary(plan: MigrationPlan): string {
     [plan.bootstrap.length, 'roles and schemas statements'],
     [plan.migrations.length, 'migrations'],
     [plan.routines.length, 'routines and views'],
-    [plan.removedRoutines.length, 'dropped'],
+    [plan.removed_routines.length, 'dropped'],
   ]
     .filter(([count]) => Number(count) > 0)
     .map(([count, what]) => `${count} ${what}`)

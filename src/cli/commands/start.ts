@@ -1,9 +1,10 @@
 import { Command } from 'commander'
 import pc from 'picocolors'
+import { type AppRole, findMember } from '../../access/members.ts'
 import type { Config } from '../../config.ts'
-import { withClient } from '../../db/connection.ts'
-import { type AppRole, findMember } from '../../db/default-workspace.ts'
-import { isUpToDate, planMigration } from '../../db/migrate/migrate.ts'
+import { type Client, withClient } from '../../db/connection.ts'
+import { createHealthProbe } from '../../db/health.ts'
+import { planMigration } from '../../db/migrate/migrate.ts'
 import { type Database, openDatabase } from '../../db/open.ts'
 import { StagedoorError } from '../../errors.ts'
 import { gateHistory, setGate } from '../../gates/gates.ts'
@@ -37,6 +38,9 @@ prints the plan and the next command. Ctrl-C stops everything cleanly.`,
       const output = outputOf(options)
       const config = configOf(options, options.port === undefined ? {} : { port: options.port })
       const step = (text: string) => output.note(pc.dim(`  ${text}`))
+      // Loaded here, because the other commands need no HTTP server.
+      const { requireFreePort, serve, untilStopped } = await import('../serve.ts')
+      await requireFreePort(config)
       const database = await openDatabase(config, { share: false, notice: output.note, progress: step })
       let opened: string[]
       try {
@@ -45,40 +49,59 @@ prints the plan and the next command. Ctrl-C stops everything cleanly.`,
         await database.close()
         throw error
       }
-      // Loaded here, because the other commands need no HTTP server.
-      const { serve, untilStopped } = await import('../serve.ts')
       const stopped = untilStopped()
       const serving = await serve(config, database)
-      const links = await signInLinks(config, database, serving.url)
-      output.result({ url: serving.url, sign_in: links, opened_gates: opened }, () =>
-        greet(output, serving.url, links, opened, database),
-      )
-      await stopped
-      output.note(pc.dim('\n  stopping…'))
-      await serving.stop()
+      try {
+        const links = await signInLinks(config, database, serving.url)
+        output.result({ url: serving.url, sign_in: links, opened_gates: opened }, () =>
+          greet(output, serving.url, links, opened, database),
+        )
+        await stopped
+        output.note(pc.dim('\n  stopping…'))
+      } finally {
+        await serving.stop()
+      }
     })
 }
 
 /** Returns the gates that were opened. The user's own database is only looked at. */
 async function prepare(database: Database, output: Output): Promise<string[]> {
   if (database.kind === 'external') {
-    const plan = await planMigration({ url: database.directUrl })
-    if (isUpToDate(plan)) return []
-    printPlan(output, plan)
-    const pending =
-      plan.migrations.join(', ') || `${plan.routines.length + plan.removedRoutines.length} routines`
-    throw new StagedoorError('migrations_pending', { pending })
+    await requireMigrated(database, output)
+    return []
   }
-  return withClient(
-    database.directUrl,
-    async (client) => {
-      // Whoever closes a gate again must find it closed after the next start.
-      if ((await gateHistory(client)).length > 0) return []
-      for (const gate of DEMO_GATES) await setGate(client, gate, true, 'first start of the embedded server')
-      return DEMO_GATES
+  return withClient(database.directUrl, openDemoGates, { role: 'workflow_admin' })
+}
+
+/** Asked as the worker: a running API needs no login that may migrate. Where that login is given, the plan is printed. */
+async function requireMigrated(database: Database, output: Output): Promise<void> {
+  const checks = await withClient(database.workerUrl, createHealthProbe(), { role: 'dot_executor' }).catch(
+    (error: unknown) => {
+      // Not even our roles or schemas are there.
+      if (
+        error instanceof StagedoorError &&
+        ['migrations_pending', 'argument_invalid', 'permission_denied'].includes(error.code)
+      )
+        return []
+      throw error
     },
-    { role: 'workflow_admin' },
   )
+  if (checks.some((check) => check.name === 'migrations' && check.ok)) return
+  const plan = await planMigration({ url: database.directUrl })
+  printPlan(output, plan)
+  const routines = plan.routines.length + plan.removed_routines.length
+  throw new StagedoorError('migrations_pending', {
+    pending: plan.migrations.join(', ') || `${routines} routines`,
+  })
+}
+
+/** All or none, and once: whoever closes a gate again must find it closed after the next start. */
+async function openDemoGates(client: Client): Promise<string[]> {
+  if ((await gateHistory(client)).length > 0) return []
+  await client.query('begin')
+  for (const gate of DEMO_GATES) await setGate(client, gate, true, 'first start of the embedded server')
+  await client.query('commit')
+  return DEMO_GATES
 }
 
 async function signInLinks(config: Config, database: Database, url: string): Promise<Record<string, string>> {
@@ -89,7 +112,7 @@ async function signInLinks(config: Config, database: Database, url: string): Pro
     async (client) => {
       const links: Record<string, string> = {}
       for (const role of SIGN_IN_ROLES) {
-        const member = await findMember(client, role)
+        const member = await findMember(client, { role })
         if (!member) continue
         const request = { subject: member.user_id, role: member.database_role, expiresIn: '12h' }
         links[role] = `${url}/#token=${await signToken(jwtSecret, request, config)}`

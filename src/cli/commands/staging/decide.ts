@@ -1,0 +1,132 @@
+import { Command } from 'commander'
+import pc from 'picocolors'
+import { StagedoorError } from '../../../errors.ts'
+import {
+  approveRecord,
+  consumeRecord,
+  findRecord,
+  rejectRecord,
+  tickItem,
+  withdrawRecord,
+} from '../../../staging/records.ts'
+import { type ActingOptions, acting, asOption } from '../../acting.ts'
+import { outputOf } from '../../context.ts'
+
+/** Enough of a digest that nobody types it by accident. */
+const SHORTEST_DIGEST = 12
+
+export function tickCommand(): Command {
+  return new Command('tick')
+    .description('tick items of a record’s checklist')
+    .argument('<id>')
+    .argument('<item...>', 'ids of items, as `staging show` lists them')
+    .option('--undo', 'take the ticks away')
+    .option('--note <text>', 'a remark to keep with them')
+    .addOption(asOption())
+    .action(async (id: string, items: string[], _options, command: Command) => {
+      const options = command.optsWithGlobals<ActingOptions & { undo?: boolean; note?: string }>()
+      const output = outputOf(options)
+      const ticked = options.undo !== true
+      await acting(
+        options,
+        async (client) => {
+          for (const item of items) await tickItem(client, id, item, ticked, options.note)
+        },
+        true,
+      )
+      output.result({ staging_record_id: id, items, ticked }, () =>
+        output.line(`${pc.green('✔')} ${items.join(', ')} ${ticked ? 'ticked' : 'open again'}`),
+      )
+    })
+}
+
+export function approveCommand(): Command {
+  return new Command('approve')
+    .description('approve exactly the bytes that you saw')
+    .argument('<id>')
+    .requiredOption(
+      '--digest <digest>',
+      `as \`staging show\` printed it; its first ${SHORTEST_DIGEST} characters will do`,
+    )
+    .option('--doc <id>', 'document of the review')
+    .addOption(asOption())
+    .action(async (id: string, _options, command: Command) => {
+      const options = command.optsWithGlobals<ActingOptions & { digest: string; doc?: string }>()
+      const output = outputOf(options)
+      await acting(
+        options,
+        async (client) => {
+          const record = await findRecord(client, id)
+          if (!record) throw new StagedoorError('staging_not_found', { record: id })
+          const long = options.digest.length >= SHORTEST_DIGEST
+          const digest =
+            long && record.content_hash.startsWith(options.digest) ? record.content_hash : options.digest
+          await approveRecord(client, id, {
+            digest,
+            ...(options.doc !== undefined && { approvalDocId: options.doc }),
+          })
+        },
+        true,
+      )
+      output.result({ staging_record_id: id, lifecycle_status: 'approved' }, () =>
+        output.line(`${pc.green('✔')} Approved ${id}`),
+      )
+    })
+}
+
+export function rejectCommand(): Command {
+  return new Command('reject')
+    .description('reject a pending record')
+    .argument('<id>')
+    .requiredOption('--reason <text>', 'for its owner to read')
+    .addOption(asOption())
+    .action(async (id: string, _options, command: Command) => {
+      const options = command.optsWithGlobals<ActingOptions & { reason: string }>()
+      const output = outputOf(options)
+      await acting(options, (client) => rejectRecord(client, id, options.reason), true)
+      output.result({ staging_record_id: id, lifecycle_status: 'rejected' }, () =>
+        output.line(`${pc.green('✔')} Rejected ${id}`),
+      )
+    })
+}
+
+export function withdrawCommand(): Command {
+  return new Command('withdraw')
+    .description('take back your own record that nobody has decided yet')
+    .argument('<id>')
+    .addOption(asOption())
+    .action(async (id: string, _options, command: Command) => {
+      const options = command.optsWithGlobals<ActingOptions>()
+      const output = outputOf(options)
+      await acting(options, (client) => withdrawRecord(client, id))
+      output.result({ staging_record_id: id, lifecycle_status: 'rejected' }, () =>
+        output.line(`${pc.green('✔')} Withdrew ${id}`),
+      )
+    })
+}
+
+export function consumeCommand(): Command {
+  return new Command('consume')
+    .description('mark a record as used by a run')
+    .argument('<id>')
+    .option('--run <id>', 'a run that is open; default: one is opened and ended')
+    .option('--command <name>', 'what consumes it, when a run is opened', 'staging consume')
+    .option('--digest <digest>', 'refuse if it holds anything else')
+    .addOption(asOption())
+    .action(async (id: string, _options, command: Command) => {
+      const options = command.optsWithGlobals<
+        ActingOptions & { run?: string; command: string; digest?: string }
+      >()
+      const output = outputOf(options)
+      const run = await acting(options, (client) =>
+        consumeRecord(client, id, {
+          command: options.command,
+          ...(options.run !== undefined && { runId: options.run }),
+          ...(options.digest !== undefined && { digest: options.digest }),
+        }),
+      )
+      output.result({ staging_record_id: id, lifecycle_status: 'consumed', run_id: run }, () =>
+        output.line(`${pc.green('✔')} Consumed ${id} by run ${run}`),
+      )
+    })
+}

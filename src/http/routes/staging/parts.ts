@@ -1,0 +1,138 @@
+/** The bytes of a part, whole or a range of them. */
+import { Readable } from 'node:stream'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { StagedoorError } from '../../../errors.ts'
+import type { ByteRange } from '../../../staging/blobs/store.ts'
+import { type Part, readPart } from '../../../staging/records.ts'
+import { parseRange } from '../../byte-range.ts'
+import { problems } from '../../responses.ts'
+import { requireRecord } from './records.ts'
+import type { Stores } from './uploads.ts'
+
+/** Never text/html or a script, whatever the bytes look like. */
+const CONTENT_TYPE = {
+  json: 'application/json; charset=utf-8',
+  text: 'text/plain; charset=utf-8',
+  blob_ref: 'application/octet-stream',
+}
+
+const bytesOf = (description: string) => ({
+  description,
+  content: Object.fromEntries(
+    Object.values(CONTENT_TYPE).map((type) => [type.split(';')[0], { schema: Type.Unknown() }]),
+  ),
+})
+
+export function partRoutes(stores: Stores): FastifyPluginAsyncTypebox {
+  return async (api) => {
+    api.get(
+      '/:id/parts/:index',
+      {
+        schema: {
+          operationId: 'getStagingPart',
+          summary: 'The bytes of a part; JSON in its canonical form. Takes Range, If-Range and If-None-Match',
+          tags: ['staging'],
+          params: Type.Object({
+            id: Type.String({ format: 'uuid', description: 'the record' }),
+            index: Type.Integer({ minimum: 0, maximum: 99, description: 'of the part, from 0' }),
+          }),
+          headers: Type.Object({
+            range: Type.Optional(Type.String({ examples: ['bytes=0-1023'] })),
+            'if-range': Type.Optional(Type.String()),
+            'if-none-match': Type.Optional(Type.String()),
+          }),
+          response: {
+            200: bytesOf('all of it; the ETag is the content_hash of the part'),
+            206: bytesOf('the range'),
+            304: { description: 'you have it', type: 'null' },
+            ...problems(400, 401, 404, 409, 416),
+          },
+        },
+      },
+      async (request, reply) => {
+        const { id, index } = request.params
+        const part = await request.transaction(async (client) => {
+          await requireRecord(client, id)
+          return readPart(client, id, index)
+        })
+        if (!part) throw new StagedoorError('not_found', { what: `part ${index} of the record ${id}` })
+        await requireBlob(id, part, stores)
+        return send(request, reply, part, stores)
+      },
+    )
+  }
+}
+
+/** Before the first header: an answer that has begun cannot become an error. */
+async function requireBlob(record: string, part: Part, { blobs }: Stores): Promise<void> {
+  if (part.blob_ref === null) return
+  const facts = await blobs.facts(part.blob_ref)
+  if (facts?.byte_len === part.byte_len && facts.content_hash === part.content_hash) return
+  const message = `The blob of part ${part.part_index} of record ${record} is ${facts ? 'not the one that was staged' : 'gone'}`
+  throw new StagedoorError('staging_tampered', { record }, { message })
+}
+
+async function send(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  part: Part,
+  stores: Stores,
+): Promise<FastifyReply> {
+  const { range, 'if-range': ifRange, 'if-none-match': ifNoneMatch } = request.headers
+  const etag = `"${part.content_hash}"`
+  // Ranges are for GET, and only of the very bytes that the caller has begun with.
+  const asked = request.method === 'GET' && (ifRange === undefined || ifRange === etag) ? range : undefined
+  const wanted = parseRange(asked, part.byte_len)
+  if (wanted === 'unsatisfiable') {
+    reply.header('content-range', `bytes */${part.byte_len}`)
+    throw unsatisfiable(part)
+  }
+  reply.headers({
+    etag,
+    'accept-ranges': 'bytes',
+    'cache-control': 'private, no-cache',
+    'content-disposition': disposition(part.part_name),
+    'content-security-policy': "default-src 'none'; sandbox",
+    'x-content-type-options': 'nosniff',
+  })
+  if (ifNoneMatch !== undefined && matches(ifNoneMatch, etag)) return reply.status(304).send()
+  if (wanted) {
+    reply.status(206).header('content-range', `bytes ${wanted.start}-${wanted.end}/${part.byte_len}`)
+  }
+  const length = wanted ? wanted.end - wanted.start + 1 : part.byte_len
+  return reply
+    .type(CONTENT_TYPE[part.payload_kind])
+    .header('content-length', length)
+    .send(request.method === 'HEAD' ? Readable.from([]) : await bytes(part, wanted, stores))
+}
+
+function unsatisfiable(part: Part): StagedoorError {
+  const reason = `the range is not within the ${part.byte_len} bytes of the part`
+  return new StagedoorError('range_invalid', { reason })
+}
+
+async function bytes(
+  part: Part,
+  range: ByteRange | undefined,
+  { blobs }: Stores,
+): Promise<Buffer | Readable> {
+  if (part.blob_ref !== null) return blobs.open(part.blob_ref, range)
+  const whole = Buffer.from(part.content ?? '', 'utf8')
+  return range ? whole.subarray(range.start, range.end + 1) : whole
+}
+
+function matches(header: string, etag: string): boolean {
+  return header.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === etag)
+}
+
+/** A name for old clients in ASCII, and the name itself (RFC 6266). Always a download. */
+function disposition(name: string): string {
+  const ascii = name.replace(/[^\x20-\x7e]|["\\%]/g, '_')
+  const encoded = encodeURIComponent(name).replace(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+  return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`
+}

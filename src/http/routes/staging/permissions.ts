@@ -1,0 +1,92 @@
+/** What the caller may do with a record now, and why not. For buttons and messages: the database decides. */
+import type { Client } from '../../../db/connection.ts'
+import type { ChecklistItem, StagingRecord } from '../../../staging/records.ts'
+
+const GATE = 'iu_core.staging_writes_enabled'
+
+export interface Standing {
+  readonly actor: string
+  readonly rights: readonly string[]
+  readonly gateOpen: boolean
+}
+
+/** An agent's token has an agent's rights only, whatever its subject is besides. */
+export async function readStanding(
+  client: Client,
+  workspace: string | null,
+  role: string,
+): Promise<Standing> {
+  const { rows } = await client.query<Standing>(
+    `select iu_core.fn_actor() as actor,
+            exists (select from iu_core.dot_config where key = $3 and value = 'true') as "gateOpen",
+            case when iu_core.fn_caller_is_service() then array['read', 'stage', 'operate', 'review']
+                 else array(select unnest(a.rights) from iu_core.fn_my_memberships() m
+                              join iu_core.app_role a on a.app_role = m.app_role where m.workspace_id = $1
+                            intersect
+                            select unnest(a.rights) from iu_core.app_role a
+                             where $2 <> 'stagedoor_agent' or a.app_role = 'agent') end as rights`,
+    [workspace, role, GATE],
+  )
+  return rows[0]!
+}
+
+export interface Permission {
+  readonly allowed: boolean
+  readonly reason: string | null
+}
+
+export function permissions(record: StagingRecord, checklist: readonly ChecklistItem[], standing: Standing) {
+  const right = (name: string) =>
+    !standing.rights.includes(name) && `You do not have the right to ${name} in this workspace.`
+  const gate = !standing.gateOpen && `The gate ${GATE} is closed.`
+  const undecided = notPending(record)
+  const open = checklist.filter((item) => item.required && item.ticked_at === null)
+  return {
+    tick: permission(
+      right('review'),
+      undecided,
+      checklist.length === 0 && 'The record has no checklist.',
+      gate,
+    ),
+    approve: permission(
+      right('review'),
+      undecided,
+      record.four_eyes &&
+        [record.owner_actor, record.owner_via].includes(standing.actor) &&
+        'It is your own; somebody else must decide.',
+      record.checklist_required &&
+        open.length > 0 &&
+        `The checklist has open items: ${open.map((item) => item.item_id).join(', ')}.`,
+      gate,
+    ),
+    reject: permission(right('review'), undecided, gate),
+    withdraw: permission(
+      record.owner_actor !== standing.actor && 'Only its owner withdraws it.',
+      right('stage'),
+      undecided,
+      gate,
+    ),
+    consume: permission(right('operate'), notConsumable(record), gate),
+  }
+}
+
+/** The first reason counts. */
+function permission(...reasons: (string | false)[]): Permission {
+  const reason = reasons.find((candidate) => candidate !== false)
+  return { allowed: reason === undefined, reason: reason || null }
+}
+
+function notPending(record: StagingRecord): string | false {
+  if (record.lifecycle_status !== 'pending') return `It is ${record.lifecycle_status} already.`
+  return overdue(record)
+}
+
+function notConsumable(record: StagingRecord): string | false {
+  if (record.lifecycle_status === 'approved') return overdue(record)
+  if (record.lifecycle_status !== 'pending') return `It is ${record.lifecycle_status} already.`
+  return record.approval_required ? 'It must be approved first.' : overdue(record)
+}
+
+function overdue(record: StagingRecord): string | false {
+  return record.expires_at.getTime() <= Date.now() && 'It has expired.'
+}
