@@ -8,8 +8,9 @@ import { outbox } from './outbox/outbox.ts'
 import { jsonLine, tableFor } from './report.ts'
 import { recordResult } from './results.ts'
 import { type BenchServer, startBenchServer } from './server.ts'
+import { staging } from './staging/staging.ts'
 
-const BENCHMARKS: readonly Benchmark[] = [outbox]
+const BENCHMARKS: readonly Benchmark[] = [outbox, staging]
 
 try {
   process.exitCode = await main(process.argv.slice(2))
