@@ -1,7 +1,10 @@
 import { defineConfig } from 'vitest/config'
 
 /** What lives in the database is tested on the oldest and on the newest PostgreSQL that we support. */
-const SQL_SUITES = ['access', 'gates', 'events', 'runs', 'db/doctor', 'staging'].map((room) => `test/${room}/**/*.test.ts`)
+const SQL_SUITES = [
+  ...['access', 'gates', 'events', 'runs', 'staging', 'db/doctor'].map((room) => `test/${room}/**/*.test.ts`),
+  ...['foreign', 'history', 'roles', 'routines'].map((name) => `test/db/migrate/${name}.test.ts`),
+]
 
 export default defineConfig({
   test: {

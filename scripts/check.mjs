@@ -8,8 +8,12 @@ const TSC = 'node_modules/typescript/bin/tsc'
 
 /** The direction of imports is a test, so `tests` covers it. */
 const STEPS = {
-  lint: [['node_modules/@biomejs/biome/bin/biome', 'ci', '.']],
+  lint: [
+    ['node_modules/@biomejs/biome/bin/biome', 'ci', ...(process.stderr.isTTY ? [] : ['--colors=off']), '.'],
+  ],
+  // The benchmarks are checked against the product's built types.
   types: [
+    ['scripts/build.mjs'],
     [TSC, '-p', 'tsconfig.json'],
     [TSC, '-p', 'console/tsconfig.json', '--noEmit'],
   ],

@@ -86,6 +86,7 @@ test('npm run check runs the chosen steps to the end and says which failed', asy
   const biome = (code: number) =>
     checkout.write('node_modules/@biomejs/biome/bin/biome', `process.exit(${code})`)
   checkout.write('node_modules/typescript/bin/tsc', '')
+  checkout.write('scripts/build.mjs', '')
   biome(1)
   const failed = await checkout.run('scripts/check.mjs', ['lint', 'types'])
   expect(failed.code).toBe(1)
