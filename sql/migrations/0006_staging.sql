@@ -14,9 +14,9 @@ create table iu_core.iu_staging_kind_policy (
   four_eyes boolean not null,
   -- Every required item of the part named checklist must be ticked before approval.
   checklist_required boolean not null,
-  time_to_live interval not null constraint iu_staging_kind_policy_lives check (time_to_live >= interval '1 minute' and isfinite(time_to_live)),
+  time_to_live interval not null constraint iu_staging_kind_policy_lives check (time_to_live between interval '1 minute' and interval '10 years'),
   -- How long the payload is kept after the record has ended.
-  retention interval not null constraint iu_staging_kind_policy_retains check (retention >= interval '0' and isfinite(retention)),
+  retention interval not null constraint iu_staging_kind_policy_retains check (retention between interval '0' and interval '100 years'),
   reason text not null
 );
 insert into iu_core.iu_staging_kind_policy values
@@ -132,6 +132,8 @@ create index iu_staging_record_lifecycle_status on iu_core.iu_staging_record (li
 -- overdue would read all of it (measured over 1,000,000 records: 416 ms, with this 2 ms).
 create index iu_staging_record_expires_at on iu_core.iu_staging_record (expires_at)
   where lifecycle_status in ('pending', 'approved');
+-- The list of one workspace, newest first.
+create index iu_staging_record_workspace on iu_core.iu_staging_record (workspace_id, staging_record_id);
 create index iu_staging_record_staging_kind on iu_core.iu_staging_record (staging_kind);
 create index iu_staging_record_payload_type on iu_core.iu_staging_record (payload_type);
 create index iu_staging_record_owner_actor on iu_core.iu_staging_record (owner_actor);
@@ -206,10 +208,22 @@ grant select on iu_core.iu_staging_kind_policy_audit to service_role, dot_execut
 
 -- People read their workspaces' records; an agent reads its own only.
 alter table iu_core.iu_staging_record enable row level security;
+-- The workspaces where whoever acts is more than an agent. An agent's token may come without a role of its own and run
+-- as a person's; what it sees must not depend on that. Frozen: policies use it.
+create function iu_core.fn_my_workspaces_as_person() returns setof uuid
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+  select w from iu_core.fn_my_workspaces() as w
+   where iu_core.fn_member_role(w, (select iu_core.fn_actor())) <> 'agent'
+$$;
+revoke all on function iu_core.fn_my_workspaces_as_person() from public;
+grant execute on function iu_core.fn_my_workspaces_as_person() to authenticated, stagedoor_reviewer;
+
 create policy iu_staging_record_member_reads on iu_core.iu_staging_record for select
-  to authenticated, stagedoor_reviewer using (workspace_id in (select iu_core.fn_my_workspaces()));
-create policy iu_staging_record_agent_reads_own on iu_core.iu_staging_record for select
-  to stagedoor_agent
+  to authenticated, stagedoor_reviewer using (workspace_id in (select iu_core.fn_my_workspaces_as_person()));
+create policy iu_staging_record_owner_reads on iu_core.iu_staging_record for select
+  to authenticated, stagedoor_reviewer, stagedoor_agent
   using (owner_actor = (select iu_core.fn_actor()) and workspace_id in (select iu_core.fn_my_workspaces()));
 create policy iu_staging_record_service_reads on iu_core.iu_staging_record for select
   to service_role, dot_executor, directus using (true);
@@ -235,10 +249,9 @@ grant select on iu_core.iu_staging_blob_trash to dot_executor, service_role;
 -- was unregistered.
 drop policy event_outbox_member_reads on iu_core.event_outbox;
 create policy event_outbox_member_reads on iu_core.event_outbox for select
-  to authenticated, stagedoor_reviewer
-  using (workspace_id in (select iu_core.fn_my_workspaces()) or (workspace_id is null and event_domain = 'system'));
+  to authenticated, stagedoor_reviewer using (workspace_id in (select iu_core.fn_my_workspaces_as_person()));
 create policy event_outbox_agent_reads_own on iu_core.event_outbox for select
-  to stagedoor_agent
+  to authenticated, stagedoor_reviewer, stagedoor_agent
   using ((workspace_id is null and event_domain = 'system')
          or (workspace_id in (select iu_core.fn_my_workspaces())
              and (event_domain <> 'staging' or actor = (select iu_core.fn_actor())

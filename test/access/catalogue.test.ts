@@ -12,6 +12,7 @@ const PEOPLE = ['anon', 'authenticated', 'stagedoor_agent', 'stagedoor_reviewer'
 const MEMBERSHIP_PRIMITIVES = {
   'iu_core.require_member(uuid,text)': 'it is the check itself',
   'iu_core.fn_my_workspaces()': 'the right-hand side of every policy: only the workspaces of whoever acts',
+  'iu_core.fn_my_workspaces_as_person()': 'the same for policies that leave agents out: it takes no argument',
   'iu_core.fn_my_memberships()': 'the same with names and roles: it takes no argument and shows only the own',
   'iu_core.fn_gate_open(text)': 'vector_worker asks a shared switch, which has no workspace',
 }
@@ -144,6 +145,7 @@ it('lets agents execute nothing that decides', async () => {
     'iu_core.fn_caller_is_service()',
     'iu_core.fn_caller_role()',
     'iu_core.fn_iu_staging_checklist(uuid)',
+    'iu_core.fn_iu_staging_checklist_items(jsonb)',
     'iu_core.fn_iu_staging_create(text,text,text,jsonb[],uuid,text,text,text,text,timestamp with time zone,jsonb,uuid[])',
     'iu_core.fn_iu_staging_key(text[])',
     'iu_core.fn_iu_staging_withdraw(uuid)',

@@ -4,6 +4,7 @@ import type pg from 'pg'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { canonicalJson, digestJson, digestRecord, digestText } from '../../src/staging/canonical.ts'
 import { useDatabase } from '../support/database.ts'
+import { sqlstateOf } from '../support/sqlstate.ts'
 import { databaseVerdicts, ourVerdict, prepareVerdicts } from './canonical-verdict.ts'
 import { brokenText, jsonText, numberText } from './json-texts.ts'
 
@@ -132,6 +133,18 @@ describe('SQL and TypeScript agree', () => {
     )
     expect(await databaseVerdicts(session, [given])).toEqual(['refused'])
   })
+
+  it.each(['1e131071', '-1e131071', '1e-16383', '0e-16383'])(
+    'that 20,000 times %s is refused before it becomes gigabytes of text',
+    async (number) => {
+      const started = performance.now()
+      const digest = session.query('select iu_core.fn_iu_staging_json_digest($1)', [
+        `[${Array(20_000).fill(number).join()}]`,
+      ])
+      expect(await sqlstateOf(digest)).toBe('SD506')
+      expect(performance.now() - started).toBeLessThan(2000)
+    },
+  )
 
   it('on a million levels, which are refused and not a crash', () => {
     expect(() => canonicalJson('['.repeat(1_000_000))).toThrow(

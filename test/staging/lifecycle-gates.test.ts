@@ -45,7 +45,7 @@ const WRITES: [string, Who, string][] = [
   ['withdraw', 'agent', 'withdraw(:held)'],
   ['consume', 'operator', 'consume(:held, :run)'],
   ['unregister', 'worker', 'unregister(:held)'],
-  ['emit_event', 'worker', `emit_event(:held, 'record_created')`],
+  ['emit_event', 'worker', `emit_event(:held, 'ingestion_complete')`],
   ['expire', 'worker', 'expire()'],
   ['cleanup', 'worker', 'cleanup()'],
   ['cleanup as a dry run', 'worker', `cleanup('{"dry_run": true}')`],

@@ -97,8 +97,12 @@ async function apply(one: Step, model: StagingModel, hashes: Map<string, string>
   const hash = hashes.get(id) ?? '0'.repeat(64)
   const digest = (sees: 'right' | 'wrong' | undefined) =>
     sees === 'right' ? hash : sees && hash.split('').reverse().join('')
-  const call = (sql: string, values: unknown[] = []) =>
-    answerOf(session.query(`select iu_core.fn_iu_staging_${sql} as answer`, values))
+  const call = async (sql: string, values: unknown[] = []) => {
+    const answer = await answerOf(session.query(`select iu_core.fn_iu_staging_${sql} as answer`, values))
+    // The server tells of an error before it lets go of the row, and expire passes over a row that is locked.
+    if (typeof answer === 'string') await session.query('select')
+    return answer
+  }
   const ok = <T>(work: () => T) => model.attempt(() => work() ?? 'ok')
   const both = async (sql: Promise<unknown>, said: unknown) => {
     const answer = await sql

@@ -4,7 +4,7 @@ import { STAGING_KINDS } from '../../src/staging/records.ts'
 import { useDatabase } from '../support/database.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
 import { type Workplace, workplace } from './people.ts'
-import { eventsOf, PACKAGE, type Staging, stage, startRun } from './staged.ts'
+import { eventsOf, jsonPart, PACKAGE, type Staging, stage, startRun } from './staged.ts'
 
 const db = useDatabase()
 let place: Workplace
@@ -39,6 +39,8 @@ const TYPE: Record<(typeof STAGING_KINDS)[number], string> = {
   event_working_state: 'event_working_state',
 }
 
+const CHECKLIST = jsonPart('["the figures match"]', 'checklist')
+
 describe.each(STAGING_KINDS)('%s', (kind) => {
   const required = ['mark_manifest', 'review_package', 'cut_preview'].includes(kind)
 
@@ -47,9 +49,25 @@ describe.each(STAGING_KINDS)('%s', (kind) => {
     async () => {
       const consume = (id: string) =>
         sqlstateOf(place.operator.session.query('select iu_core.fn_iu_staging_consume($1, $2)', [id, run]))
-      const first = await stage(place.agent.session, { workspace: place.workspace, kind, type: TYPE[kind] })
+      const parts = [jsonPart('{}'), ...(kind === 'review_package' ? [CHECKLIST] : [])]
+      const first = await stage(place.agent.session, {
+        workspace: place.workspace,
+        kind,
+        type: TYPE[kind],
+        parts,
+      })
       expect(await consume(first.staging_record_id)).toBe(required ? 'SD510' : 'not refused')
-      const second = await stage(place.agent.session, { workspace: place.workspace, kind, type: TYPE[kind] })
+      const second = await stage(place.agent.session, {
+        workspace: place.workspace,
+        kind,
+        type: TYPE[kind],
+        parts,
+      })
+      if (kind === 'review_package') {
+        await place.reviewer.session.query(`select iu_core.fn_iu_staging_tick($1, '1')`, [
+          second.staging_record_id,
+        ])
+      }
       expect(await approve('reviewer', second)).toBe('not refused')
       expect(await consume(second.staging_record_id)).toBe('not refused')
       const events = (await eventsOf(db.pool('postgres'), first.staging_record_id)).map(
@@ -60,7 +78,11 @@ describe.each(STAGING_KINDS)('%s', (kind) => {
   )
 
   it('lives and is kept as long as its policy says', async () => {
-    const made = await own({ kind, type: TYPE[kind] })
+    const made = await own({
+      kind,
+      type: TYPE[kind],
+      parts: [jsonPart('{}'), ...(kind === 'review_package' ? [CHECKLIST] : [])],
+    })
     await place.reviewer.session.query(`select iu_core.fn_iu_staging_reject($1, 'no')`, [
       made.staging_record_id,
     ])

@@ -32,13 +32,15 @@ expire          42501  42501   42501     42501     42501  42501  42501     42501
 cleanup         42501  42501   42501     42501     42501  42501  42501     42501  42501          42501     ok            ok
 blobs_orphaned  42501  42501   42501     42501     42501  42501  42501     42501  42501          42501     ok            ok
 blobs_take      42501  42501   42501     42501     42501  42501  42501     42501  42501          42501     ok            ok
-emit_event      42501  42501   42501     42501     42501  42501  42501     42501  42501          ok        ok            ok
+emit_event      42501  42501   42501     42501     42501  42501  42501     42501  42501          SD001     SD001         SD001
 healthcheck     42501  42501   42501     42501     42501  42501  42501     42501  42501          ok        ok            ok
 set_policy      42501  42501   42501     42501     42501  42501  42501     42501  42501          42501     42501         42501
 checklist       42501  ok      ok        ok        ok     SD501  SD501     SD501  42501          ok        ok            ok
 checklist_own   42501  ok      ok        ok        ok     ok     SD501     SD501  42501          ok        ok            ok
 key             42501  ok      ok        ok        ok     ok     ok        ok     42501          ok        ok            ok
 blobs_hold      42501  42501   42501     42501     42501  42501  42501     42501  42501          42501     42501         42501
+checklist_check 42501  42501   42501     42501     42501  42501  42501     42501  42501          42501     42501         42501
+checklist_items 42501  ok      ok        ok        ok     ok     ok        ok     42501          ok        ok            ok
 emit            42501  42501   42501     42501     42501  42501  42501     42501  42501          42501     42501         42501
 end             42501  42501   42501     42501     42501  42501  42501     42501  42501          42501     42501         42501
 json_digest     42501  42501   42501     42501     42501  42501  42501     42501  42501          42501     42501         42501
@@ -82,6 +84,8 @@ const CALLS: Record<string, string> = {
   checklist: 'checklist(:free)',
   checklist_own: 'checklist(:own)',
   key: `key('a', 'b')`,
+  checklist_check: `checklist_check(array['{}'::jsonb], false)`,
+  checklist_items: `checklist_items('[]')`,
   emit: `emit(null::iu_core.iu_staging_record, 'record_created', 'x')`,
   end: `end(:other, 'x', 'x')`,
   json_digest: `json_digest('{}')`,

@@ -19,7 +19,8 @@ begin
   select * into r from iu_core.iu_staging_record
    where staging_record_id = p_staging_record_id and lifecycle_status = 'pending' and expires_at > clock_timestamp()
      for update;
-  if not found then
+  -- Asked again under the lock: it may have been a long wait.
+  if not found or r.expires_at <= clock_timestamp() then
     perform iu_core.fn_iu_staging_refuse(p_staging_record_id, 'approved');
   end if;
   if p_digest is distinct from r.content_hash then

@@ -29,7 +29,8 @@ begin
    where staging_record_id = p_staging_record_id and expires_at > clock_timestamp()
      and (lifecycle_status = 'approved' or (lifecycle_status = 'pending' and not approval_required))
      for update;
-  if not found then
+  -- Asked again under the lock: it may have been a long wait.
+  if not found or r.expires_at <= clock_timestamp() then
     perform iu_core.fn_iu_staging_refuse(p_staging_record_id, 'consumed');
   end if;
   if p_digest is not null and p_digest <> r.content_hash then

@@ -64,6 +64,7 @@ begin
     perform iu_core.fn_iu_staging_json_digest(p_metadata);
   end if;
   v_digests := iu_core.fn_iu_staging_part_digests(p_parts);
+  perform iu_core.fn_iu_staging_checklist_check(p_parts, v_policy.checklist_required);
   v_hash := iu_core.fn_iu_staging_record_digest(v_digests);
   if v_digests @> '[{"payload_kind": "blob_ref"}]' then
     perform iu_core.fn_iu_staging_blobs_hold(

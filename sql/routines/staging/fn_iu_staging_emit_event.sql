@@ -1,5 +1,4 @@
--- One event for one transition: references only. The functions of the lifecycle write theirs themselves; this is for
--- whoever tells of something else that happened to a record.
+-- Tells of something that happened to a record: references only. The functions of the lifecycle write theirs themselves.
 create or replace function iu_core.fn_iu_staging_emit_event(
   p_staging_record_id uuid,
   p_event_type text,
@@ -24,6 +23,23 @@ begin
       detail = json_build_object('event', concat_ws('.', 'staging', p_event_type))::text;
   end if;
   select * into strict r from iu_core.iu_staging_record where staging_record_id = p_staging_record_id;
+  -- A transition has one event, and its own function writes it: nobody tells of one that was not.
+  if p_event_type like 'record\_%' then
+    if not (case p_event_type
+             when 'record_created' then true
+             when 'record_approved' then r.approved_at is not null
+             when 'record_rejected' then r.rejected_at is not null
+             when 'record_consumed' then r.consumed_at is not null
+             when 'record_expired' then r.expired_at is not null
+             when 'record_cleaned' then r.cleaned_at is not null
+             else false end)
+       or exists (select from iu_core.event_outbox e
+                   where e.event_domain = 'staging' and e.event_type = p_event_type
+                     and e.event_subject_ref = p_staging_record_id::text) then
+      raise exception using errcode = 'SD001',
+        message = format('staging.%s is not true of record %s, or was told already', p_event_type, p_staging_record_id);
+    end if;
+  end if;
   return iu_core.fn_iu_staging_emit(r, p_event_type, v_actor.actor, v_actor.via);
 end $$;
 

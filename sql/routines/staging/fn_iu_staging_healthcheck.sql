@@ -67,6 +67,17 @@ begin
   v_checks := v_checks || jsonb_build_object('name', 'digests', 'ok', v_bad is null,
     'detail', coalesce('bytes differ from their digest in ' || v_bad, format('%s parts looked at, all as staged', v_count)));
 
+  -- A record whose rows are gone has no part that a sample of parts could find.
+  select string_agg(s.staging_record_id::text, ', ') into v_bad
+    from ((select staging_record_id, part_count from iu_core.iu_staging_record
+            where lifecycle_status <> 'cleaned' order by staging_record_id desc limit (p_sample + 1) / 2)
+          union
+          (select staging_record_id, part_count from iu_core.iu_staging_record
+            where lifecycle_status <> 'cleaned' order by staging_record_id limit p_sample / 2)) as s
+   where s.part_count <> (select count(*) from iu_core.iu_staging_payload p where p.staging_record_id = s.staging_record_id);
+  v_checks := v_checks || jsonb_build_object('name', 'parts present', 'ok', v_bad is null,
+    'detail', coalesce('parts are missing of ' || v_bad, 'the newest and the oldest records have all their parts'));
+
   -- Only a problem when somebody should be expiring them.
   select count(*) into v_count from iu_core.iu_staging_record
    where lifecycle_status in ('pending', 'approved') and expires_at <= now() - interval '1 hour';

@@ -19,15 +19,16 @@ begin
   foreach v_part in array p_parts loop
     v_problem := case
       when jsonb_typeof(v_part) is distinct from 'object' then 'it must be a JSON object'
-      when coalesce(v_part ->> 'part_name', '') !~ '\S' then 'part_name is missing'
+      when jsonb_typeof(v_part -> 'part_name') is distinct from 'string' or v_part ->> 'part_name' !~ '\S'
+        then 'part_name is missing'
       when length(v_part ->> 'part_name') > 200 then 'part_name has more than 200 characters'
-      when v_part ->> 'payload_kind' is null or v_part ->> 'payload_kind' not in ('json', 'text', 'blob_ref')
+      when jsonb_typeof(v_part -> 'payload_kind') is distinct from 'string' or v_part ->> 'payload_kind' not in ('json', 'text', 'blob_ref')
         then 'payload_kind must be json, text or blob_ref'
       when v_part ->> 'payload_kind' = 'json' and not v_part ? 'payload_json' then 'payload_json is missing'
       when v_part ->> 'payload_kind' = 'text' and jsonb_typeof(v_part -> 'payload_text') is distinct from 'string'
         then 'payload_text is missing or not a string'
-      when v_part ->> 'payload_kind' = 'blob_ref' and nullif(v_part ->> 'blob_ref', '') is null then 'blob_ref is missing'
-      when v_part ->> 'payload_kind' = 'blob_ref' and coalesce(v_part ->> 'content_hash', '') !~ '^[0-9a-f]{64}$'
+      when v_part ->> 'payload_kind' = 'blob_ref' and (jsonb_typeof(v_part -> 'blob_ref') is distinct from 'string' or v_part ->> 'blob_ref' = '') then 'blob_ref is missing'
+      when v_part ->> 'payload_kind' = 'blob_ref' and (jsonb_typeof(v_part -> 'content_hash') is distinct from 'string' or v_part ->> 'content_hash' !~ '^[0-9a-f]{64}$')
         then 'content_hash must be the sha-256 of the blob, in hex'
       when v_part ->> 'payload_kind' = 'blob_ref'
            and (jsonb_typeof(v_part -> 'byte_len') is distinct from 'number' or v_part ->> 'byte_len' !~ '^[0-9]{1,15}$')
