@@ -1,13 +1,20 @@
 /** The library: one database, the modules over it, closed together. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { readConfig } from './config.ts'
 import { type Client, createPool } from './db/connection.ts'
 import { createHealthProbe, type HealthCheck } from './db/health.ts'
 import { type MigrationPlan, migrate, planMigration } from './db/migrate/migrate.ts'
 import { type Database, openDatabase } from './db/open.ts'
 import { inTransaction } from './db/transaction.ts'
+import { StagedoorError } from './errors.ts'
 import * as outbox from './events/outbox.ts'
 import * as gates from './gates/gates.ts'
+import { createDiskBlobStore } from './staging/blobs/disk.ts'
+import type { BlobStore } from './staging/blobs/store.ts'
+import { requireIntactBlobs, withBlobHealth } from './staging/blobs/verify.ts'
 import * as lifecycle from './staging/lifecycle.ts'
+import { deleteTrash } from './staging/maintenance.ts'
 import * as records from './staging/records.ts'
 
 export interface StagedoorOptions {
@@ -15,7 +22,7 @@ export interface StagedoorOptions {
   readonly databaseUrl?: string
   /** The same database directly and as the login that migrates; default: `databaseUrl`. */
   readonly databaseDirectUrl?: string
-  /** Folder of the embedded server; default `.stagedoor`. */
+  /** Folder of the embedded server, and of the blobs (`blobs` in it); default `.stagedoor`. */
   readonly home?: string
 }
 
@@ -43,9 +50,14 @@ export interface Stagedoor {
     ): Promise<number>
     list(page?: { limit?: number; after?: string }): Promise<outbox.OutboxEvent[]>
   }
-  /** Acts as the back end. What people do goes through the API, under their own role. */
+  /**
+   * Acts as the back end (service_role), for others where they are named (`owner_actor`, `approvedBy`). What people do
+   * goes through the API, under their own role. Blobs are proved before approval and consumption if they are those of
+   * `home`: always with the embedded server, else if there is a folder `blobs` in it.
+   */
   readonly staging: {
-    create(record: records.NewRecord): Promise<records.CreatedRecord>
+    /** As an object, or as JSON text, which keeps what JavaScript rounds: numbers beyond 2^53. */
+    create(record: records.NewRecord | string): Promise<records.CreatedRecord>
     list(filter?: Partial<records.RecordFilter>): Promise<records.StagingRecord[]>
     get(id: string): Promise<records.StagingRecord | undefined>
     part(id: string, index: number): Promise<records.Part | undefined>
@@ -59,6 +71,7 @@ export interface Stagedoor {
     consume(id: string, consumer?: Parameters<typeof records.consumeRecord>[2]): Promise<string>
     unregister(id: string): Promise<void>
     expire(limit?: number): Promise<number>
+    /** With the embedded server the blobs of what was cleaned go, too; elsewhere the server deletes them in a while. */
     cleanup(scope?: lifecycle.CleanupScope): Promise<lifecycle.CleanupResult>
     health(sample?: number): Promise<lifecycle.StagingHealth>
   }
@@ -77,11 +90,17 @@ export async function createStagedoor(options: StagedoorOptions = {}): Promise<S
     ...(options.home !== undefined && { home: options.home }),
   })
   const database = await openDatabase(config, { share: true, announce: true })
-  return assemble(database)
+  return assemble(database, knownBlobs(database, config.home))
+}
+
+/** Another machine's server keeps its blobs elsewhere; here they would all look as if they were gone. */
+export function knownBlobs(database: Database, home: string): BlobStore | undefined {
+  const folder = join(home, 'blobs')
+  return database.kind === 'embedded' || existsSync(folder) ? createDiskBlobStore(folder) : undefined
 }
 
 /** For the CLI and the server, which open the database themselves. */
-export function assemble(database: Database): Stagedoor {
+export function assemble(database: Database, blobs?: BlobStore): Stagedoor {
   const workers = createPool(database.workerUrl, { role: 'dot_executor', purpose: 'library', max: 4 })
   const administrator = createPool(database.directUrl, {
     role: 'workflow_admin',
@@ -90,6 +109,11 @@ export function assemble(database: Database): Stagedoor {
   })
   const probe = createHealthProbe()
   const worker = <T>(work: (client: Client) => Promise<T>) => inTransaction(workers, work)
+  const service = <T>(work: (client: Client) => Promise<T>) =>
+    inTransaction(workers, work, { role: 'service_role' })
+  const prove = async (client: Client, id: string): Promise<void> => {
+    if (blobs) await requireIntactBlobs(client, blobs, id, { others: 'trusted' })
+  }
   const admin = <T>(work: (client: Client) => Promise<T>) => inTransaction(administrator, work)
   return {
     gates: {
@@ -113,21 +137,40 @@ export function assemble(database: Database): Stagedoor {
         worker((client) => outbox.listEvents(client, { limit, ...(after !== undefined && { after }) })),
     },
     staging: {
-      create: (record) => worker((client) => records.createRecord(client, JSON.stringify(record))),
-      list: (filter = {}) => worker((client) => records.listRecords(client, { limit: 50, ...filter })),
-      get: (id) => worker((client) => records.findRecord(client, id)),
-      part: (id, index) => worker((client) => records.readPart(client, id, index)),
-      checklist: (id) => worker((client) => records.readChecklist(client, id)),
+      create: (record) => service((client) => records.createRecord(client, textOf(record))),
+      list: (filter = {}) => service((client) => records.listRecords(client, { limit: 50, ...filter })),
+      get: (id) => service((client) => records.findRecord(client, id)),
+      part: (id, index) => service((client) => records.readPart(client, id, index)),
+      checklist: (id) => service((client) => records.readChecklist(client, id)),
       tick: (id, item, ticked = true, note) =>
-        worker((client) => records.tickItem(client, id, item, ticked, note)),
-      approve: (id, decision) => worker((client) => records.approveRecord(client, id, decision)),
-      reject: (id, reason) => worker((client) => records.rejectRecord(client, id, reason)),
-      withdraw: (id) => worker((client) => records.withdrawRecord(client, id)),
-      consume: (id, consumer = {}) => worker((client) => records.consumeRecord(client, id, consumer)),
-      unregister: (id) => worker((client) => records.unregisterRecord(client, id)),
-      expire: (limit) => worker((client) => lifecycle.expireRecords(client, limit)),
-      cleanup: (scope) => worker((client) => lifecycle.cleanRecords(client, scope)),
-      health: (sample) => worker((client) => lifecycle.stagingHealth(client, sample)),
+        service((client) => records.tickItem(client, id, item, ticked, note)),
+      approve: (id, decision) =>
+        service(async (client) => {
+          await prove(client, id)
+          await records.approveRecord(client, id, decision)
+        }),
+      reject: (id, reason) => service((client) => records.rejectRecord(client, id, reason)),
+      withdraw: (id) => service((client) => records.withdrawRecord(client, id)),
+      consume: (id, consumer = {}) =>
+        service(async (client) => {
+          await prove(client, id)
+          return records.consumeRecord(client, id, consumer)
+        }),
+      unregister: (id) => service((client) => records.unregisterRecord(client, id)),
+      expire: (limit) => service((client) => lifecycle.expireRecords(client, limit)),
+      async cleanup(scope) {
+        const result = await service((client) => lifecycle.cleanRecords(client, scope))
+        // Only the embedded server's blobs are surely the ones in this folder.
+        if (blobs && database.kind === 'embedded' && !result.dry_run) {
+          while ((await service((client) => deleteTrash(client, blobs))) > 0);
+        }
+        return result
+      },
+      health: (sample) =>
+        service(async (client) => {
+          const health = await lifecycle.stagingHealth(client, sample)
+          return blobs ? withBlobHealth(client, blobs, health, sample) : health
+        }),
     },
     health: () => worker(probe),
     plan: () => planMigration({ url: database.directUrl }),
@@ -136,5 +179,15 @@ export function assemble(database: Database): Stagedoor {
       await Promise.all([workers.end(), administrator.end()])
       await database.close()
     },
+  }
+}
+
+function textOf(record: records.NewRecord | string): string {
+  if (typeof record === 'string') return record
+  try {
+    return JSON.stringify(record)
+  } catch (error) {
+    const reason = `The record cannot be written as JSON (${(error as Error).message}); give its JSON text instead`
+    throw new StagedoorError('argument_invalid', { reason }, { cause: error })
   }
 }

@@ -1,5 +1,10 @@
-import { afterEach, expect, it } from 'vitest'
-import { createStagedoor, type Stagedoor } from '../src/index.ts'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { afterEach, expect, it, onTestFinished } from 'vitest'
+import { createStagedoor, digestJson, digestRecord, type Stagedoor } from '../src/index.ts'
+import { createDiskBlobStore } from '../src/staging/blobs/disk.ts'
 import { useDatabase } from './support/database.ts'
 import { MIGRATOR } from './support/template.ts'
 
@@ -68,6 +73,61 @@ it('holds and decides as the back end', async () => {
   await staging.consume(id, { command: 'library test' })
   expect(await staging.get(id)).toMatchObject({ lifecycle_status: 'consumed' })
   expect((await staging.health()).ok).toBe(true)
+})
+
+const RECORD = {
+  staging_kind: 'nosql_payload',
+  payload_type: 'nosql_payload',
+  purpose: 'try',
+  parts: [{ part_name: 'n', payload_kind: 'json', payload_json: 1 }],
+} as const
+
+it('takes JSON text as it is, and says what to do about a BigInt', async () => {
+  stagedoor = await createStagedoor({ databaseUrl: db.url(MIGRATOR) })
+  await stagedoor.gates.open('iu_core.staging_writes_enabled')
+  const number = '12345678901234567890.10'
+  const text = JSON.stringify(RECORD).replace('"payload_json":1', `"payload_json":${number}`)
+  const made = await stagedoor.staging.create(text)
+  expect((await stagedoor.staging.part(made.staging_record_id, 0))?.content).toBe(number)
+  const { content_hash } = digestJson(number)
+  expect(made.content_hash).toBe(digestRecord([{ part_name: 'n', payload_kind: 'json', content_hash }]))
+  const big = { ...RECORD, parts: [{ part_name: 'n', payload_kind: 'json', payload_json: 1n }] } as const
+  await expect(async () => stagedoor!.staging.create(big)).rejects.toMatchObject({ code: 'argument_invalid' })
+})
+
+it('acts for named others, and says through whom', async () => {
+  stagedoor = await createStagedoor({ databaseUrl: db.url(MIGRATOR) })
+  await stagedoor.gates.open('iu_core.staging_writes_enabled')
+  const { staging } = stagedoor
+  const { staging_record_id: id, content_hash: digest } = await staging.create({
+    ...RECORD,
+    staging_kind: 'cut_preview',
+    payload_type: 'import_preview',
+    owner_actor: 'ada',
+  })
+  expect(await staging.get(id)).toMatchObject({ owner_actor: 'ada', owner_via: expect.any(String) })
+  await staging.approve(id, { digest, approvedBy: 'grace' })
+  expect(await staging.get(id)).toMatchObject({ approved_by: 'grace', approved_via: expect.any(String) })
+})
+
+it('neither approves nor consumes a blob of its home that was changed, and its health says so', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'stagedoor-library-'))
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+  const store = createDiskBlobStore(join(home, 'blobs'))
+  const blob = await store.put(Readable.from(['the original']))
+  stagedoor = await createStagedoor({ databaseUrl: db.url(MIGRATOR), home })
+  await stagedoor.gates.open('iu_core.staging_writes_enabled')
+  const { staging } = stagedoor
+  const parts = [{ part_name: 'video', payload_kind: 'blob_ref', ...blob }] as const
+  const { staging_record_id: id } = await staging.create({ ...RECORD, parts })
+  expect((await staging.health()).checks).toContainEqual(expect.objectContaining({ name: 'blobs', ok: true }))
+  const name = blob.blob_ref.slice('disk:'.length)
+  writeFileSync(join(home, 'blobs', name.slice(0, 2), name), 'the 0riginal')
+  await expect(staging.consume(id)).rejects.toMatchObject({ code: 'staging_tampered' })
+  await expect(staging.approve(id, { digest: '0'.repeat(64) })).rejects.toMatchObject({
+    code: 'staging_tampered',
+  })
+  expect((await staging.health()).ok).toBe(false)
 })
 
 it('says what is wrong with an address', async () => {

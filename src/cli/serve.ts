@@ -71,7 +71,7 @@ export async function serve(config: Config, database: Database): Promise<Serving
       createPool(database.workerUrl, { role: 'dot_executor', max: 4, purpose: 'worker' }),
     )
     const blobs = createDiskBlobStore(join(config.home, 'blobs'))
-    const maintenance = startMaintenance(workers, [...TASKS, ...ownTasks(database, blobs)], log)
+    const maintenance = startMaintenance(workers, [...TASKS, ...ownTasks(database, blobs, log)], log)
     closers.push(() => maintenance.stop())
     const url = await listen(config, database, pool, workers, log, closers, maintenance.health, blobs)
     return { url, stop }
@@ -119,8 +119,12 @@ async function listen(
 }
 
 /** A home may be used with one database today and another tomorrow; only the embedded one surely knows all its blobs. */
-function ownTasks(database: Database, blobs: BlobStore): MaintenanceTask[] {
-  return stagingTasks(blobs).filter((task) => database.kind === 'embedded' || task.name !== ORPHANS)
+function ownTasks(database: Database, blobs: BlobStore, log: Logger): MaintenanceTask[] {
+  const undeleted = (blobRef: string, error: unknown): void =>
+    log.warn({ err: error, blob_ref: blobRef }, 'a blob could not be deleted')
+  return stagingTasks(blobs, { undeleted }).filter(
+    (task) => database.kind === 'embedded' || task.name !== ORPHANS,
+  )
 }
 
 /** Asked before anything is started, so that a port in use costs nothing. */

@@ -15,6 +15,7 @@ import type { HealthCheck } from '../db/health.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { StagedoorError } from '../errors.ts'
 import type { BlobStore } from '../staging/blobs/store.ts'
+import { watchArrivals } from './arrival.ts'
 import { serveConsole } from './console.ts'
 import { describeApi } from './openapi.ts'
 import { notFound, sendProblem } from './problem.ts'
@@ -34,6 +35,8 @@ export interface ApiContext {
   readonly blobs: BlobStore
   /** Largest blob in bytes; default 2 GiB. */
   readonly blobLimit?: number
+  /** How long an upload may be silent before it is cut off; default a minute. */
+  readonly stallMs?: number
   readonly log?: FastifyBaseLogger
 }
 
@@ -77,6 +80,7 @@ export async function createServer(context: ApiContext): Promise<FastifyInstance
       'answered',
     )
   })
+  watchArrivals(app, context.stallMs)
   await app.register(helmet, { contentSecurityPolicy: CONTENT_SECURITY, crossOriginEmbedderPolicy: false })
   if (context.config.rateLimit > 0) await limitRate(app, context.config.rateLimit)
   authenticate(app, context)
@@ -168,7 +172,8 @@ async function limitRate(app: FastifyInstance, max: number): Promise<void> {
   await app.register(rateLimit, {
     max,
     timeWindow: '1 minute',
-    hook: 'preHandler',
+    // After the token, which says who it is, and before the body is read.
+    hook: 'onRequest',
     keyGenerator: (request) => request.principal?.subject ?? request.ip,
     allowList: (request) => isPublic(request),
     errorResponseBuilder: (_request, { ttl }) =>

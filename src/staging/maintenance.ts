@@ -22,7 +22,14 @@ const ORPHAN_AGE_MS = DAY
 /** Deletes blobs that no record of this database refers to: only where the store is this database's alone. */
 export const ORPHANS = 'staging orphans'
 
-export function stagingTasks(blobs?: BlobStore): MaintenanceTask[] {
+export interface StagingTaskOptions {
+  /** Told of every blob that could not be deleted. It stays in the trash, behind all others. */
+  readonly undeleted?: (blobRef: string, error: unknown) => void
+  /** How long a run may go on; default 20 s. */
+  readonly runMs?: number
+}
+
+export function stagingTasks(blobs?: BlobStore, options: StagingTaskOptions = {}): MaintenanceTask[] {
   const tasks: MaintenanceTask[] = [
     {
       name: 'staging expiry',
@@ -46,40 +53,71 @@ export function stagingTasks(blobs?: BlobStore): MaintenanceTask[] {
       },
     },
   ]
-  if (blobs) tasks.push(trashTask(blobs), orphanTask(blobs))
+  if (blobs) tasks.push(trashTask(blobs, options), orphanTask(blobs, options))
   return tasks
 }
 
-/** Deleted from the store first: if this ends in between, the database still knows them, and deletes them again. */
-function trashTask(blobs: BlobStore): MaintenanceTask {
+function trashTask(blobs: BlobStore, { undeleted, runMs }: StagingTaskOptions): MaintenanceTask {
   return {
     name: 'staging blobs',
     everyMs: 5 * MINUTE,
     async run(client) {
-      const deleted = await inBatches(client, 'blobs', 1, async () => {
-        const taken = await takeBlobs(client, blobs.scheme, BLOB_BATCH)
-        for (const blobRef of taken) await blobs.delete(blobRef)
-        return taken.length
-      })
-      return deleted > 0 ? `${deleted} blobs without a record deleted` : undefined
+      const failed = new Map<string, unknown>()
+      const deleted = await inBatches(client, 'blobs', 1, () => deleteTrash(client, blobs, failed), runMs)
+      for (const [blobRef, error] of failed) undeleted?.(blobRef, error)
+      const words: string[] = []
+      if (deleted > 0) words.push(`${deleted} blobs without a record deleted`)
+      if (failed.size > 0) words.push(`${failed.size} could not be deleted, and are tried again`)
+      return words.length > 0 ? words.join('; ') : undefined
     },
   }
 }
 
-/** Uploads that no record ever came for. They go through the trash, where it is settled who refers to them. */
-function orphanTask(blobs: BlobStore): MaintenanceTask {
+/**
+ * One batch, in the caller's transaction. Deleted from the store first: if this ends in between, the database still
+ * knows them, and deletes them again. One that cannot be deleted goes to the end of the queue and holds nobody up.
+ * Returns how many were deleted; call again until 0.
+ */
+export async function deleteTrash(
+  client: Client,
+  blobs: BlobStore,
+  failed: Map<string, unknown> = new Map(),
+): Promise<number> {
+  const taken = await takeBlobs(client, blobs.scheme, BLOB_BATCH)
+  const left: string[] = []
+  for (const blobRef of taken) {
+    try {
+      await blobs.delete(blobRef)
+    } catch (error) {
+      failed.set(blobRef, error)
+      left.push(blobRef)
+    }
+  }
+  // Nobody refers to them, so they are put back as orphans are, with the time of now.
+  if (left.length > 0) await trashOrphans(client, left)
+  return taken.length - left.length
+}
+
+/**
+ * Uploads that no record ever came for. They go through the trash, where it is settled who refers to them. A run
+ * that ends early is gone on with by the next one, so that the last blob is reached, however many there are.
+ */
+function orphanTask(blobs: BlobStore, { runMs }: StagingTaskOptions): MaintenanceTask {
+  let seen: string | undefined
   return {
     name: ORPHANS,
     everyMs: HOUR,
     async run(client) {
       const before = new Date(Date.now() - ORPHAN_AGE_MS)
-      const listed = inGroups(blobs.list(before), BATCH)
+      const listed = inGroups(blobs.list(before, seen), BATCH)
       let orphans = 0
-      await inBatches(client, 'orphans', BATCH, async () => {
+      const look = async (): Promise<number> => {
         const { value: refs = [] } = await listed.next()
         orphans += await trashOrphans(client, refs)
+        seen = refs.length < BATCH ? undefined : refs.at(-1)
         return refs.length
-      }).finally(() => listed.return([]))
+      }
+      await inBatches(client, 'orphans', BATCH, look, runMs).finally(() => listed.return([]))
       const drafts = (await isOpen(client)) ? await blobs.sweep(before) : 0
       if (orphans + drafts === 0) return undefined
       return `${orphans} blobs have no record, ${drafts} uploads never ended`
@@ -106,8 +144,9 @@ async function inBatches(
   work: string,
   full: number,
   batch: () => Promise<number>,
+  runMs = RUN_MS,
 ): Promise<number> {
-  const until = performance.now() + RUN_MS
+  const until = performance.now() + runMs
   let sum = 0
   while ((await isOpen(client)) && (await isLeader(client, work))) {
     const done = await batch()

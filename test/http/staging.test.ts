@@ -140,7 +140,7 @@ describe('create', () => {
   it('takes a body larger than other routes do', async () => {
     const text = 'x'.repeat(3_000_000)
     const made = await stage(tokens.agent, {
-      parts: [{ part_name: 'long', payload_kind: 'text', payload_text: text }],
+      parts: [{ part_name: 'long', payload_kind: 'text', payload_text: text }, CHECKLIST],
     })
     expect(made.created).toBe(true)
   })
@@ -163,7 +163,7 @@ describe('create', () => {
   it('with the key of other content answers 409 and names both digests', async () => {
     const headers = { 'idempotency-key': 'taken' }
     const first = await stage(tokens.agent, {}, headers)
-    const parts = [{ part_name: 'commentary', payload_kind: 'text', payload_text: 'other' }]
+    const parts = [{ part_name: 'commentary', payload_kind: 'text', payload_text: 'other' }, CHECKLIST]
     const { status, body } = await api.post('/api/staging', tokens.agent, record({ parts }), headers)
     expect(status).toBe(409)
     expect(body).toMatchObject({

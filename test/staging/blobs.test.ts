@@ -275,3 +275,23 @@ it('a folder that only its owner may enter is enough', async () => {
   await store.put(Readable.from(['x']))
   expect(files()).toHaveLength(1)
 })
+
+describe('verify', () => {
+  it('reads the bytes again: changed in place or gone, it says no', async () => {
+    const { blob_ref } = await store.put(Readable.from(['the original']))
+    expect(await store.verify(blob_ref)).toBe(true)
+    writeFileSync(join(folder, files()[0]!), 'the 0riginal')
+    expect(await store.verify(blob_ref)).toBe(false)
+    await store.delete(blob_ref)
+    expect(await store.verify(blob_ref)).toBe(false)
+    expect(await store.verify('disk:../../etc/passwd')).toBe(false)
+  })
+})
+
+it('list goes on behind a reference, in an order that stays', async () => {
+  for (const text of ['a', 'b', 'c', 'd']) await store.put(Readable.from([text]))
+  const all = await list(FUTURE)
+  const rest: string[] = []
+  for await (const ref of store.list(FUTURE, all[1])) rest.push(ref)
+  expect(rest).toEqual(all.slice(2))
+})

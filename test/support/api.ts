@@ -39,6 +39,7 @@ interface ApiSettings {
   bodyLimit?: number
   blobs?: BlobStore
   blobLimit?: number
+  stallMs?: number
   workers?: () => HealthCheck
   /** Routes that only the test has. */
   routes?: (app: FastifyInstance) => void
@@ -76,6 +77,7 @@ export function useApi(db: TestDatabase, settings: ApiSettings = {}): TestApi {
       pool: db.pool('stagedoor_api'),
       blobs: settings.blobs ?? createDiskBlobStore(folder),
       ...(settings.blobLimit !== undefined && { blobLimit: settings.blobLimit }),
+      ...(settings.stallMs !== undefined && { stallMs: settings.stallMs }),
       tokens: createTokenVerifier(
         { jwksUrl: undefined, jwtIssuer: undefined, jwtAudience: undefined },
         SECRET,

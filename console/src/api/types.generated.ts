@@ -653,7 +653,10 @@ export interface operations {
                     purpose: string;
                     /** @description only back-end code may name another than itself */
                     owner_actor?: string;
-                    /** @enum {unknown} */
+                    /**
+                     * @description default: agent for an agent’s token, which cannot say user; else user
+                     * @enum {unknown}
+                     */
                     source_kind?: "agent" | "user" | "system" | "import";
                     source_ref?: string;
                     /** Format: date-time */

@@ -19,6 +19,6 @@ export function stagingRoutes(context: ApiContext): FastifyPluginAsyncTypebox {
     await api.register(uploadRoutes(stores))
     await api.register(recordRoutes)
     await api.register(partRoutes(stores))
-    await api.register(decisionRoutes)
+    await api.register(decisionRoutes(stores))
   }
 }

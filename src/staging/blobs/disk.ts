@@ -4,8 +4,7 @@
  * content, and two uploads of the same bytes never share a fate; the digest makes the reference say what it holds.
  */
 import { createHash, randomBytes } from 'node:crypto'
-import type { Dir, Dirent } from 'node:fs'
-import { mkdir, open, opendir, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -14,6 +13,8 @@ import type { BlobStore, ByteRange } from './store.ts'
 
 const SCHEME = 'disk'
 const NAME = /^[0-9a-f]{32}\.[0-9a-f]{64}$/
+/** Large enough that hashing a gigabyte is not a matter of small reads. */
+const READ_BYTES = 1024 ** 2
 /** Uploads that have not ended. */
 const DRAFTS = 'drafts'
 
@@ -53,6 +54,15 @@ export function createDiskBlobStore(folder: string): BlobStore {
       return found ? { byte_len: found.size, content_hash: blobRef.slice(-64) } : undefined
     },
 
+    async verify(blobRef) {
+      const path = pathOf(blobRef)
+      const file = path && (await unlessMissing(open(path, 'r')))
+      if (!file) return false
+      const hash = createHash('sha256')
+      for await (const chunk of file.createReadStream({ highWaterMark: READ_BYTES })) hash.update(chunk)
+      return hash.digest('hex') === blobRef.slice(-64)
+    },
+
     async size(blobRef) {
       const path = pathOf(blobRef)
       const found = path && (await unlessMissing(stat(path)))
@@ -73,20 +83,21 @@ export function createDiskBlobStore(folder: string): BlobStore {
       if (path) await rm(path, { force: true })
     },
 
-    async *list(before) {
-      for await (const shard of entriesOf(folder)) {
-        if (!shard.isDirectory() || shard.name === DRAFTS) continue
-        for await (const { name } of entriesOf(join(folder, shard.name))) {
-          if (NAME.test(name) && (await isOlder(join(folder, shard.name, name), before))) {
-            yield `${SCHEME}:${name}`
-          }
+    async *list(before, after) {
+      const last = after?.slice(SCHEME.length + 1) ?? ''
+      // In the order of the names: whoever goes on behind one of them misses none.
+      for (const shard of await namesIn(folder)) {
+        if (shard === DRAFTS || shard < shardOf(last)) continue
+        for (const name of await namesIn(join(folder, shard))) {
+          if (!NAME.test(name) || name <= last) continue
+          if (await isOlder(join(folder, shard, name), before)) yield `${SCHEME}:${name}`
         }
       }
     },
 
     async sweep(before) {
       let swept = 0
-      for await (const { name } of entriesOf(join(folder, DRAFTS))) {
+      for (const name of await namesIn(join(folder, DRAFTS))) {
         const draft = join(folder, DRAFTS, name)
         // A draft is written to until it ends, so its time is that of its last byte.
         if (!(await isOlder(draft, before))) continue
@@ -139,9 +150,9 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-async function* entriesOf(folder: string): AsyncIterable<Dirent> {
-  const entries: Dir | undefined = await unlessMissing(opendir(folder))
-  if (entries) yield* entries
+/** Sorted; none where there is no such folder. */
+async function namesIn(folder: string): Promise<string[]> {
+  return ((await unlessMissing(readdir(folder))) ?? []).sort()
 }
 
 /** What is gone by now is not older: somebody else took it. */

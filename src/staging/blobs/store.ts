@@ -24,14 +24,16 @@ export interface BlobStore {
   put(bytes: Readable, options?: { readonly signal?: AbortSignal }): Promise<StoredBlob>
   /** Length and digest, or undefined where there is no such blob, whatever the reference looks like. */
   facts(blobRef: string): Promise<BlobFacts | undefined>
+  /** Reads every byte again: whether there is such a blob and its bytes are still those that were put. */
+  verify(blobRef: string): Promise<boolean>
   /** In bytes; refused with blob_missing where there is none. */
   size(blobRef: string): Promise<number>
   /** Refused with blob_missing where there is none. A blob that is deleted while it is read is read to its end. */
   open(blobRef: string, range?: ByteRange): Promise<Readable>
   /** One that is not there is not an error. */
   delete(blobRef: string): Promise<void>
-  /** References of blobs that were put before. */
-  list(before: Date): AsyncIterable<string>
+  /** References of blobs that were put before, in an order that stays; from behind the reference `after` on. */
+  list(before: Date, after?: string): AsyncIterable<string>
   /** Removes what a put left behind that began before and never ended: its process was killed. Returns how many. */
   sweep(before: Date): Promise<number>
 }

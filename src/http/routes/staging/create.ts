@@ -9,13 +9,18 @@ import type { BlobFacts, StoredBlob } from '../../../staging/blobs/store.ts'
 import { type CreatedRecord, createRecord } from '../../../staging/records.ts'
 import { decodeUtf8, readJson } from '../../exact-json.ts'
 import { invalidInput } from '../../invalid-input.ts'
+import { refuseCostlyJson } from '../../json-limits.ts'
 import { problems } from '../../responses.ts'
+import { createSlots } from '../../slots.ts'
 import { readForm } from './form.ts'
 import { Created, NewRecord, NewRecordForm, type NewRecordShape } from './shapes.ts'
 import { discardBlobs, requireStaging, type Stores } from './uploads.ts'
 
 /** 64 MiB of parts, and room for their names, quotes and escapes. */
 const BODY_LIMIT = 80 * 1024 ** 2
+/** A JSON body is held in memory, several times over while it is read. Larger ones than this wait for each other. */
+const LARGE = 1024 ** 2
+const LARGE_AT_ONCE = 2
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -50,12 +55,17 @@ const Form = Type.Object(
 
 export function createRoutes(stores: Stores): FastifyPluginAsyncTypebox {
   return async (api) => {
+    const slots = createSlots(LARGE_AT_ONCE)
     api.decorateRequest('bodyText', '')
+    api.addHook('preParsing', async (request, reply) => {
+      if (isLarge(request)) await slots(request, reply)
+    })
     api.removeAllContentTypeParsers()
     api.addContentTypeParser(
       'application/json',
       { parseAs: 'buffer' },
       async (request: FastifyRequest, body: Buffer) => {
+        refuseCostlyJson(body)
         request.bodyText = decodeUtf8(body, 'The body')
         return readJson(request.bodyText, 'the body')
       },
@@ -99,9 +109,25 @@ export function createRoutes(stores: Stores): FastifyPluginAsyncTypebox {
   }
 }
 
+/** A body that does not say its length may be of any. Forms go to the disk as they come. */
+function isLarge(request: FastifyRequest): boolean {
+  return !request.isMultipart() && Number(request.headers['content-length'] ?? Infinity) > LARGE
+}
+
 async function createFromJson(request: FastifyRequest, stores: Stores, key?: string): Promise<CreatedRecord> {
-  const blobs = await factsOf(request.body as NewRecordShape, stores)
-  return request.transaction((client) => createWithBlobs(client, stores, request.bodyText, key, { blobs }))
+  const record = request.body as NewRecordShape
+  const text = withSource(request, record, request.bodyText)
+  const blobs = await factsOf(record, stores)
+  return request.transaction((client) => createWithBlobs(client, stores, text, key, { blobs }))
+}
+
+/** What an agent stages comes from an agent. The text has no source_kind then, so one is put at its beginning. */
+function withSource(request: FastifyRequest, record: NewRecordShape, text: string): string {
+  if (request.principal?.role !== 'stagedoor_agent') return text
+  if (record.source_kind === undefined) return text.replace('{', '{"source_kind":"agent",')
+  if (record.source_kind !== 'user') return text
+  const reason = 'what an agent stages does not come from a user: leave source_kind out, or say agent'
+  throw new StagedoorError('request_invalid', { reason })
 }
 
 async function createFromForm(
@@ -114,15 +140,17 @@ async function createFromForm(
   reply.header('connection', 'close')
   const stored: StoredBlob[] = []
   let named: Record<string, BlobFacts> = {}
+  let text = ''
   try {
-    const form = await readForm(request, stores, BODY_LIMIT, stored, async (text) => {
-      const record = validRecord(request, readJson(text, 'the field record'))
+    const parts = await readForm(request, stores, BODY_LIMIT, stored, async (sent) => {
+      const record = validRecord(request, readJson(sent, 'the field record'))
+      text = withSource(request, record, sent)
       await requireStaging(request, record.workspace_id)
       named = await factsOf(record, stores)
     })
     const blobs = { ...named, ...Object.fromEntries(stored.map((blob) => [blob.blob_ref, facts(blob)])) }
     const made = await request.transaction((client) =>
-      createWithBlobs(client, stores, form.record, key, { blobs, parts: form.parts }),
+      createWithBlobs(client, stores, text, key, { blobs, parts }),
     )
     // The key found a record: it has its own blobs.
     if (!made.created) await discardBlobs(request, stores, stored)

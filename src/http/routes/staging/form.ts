@@ -5,23 +5,16 @@ import type { FastifyRequest } from 'fastify'
 import { StagedoorError } from '../../../errors.ts'
 import type { StoredBlob } from '../../../staging/blobs/store.ts'
 import { decodeUtf8, readJson } from '../../exact-json.ts'
+import { MOST_PARTS, refuseCostlyJson, tooManyParts } from '../../json-limits.ts'
 import { interruption, receiveBlob, type Stores } from './uploads.ts'
 
 const MEBIBYTE = 1024 ** 2
 /** Those of the database: a larger json or text part must be a blob. */
 const INLINE_LIMIT = 10 * MEBIBYTE
 const INLINE_TOTAL = 64 * MEBIBYTE
-const MOST_PARTS = 100
-
-export interface Form {
-  /** JSON text, as it was sent. */
-  readonly record: string
-  /** JSON text of an array. */
-  readonly parts: string
-}
 
 /**
- * `opened` is called with the record before the first part is read. Blobs are added to `stored` as they come, so that
+ * Gives the parts as JSON text of an array. `opened` is called with the record before the first part is read. Blobs are added to `stored` as they come, so that
  * whoever called can delete them whatever happens.
  */
 export async function readForm(
@@ -30,7 +23,7 @@ export async function readForm(
   recordLimit: number,
   stored: StoredBlob[],
   opened: (record: string) => Promise<void>,
-): Promise<Form> {
+): Promise<string> {
   let record: string | undefined
   let inline = 0
   const parts: string[] = []
@@ -41,11 +34,7 @@ export async function readForm(
       continue
     }
     if (parts.length === MOST_PARTS) {
-      throw new StagedoorError(
-        'staging_part_invalid',
-        { part: parts.length },
-        { message: `A record holds at most ${MOST_PARTS} parts` },
-      )
+      throw tooManyParts()
     }
     const part = await readPart(file, stores, stored)
     inline += part.length
@@ -53,7 +42,7 @@ export async function readForm(
     parts.push(part)
   }
   if (record === undefined) throw recordMissing()
-  return { record, parts: `[${parts.join(',')}]` }
+  return `[${parts.join(',')}]`
 }
 
 /** Errors of the parser are errors of the request. */
@@ -82,6 +71,7 @@ async function readRecord(file: MultipartFile, limit: number): Promise<string> {
   if (file.fieldname !== 'record') throw recordMissing()
   const { bytes, rest } = await readUpTo(file.file, limit)
   if (rest) throw new StagedoorError('body_too_large', { limit })
+  refuseCostlyJson(bytes)
   return decodeUtf8(bytes, 'The field record')
 }
 
@@ -102,6 +92,7 @@ async function readPart(file: MultipartFile, stores: Stores, stored: StoredBlob[
     const text = decodeUtf8(bytes, `The part ${name}`, { keepMark: true })
     return JSON.stringify({ part_name: name, payload_kind: 'text', payload_text: text })
   }
+  refuseCostlyJson(bytes)
   const text = decodeUtf8(bytes, `The part ${name}`)
   // Only what is one JSON value by itself may be put between the braces.
   readJson(text, `the part ${name}`)

@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { StagedoorError } from '../../../errors.ts'
 import type { ByteRange } from '../../../staging/blobs/store.ts'
+import { tampered } from '../../../staging/blobs/verify.ts'
 import { type Part, readPart } from '../../../staging/records.ts'
 import { parseRange } from '../../byte-range.ts'
 import { problems } from '../../responses.ts'
@@ -70,8 +71,7 @@ async function requireBlob(record: string, part: Part, { blobs }: Stores): Promi
   if (part.blob_ref === null) return
   const facts = await blobs.facts(part.blob_ref)
   if (facts?.byte_len === part.byte_len && facts.content_hash === part.content_hash) return
-  const message = `The blob of part ${part.part_index} of record ${record} is ${facts ? 'not the one that was staged' : 'gone'}`
-  throw new StagedoorError('staging_tampered', { record }, { message })
+  throw tampered(record, part.part_index)
 }
 
 async function send(

@@ -7,6 +7,7 @@ import {
   STAGING_KINDS,
   type StagingRecord,
 } from '../../../staging/records.ts'
+import { MOST_PARTS } from '../../json-limits.ts'
 import { nullable, Timestamp } from '../../responses.ts'
 
 const Uuid = Type.String({ format: 'uuid' })
@@ -48,7 +49,11 @@ const envelope = {
   payload_type: Type.Enum([...PAYLOAD_TYPES]),
   purpose: Type.String({ minLength: 1, maxLength: 2000, description: 'a few words for whoever decides' }),
   owner_actor: Type.Optional(Type.String({ description: 'only back-end code may name another than itself' })),
-  source_kind: Type.Optional(Type.Enum(['agent', 'user', 'system', 'import'])),
+  source_kind: Type.Optional(
+    Type.Enum(['agent', 'user', 'system', 'import'], {
+      description: 'default: agent for an agent’s token, which cannot say user; else user',
+    }),
+  ),
   source_ref: Type.Optional(Type.String({ maxLength: 2000 })),
   expires_at: Type.Optional(Timestamp),
   metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
@@ -68,18 +73,18 @@ const EXAMPLE = {
   ],
 }
 
-/** More parts than a record holds are refused by the database, in its words. */
 export const NewRecord = Type.Object(
-  { ...envelope, parts: Type.Array(NewPart, { minItems: 1 }) },
+  { ...envelope, parts: Type.Array(NewPart, { minItems: 1, maxItems: MOST_PARTS }) },
   { additionalProperties: false, examples: [EXAMPLE] },
 )
 /** The first field of a form; the files are the parts. */
 export const NewRecordForm = Type.Object(
-  { ...envelope, parts: Type.Optional(Type.Array(NewPart)) },
+  { ...envelope, parts: Type.Optional(Type.Array(NewPart, { maxItems: MOST_PARTS })) },
   { additionalProperties: false },
 )
 export interface NewRecordShape {
   readonly workspace_id?: string
+  readonly source_kind?: string
   readonly parts?: readonly {
     readonly part_name: string
     readonly payload_kind: 'json' | 'text' | 'blob_ref'
