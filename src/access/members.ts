@@ -53,15 +53,20 @@ export async function listMembers(db: Queryable, workspaceId?: string): Promise<
   return rows
 }
 
-/** The member with that user id, or the first with that role. */
-export async function findMember(
-  db: Queryable,
-  wanted: { user: string } | { role: AppRole },
-): Promise<Member | undefined> {
+export interface WantedMember {
+  readonly user?: string
+  readonly role?: AppRole
+  /** Its id; default: any. */
+  readonly workspace?: string
+}
+
+/** The first member who is all of what is wanted. */
+export async function findMember(db: Queryable, wanted: WantedMember): Promise<Member | undefined> {
   const { rows } = await db.query<Member>(
     `${MEMBERS} where ($1::text is null or m.user_id::text = $1) and ($2::text is null or a.app_role = $2)
+                  and ($3::text is null or m.workspace_id::text = $3)
       order by m.workspace_id, m.user_id limit 1`,
-    ['user' in wanted ? wanted.user : null, 'role' in wanted ? wanted.role : null],
+    [wanted.user ?? null, wanted.role ?? null, wanted.workspace ?? null],
   )
   return rows[0]
 }

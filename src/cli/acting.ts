@@ -5,24 +5,40 @@ import { type Client, createPool, withClient } from '../db/connection.ts'
 import type { Database } from '../db/open.ts'
 import { type Caller, inTransaction } from '../db/transaction.ts'
 import { StagedoorError } from '../errors.ts'
+import { findRecord } from '../staging/records.ts'
 import { type GlobalOptions, withDatabase } from './context.ts'
 
 export interface ActingOptions extends GlobalOptions {
   readonly as?: AppRole
+  readonly user?: string
 }
 
 export function asOption(): Option {
   return new Option('--as <role>', 'act as the member with this role, not as the back end').choices(APP_ROLES)
 }
 
+export function userOption(): Option {
+  return new Option('--user <id>', 'act as this member; on the embedded server only')
+}
+
+/** What a command is about, which says in which workspace the member is looked for. */
+export interface Scope {
+  readonly record?: string
+  /** Id or name. */
+  readonly workspace?: string
+  /** A person's decision: nobody but that person makes it, except where the whole server is theirs. */
+  readonly decides?: boolean
+}
+
 /** One transaction, like a request of that member over HTTP. */
 export async function acting<T>(
   options: ActingOptions,
   work: (client: Client, database: Database) => Promise<T>,
-  decides = false,
+  scope: Scope = {},
 ): Promise<T> {
   return withDatabase(options, async (database) => {
-    const caller = options.as ? await memberOf(database, options.as, decides) : undefined
+    const named = options.as !== undefined || options.user !== undefined
+    const caller = named ? await memberOf(database, options, scope) : undefined
     const url = caller ? database.apiUrl : database.workerUrl
     const pool = createPool(url, { max: 1, purpose: 'cli', ...(!caller && { role: 'dot_executor' }) })
     try {
@@ -34,14 +50,53 @@ export async function acting<T>(
 }
 
 /** People decide under stagedoor_reviewer, where their membership is checked; agents stay agents. */
-async function memberOf(database: Database, role: AppRole, decides: boolean): Promise<Caller> {
-  const member = await withClient(database.directUrl, (client) => findMember(client, { role }), {
-    role: 'workflow_admin',
-  })
-  if (!member) throw new StagedoorError('not_found', { what: `member with the role ${role}` })
+async function memberOf(database: Database, options: ActingOptions, scope: Scope): Promise<Caller> {
+  if (database.kind === 'external' && (scope.decides || options.user !== undefined)) throw notTheirs(scope)
+  const member = await withClient(
+    database.directUrl,
+    async (client) => {
+      const workspace = await workspaceIn(client, scope)
+      return findMember(client, {
+        ...(options.user !== undefined && { user: options.user }),
+        ...(options.as !== undefined && { role: options.as }),
+        ...(workspace !== undefined && { workspace }),
+      })
+    },
+    { role: 'workflow_admin' },
+  )
+  if (!member) throw noSuchMember(options, scope)
   const person = member.database_role === 'authenticated'
-  const databaseRole = decides && person ? 'stagedoor_reviewer' : member.database_role
+  const databaseRole = scope.decides && person ? 'stagedoor_reviewer' : member.database_role
   return { role: databaseRole, claims: { sub: member.user_id, role: databaseRole } }
+}
+
+/** A global record has no workspace and so no members: whoever it is, the database refuses them. */
+async function workspaceIn(client: Client, { record, workspace }: Scope): Promise<string | undefined> {
+  if (workspace !== undefined) return workspaceOf(client, workspace)
+  if (record === undefined) return undefined
+  const found = await findRecord(client, record)
+  if (!found) throw new StagedoorError('staging_not_found', { record })
+  return found.workspace_id ?? undefined
+}
+
+/** Whoever holds the database's password could otherwise decide in anybody's name, and the audit would not show it. */
+function notTheirs({ decides }: Scope): StagedoorError {
+  const reason = decides
+    ? 'on your own database nobody decides in the name of another with --as or --user'
+    : 'on your own database --user does not choose a person'
+  const hint =
+    'The person does it over the API, with their own token: POST /api/staging/{id}/approve, reject or tick.'
+  return new StagedoorError('permission_denied', { reason }, { message: `Refused: ${reason}`, hint })
+}
+
+function noSuchMember({ as, user }: ActingOptions, { record, workspace }: Scope): StagedoorError {
+  const who = [user, as && `with the role ${as}`].filter(Boolean).join(' ')
+  const where = record !== undefined ? ' in the workspace of the record' : workspace ? ` in ${workspace}` : ''
+  return new StagedoorError(
+    'not_found',
+    { what: `member ${who}${where}` },
+    { hint: '`stagedoor member list` shows who there is; `stagedoor member add` adds one.' },
+  )
 }
 
 /** The workspace that was named by id or name, else the only one there is. */

@@ -2,7 +2,7 @@
 import { type Config, readConfig, type SettingName } from '../config.ts'
 import { type Client, withClient } from '../db/connection.ts'
 import { type Database, openDatabase } from '../db/open.ts'
-import { assemble, type Stagedoor } from '../stagedoor.ts'
+import { assemble, knownBlobs, type Stagedoor } from '../stagedoor.ts'
 import { createOutput, type Output } from './output.ts'
 
 export interface GlobalOptions {
@@ -48,7 +48,7 @@ export async function withStagedoor<T>(
 ): Promise<T> {
   const config = configOf(options)
   const database = await openDatabase(config, { share: true, notice: outputOf(options).note })
-  const stagedoor = assemble(database)
+  const stagedoor = assemble(database, knownBlobs(database, config.home))
   try {
     return await work(stagedoor, database, config)
   } finally {

@@ -27,11 +27,43 @@ export function createOutput(json: boolean): Output {
   }
 }
 
-/** Columns as wide as their widest cell. Colours are added by `paint` after measuring. */
+/** Controls, and what takes no room or turns the direction of writing. The emoji form of a sign is left as it is. */
+const HIDDEN = /(?!\n|\t|\ufe0f)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
+
+/**
+ * What others wrote, so that it cannot move the cursor, colour, hide or reorder what stands around it: every
+ * character that one would not see is shown by a picture or its number. Newlines and tabs stay.
+ */
+export function visible(text: string): string {
+  return text.replace(HIDDEN, shown)
+}
+
+/** The same for what must stay on its line: a newline in a purpose must not begin a line that looks like ours. */
+export function visibleLine(text: string): string {
+  return visible(text).replace(/[\n\t]/g, shown)
+}
+
+function shown(character: string): string {
+  const code = character.codePointAt(0)!
+  if (code < 0x20) return String.fromCodePoint(0x2400 + code)
+  if (code === 0x7f) return '␡'
+  const hex = code.toString(16)
+  return code > 0xffff ? `\\u{${hex}}` : `\\u${hex.padStart(4, '0')}`
+}
+
+/** At most that many characters, and a mark where there were more. */
+export function cut(text: string, most: number): string {
+  // Of a line of megabytes only the beginning is taken apart.
+  const characters = [...text.slice(0, 2 * most + 2)]
+  return characters.length > most ? `${characters.slice(0, most).join('')}…` : text
+}
+
+/** Columns as wide as their widest cell, each made visible. Colours are added by `paint` after measuring. */
 export function table(
-  rows: readonly (readonly string[])[],
+  given: readonly (readonly string[])[],
   paint: (cell: string, column: number, row: number) => string = (cell) => cell,
 ): string {
+  const rows = given.map((row) => row.map(visibleLine))
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]!.length))) ?? []
   return rows
     .map((row, r) =>
@@ -66,8 +98,9 @@ export function reportError(thrown: unknown, json: boolean): number {
     )
     return error.exitCode
   }
-  process.stderr.write(`${pc.red('✖')} ${error.message}\n`)
-  process.stderr.write(`  ${pc.dim(error.hint)}\n`)
+  // The database's words may quote what others staged.
+  process.stderr.write(`${pc.red('✖')} ${visible(error.message)}\n`)
+  process.stderr.write(`  ${pc.dim(visible(error.hint))}\n`)
   const statements = error.details.statements
   if (Array.isArray(statements)) process.stderr.write(`\n${statements.join('\n')}\n`)
   if (error.code === 'internal' && process.env.LOG_LEVEL === 'debug') {

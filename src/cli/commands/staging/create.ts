@@ -1,13 +1,14 @@
-import { createReadStream } from 'node:fs'
-import { readFile, stat } from 'node:fs/promises'
-import { extname, join } from 'node:path'
 import { Command, Option } from 'commander'
 import pc from 'picocolors'
+import type { Client } from '../../../db/connection.ts'
 import { StagedoorError } from '../../../errors.ts'
-import { createDiskBlobStore } from '../../../staging/blobs/disk.ts'
-import { createRecord, PAYLOAD_TYPES, STAGING_KINDS } from '../../../staging/records.ts'
-import { type ActingOptions, acting, asOption, workspaceOf } from '../../acting.ts'
+import { listGates } from '../../../gates/gates.ts'
+import type { BlobStore, StoredBlob } from '../../../staging/blobs/store.ts'
+import { type CreatedRecord, createRecord, PAYLOAD_TYPES, STAGING_KINDS } from '../../../staging/records.ts'
+import { type ActingOptions, acting, asOption, userOption, workspaceOf } from '../../acting.ts'
 import { configOf, outputOf } from '../../context.ts'
+import { blobsOf } from './blobs.ts'
+import { parseParts, readPart, requireJson } from './parts.ts'
 
 interface CreateOptions extends ActingOptions {
   readonly kind: string
@@ -23,10 +24,7 @@ interface CreateOptions extends ActingOptions {
   readonly expiresAt?: string
 }
 
-/** Larger files become blobs. */
-const LARGEST_PART = 10 * 1024 * 1024
-const JSON_ENDINGS = ['.json']
-const TEXT_ENDINGS = ['.txt', '.md', '.csv', '.tsv', '.log', '.yaml', '.yml', '.html', '.xml', '.sql']
+const GATE = 'iu_core.staging_writes_enabled'
 
 export function createCommand(): Command {
   return new Command('create')
@@ -49,39 +47,20 @@ export function createCommand(): Command {
     .option('--metadata <json>', 'a JSON object of hints')
     .option('--expires-at <time>', 'default: as the policy of its kind says')
     .addOption(asOption())
+    .addOption(userOption())
     .addHelpText(
       'after',
       `
 Parts:
   manifest=@manifest.json     a file; .json is held as JSON, text files as text, anything else or larger as a blob
   notes:text=@export.dat      the kind said outright: json, text or blob
-  rows:json=-                 from standard input
+  rows:json=-                 from standard input, once: as json, text (the default) or blob
   remark:text=fine by me      the text itself`,
     )
     .action(async (_options, command: Command) => {
       const options = command.optsWithGlobals<CreateOptions>()
       const output = outputOf(options)
-      const parts: string[] = []
-      for (const part of options.part) parts.push(await readPart(part, join(configOf(options).home, 'blobs')))
-      const created = await acting(options, async (client) => {
-        const workspace = options.global ? undefined : await workspaceOf(client, options.workspace)
-        const envelope = JSON.stringify({
-          staging_kind: options.kind,
-          payload_type: options.type,
-          purpose: options.purpose,
-          workspace_id: workspace,
-          source_kind: options.sourceKind,
-          source_ref: options.sourceRef,
-          expires_at: options.expiresAt,
-        })
-        const metadata = options.metadata === undefined ? '' : `,"metadata":${options.metadata}`
-        // Put together as text: the numbers of a JSON part must not pass through JavaScript.
-        return createRecord(
-          client,
-          `${envelope.slice(0, -1)}${metadata},"parts":[${parts.join(',')}]}`,
-          options.key,
-        )
-      })
+      const created = await create(options)
       output.result(created, () => {
         output.line(
           created.created
@@ -97,74 +76,61 @@ function collect(value: string, before: string[]): string[] {
   return [...before, value]
 }
 
-/** The part as JSON text. */
-async function readPart(given: string, blobFolder: string): Promise<string> {
-  const match = /^([^=:]+)(?::(json|text|blob))?=(.*)$/s.exec(given)
-  if (!match) {
-    throw new StagedoorError('argument_invalid', {
-      reason: `--part ${given}: write it as name=@file, name:text=words or name:json=-`,
-    })
-  }
-  const [, name, kindGiven, value] = match as unknown as [
-    string,
-    string,
-    'json' | 'text' | 'blob' | undefined,
-    string,
-  ]
-  const head = `"part_name":${JSON.stringify(name)}`
-  if (!value.startsWith('@')) {
-    const text = value === '-' ? await standardInput() : value
-    return kindGiven === 'json' ? jsonPart(head, text, name) : textPart(head, text)
-  }
-  const file = value.slice(1)
-  const kind = kindGiven ?? (await kindOf(file))
-  if (kind === 'blob') return blobPart(head, file, blobFolder)
-  const text = await readText(file, name)
-  return kind === 'json' ? jsonPart(head, text, name) : textPart(head, text)
-}
-
-async function kindOf(file: string): Promise<'json' | 'text' | 'blob'> {
-  const { size } = await stat(file).catch(() => {
-    throw new StagedoorError('argument_invalid', { reason: `There is no file ${file}` })
-  })
-  if (size > LARGEST_PART) return 'blob'
-  const ending = extname(file).toLowerCase()
-  return JSON_ENDINGS.includes(ending) ? 'json' : TEXT_ENDINGS.includes(ending) ? 'text' : 'blob'
-}
-
-async function readText(file: string, name: string): Promise<string> {
-  const bytes = await readFile(file).catch(() => {
-    throw new StagedoorError('argument_invalid', { reason: `The file ${file} cannot be read` })
-  })
+/** Parts are read and stored only for those who may stage; what was stored for a record that did not come to be is deleted. */
+async function create(options: CreateOptions): Promise<CreatedRecord> {
+  const given = parseParts(options.part)
+  if (options.metadata !== undefined) requireJson(options.metadata, '--metadata')
+  const limit = configOf(options).blobLimit
+  const store = blobsOf(options)
+  const stored: StoredBlob[] = []
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    throw new StagedoorError('text_invalid', { reason: `part ${name} is not valid UTF-8` })
-  }
-}
-
-function jsonPart(head: string, text: string, name: string): string {
-  try {
-    JSON.parse(text)
+    const created = await acting(
+      options,
+      async (client) => {
+        const workspace = options.global ? undefined : await workspaceOf(client, options.workspace)
+        await requireStaging(client, workspace)
+        const parts: string[] = []
+        for (const part of given) parts.push(await readPart(part, { store, stored, limit }))
+        return createRecord(client, requestOf(options, workspace, parts), options.key)
+      },
+      options.workspace !== undefined && !options.global ? { workspace: options.workspace } : {},
+    )
+    // The key found a record: it has its own blobs.
+    if (!created.created) await discard(store, stored)
+    return created
   } catch (error) {
-    throw new StagedoorError('text_invalid', {
-      reason: `part ${name} is not JSON: ${(error as Error).message}`,
-    })
+    // When the database was lost, the record may have been committed: its blobs must stay. If not, they are swept.
+    const lost = error instanceof StagedoorError && error.code === 'database_unreachable'
+    if (!lost) await discard(store, stored)
+    throw error
   }
-  return `{${head},"payload_kind":"json","payload_json":${text}}`
 }
 
-function textPart(head: string, text: string): string {
-  return `{${head},"payload_kind":"text","payload_text":${JSON.stringify(text)}}`
+/** Whoever may not stage does not fill the disk either. Create checks again. */
+async function requireStaging(client: Client, workspace: string | undefined): Promise<void> {
+  await client.query(`select iu_core.require_member($1, 'stage')`, [workspace ?? null])
+  const gates = await listGates(client)
+  if (!gates.some(({ gate, open }) => gate === GATE && open)) {
+    throw new StagedoorError('gate_closed', { gate: GATE })
+  }
 }
 
-async function blobPart(head: string, file: string, folder: string): Promise<string> {
-  const blob = await createDiskBlobStore(folder).put(createReadStream(file))
-  return `{${head},"payload_kind":"blob_ref",${JSON.stringify(blob).slice(1)}`
+/** Put together as text: the numbers of a JSON part must not pass through JavaScript. */
+function requestOf(options: CreateOptions, workspace: string | undefined, parts: readonly string[]): string {
+  const envelope = JSON.stringify({
+    staging_kind: options.kind,
+    payload_type: options.type,
+    purpose: options.purpose,
+    workspace_id: workspace,
+    source_kind: options.sourceKind,
+    source_ref: options.sourceRef,
+    expires_at: options.expiresAt,
+  })
+  const metadata = options.metadata === undefined ? '' : `,"metadata":${options.metadata}`
+  return `${envelope.slice(0, -1)}${metadata},"parts":[${parts.join(',')}]}`
 }
 
-async function standardInput(): Promise<string> {
-  const chunks: Buffer[] = []
-  for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
-  return Buffer.concat(chunks).toString('utf8')
+/** What cannot be deleted now is an orphan, swept later: the error that led here matters more. */
+async function discard(store: BlobStore, stored: readonly StoredBlob[]): Promise<void> {
+  for (const { blob_ref } of stored) await store.delete(blob_ref).catch(() => {})
 }

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import pc from 'picocolors'
 import { StagedoorError } from '../../../errors.ts'
+import { requireIntactBlobs } from '../../../staging/blobs/verify.ts'
 import {
   approveRecord,
   consumeRecord,
@@ -9,8 +10,9 @@ import {
   tickItem,
   withdrawRecord,
 } from '../../../staging/records.ts'
-import { type ActingOptions, acting, asOption } from '../../acting.ts'
+import { type ActingOptions, acting, asOption, userOption } from '../../acting.ts'
 import { outputOf } from '../../context.ts'
+import { blobsOf } from './blobs.ts'
 
 /** Enough of a digest that nobody types it by accident. */
 const SHORTEST_DIGEST = 12
@@ -23,6 +25,7 @@ export function tickCommand(): Command {
     .option('--undo', 'take the ticks away')
     .option('--note <text>', 'a remark to keep with them')
     .addOption(asOption())
+    .addOption(userOption())
     .action(async (id: string, items: string[], _options, command: Command) => {
       const options = command.optsWithGlobals<ActingOptions & { undo?: boolean; note?: string }>()
       const output = outputOf(options)
@@ -32,7 +35,7 @@ export function tickCommand(): Command {
         async (client) => {
           for (const item of items) await tickItem(client, id, item, ticked, options.note)
         },
-        true,
+        { record: id, decides: true },
       )
       output.result({ staging_record_id: id, items, ticked }, () =>
         output.line(`${pc.green('✔')} ${items.join(', ')} ${ticked ? 'ticked' : 'open again'}`),
@@ -50,6 +53,7 @@ export function approveCommand(): Command {
     )
     .option('--doc <id>', 'document of the review')
     .addOption(asOption())
+    .addOption(userOption())
     .action(async (id: string, _options, command: Command) => {
       const options = command.optsWithGlobals<ActingOptions & { digest: string; doc?: string }>()
       const output = outputOf(options)
@@ -58,6 +62,7 @@ export function approveCommand(): Command {
         async (client) => {
           const record = await findRecord(client, id)
           if (!record) throw new StagedoorError('staging_not_found', { record: id })
+          await requireIntactBlobs(client, blobsOf(options), id, { others: 'refused' })
           const long = options.digest.length >= SHORTEST_DIGEST
           const digest =
             long && record.content_hash.startsWith(options.digest) ? record.content_hash : options.digest
@@ -66,7 +71,7 @@ export function approveCommand(): Command {
             ...(options.doc !== undefined && { approvalDocId: options.doc }),
           })
         },
-        true,
+        { record: id, decides: true },
       )
       output.result({ staging_record_id: id, lifecycle_status: 'approved' }, () =>
         output.line(`${pc.green('✔')} Approved ${id}`),
@@ -80,10 +85,14 @@ export function rejectCommand(): Command {
     .argument('<id>')
     .requiredOption('--reason <text>', 'for its owner to read')
     .addOption(asOption())
+    .addOption(userOption())
     .action(async (id: string, _options, command: Command) => {
       const options = command.optsWithGlobals<ActingOptions & { reason: string }>()
       const output = outputOf(options)
-      await acting(options, (client) => rejectRecord(client, id, options.reason), true)
+      await acting(options, (client) => rejectRecord(client, id, options.reason), {
+        record: id,
+        decides: true,
+      })
       output.result({ staging_record_id: id, lifecycle_status: 'rejected' }, () =>
         output.line(`${pc.green('✔')} Rejected ${id}`),
       )
@@ -95,10 +104,11 @@ export function withdrawCommand(): Command {
     .description('take back your own record that nobody has decided yet')
     .argument('<id>')
     .addOption(asOption())
+    .addOption(userOption())
     .action(async (id: string, _options, command: Command) => {
       const options = command.optsWithGlobals<ActingOptions>()
       const output = outputOf(options)
-      await acting(options, (client) => withdrawRecord(client, id))
+      await acting(options, (client) => withdrawRecord(client, id), { record: id })
       output.result({ staging_record_id: id, lifecycle_status: 'rejected' }, () =>
         output.line(`${pc.green('✔')} Withdrew ${id}`),
       )
@@ -113,17 +123,23 @@ export function consumeCommand(): Command {
     .option('--command <name>', 'what consumes it, when a run is opened', 'staging consume')
     .option('--digest <digest>', 'refuse if it holds anything else')
     .addOption(asOption())
+    .addOption(userOption())
     .action(async (id: string, _options, command: Command) => {
       const options = command.optsWithGlobals<
         ActingOptions & { run?: string; command: string; digest?: string }
       >()
       const output = outputOf(options)
-      const run = await acting(options, (client) =>
-        consumeRecord(client, id, {
-          command: options.command,
-          ...(options.run !== undefined && { runId: options.run }),
-          ...(options.digest !== undefined && { digest: options.digest }),
-        }),
+      const run = await acting(
+        options,
+        async (client) => {
+          await requireIntactBlobs(client, blobsOf(options), id, { others: 'refused' })
+          return consumeRecord(client, id, {
+            command: options.command,
+            ...(options.run !== undefined && { runId: options.run }),
+            ...(options.digest !== undefined && { digest: options.digest }),
+          })
+        },
+        { record: id },
       )
       output.result({ staging_record_id: id, lifecycle_status: 'consumed', run_id: run }, () =>
         output.line(`${pc.green('✔')} Consumed ${id} by run ${run}`),

@@ -1,6 +1,8 @@
 import { Command, Option } from 'commander'
 import pc from 'picocolors'
 import { StagedoorError } from '../../../errors.ts'
+import { knownBlobs } from '../../../stagedoor.ts'
+import { withBlobHealth } from '../../../staging/blobs/verify.ts'
 import {
   type CleanupResult,
   cleanRecords,
@@ -12,9 +14,9 @@ import {
 } from '../../../staging/lifecycle.ts'
 import { STAGING_KINDS, type StagingKind } from '../../../staging/records.ts'
 import { acting } from '../../acting.ts'
-import { type GlobalOptions, outputOf, withAdministrator } from '../../context.ts'
+import { configOf, type GlobalOptions, outputOf, withAdministrator } from '../../context.ts'
 import { whole } from '../../numbers.ts'
-import { bytes, table } from '../../output.ts'
+import { bytes, table, visibleLine } from '../../output.ts'
 
 export function expireCommand(): Command {
   return new Command('expire')
@@ -71,10 +73,16 @@ export function healthCommand(): Command {
     .action(async (_options, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions & { sample: number }>()
       const output = outputOf(options)
-      const health = await acting(options, (client) => stagingHealth(client, options.sample))
+      const health = await acting(options, async (client, database) => {
+        const found = await stagingHealth(client, options.sample)
+        const blobs = knownBlobs(database, configOf(options).home)
+        return blobs ? withBlobHealth(client, blobs, found, options.sample) : found
+      })
       output.result(health, () => {
         for (const check of health.checks) {
-          output.line(`${check.ok ? pc.green('✔') : pc.red('✖')} ${check.name}: ${check.detail}`)
+          output.line(
+            `${check.ok ? pc.green('✔') : pc.red('✖')} ${visibleLine(`${check.name}: ${check.detail}`)}`,
+          )
         }
         const counts = Object.entries(health.lifecycle).map(([status, count]) => `${count} ${status}`)
         output.line(pc.dim(`  ${counts.join(', ')}`))

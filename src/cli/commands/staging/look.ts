@@ -12,10 +12,11 @@ import {
   STAGING_KINDS,
   type StagingRecord,
 } from '../../../staging/records.ts'
-import { type ActingOptions, acting, asOption } from '../../acting.ts'
+import { type ActingOptions, acting, asOption, userOption } from '../../acting.ts'
 import { outputOf } from '../../context.ts'
 import { whole } from '../../numbers.ts'
-import { age, bytes, type Output, table } from '../../output.ts'
+import { age, bytes, cut, type Output, table, visible, visibleLine } from '../../output.ts'
+import { blobsOf, printBlob } from './blobs.ts'
 
 interface ListOptions extends ActingOptions {
   readonly status?: (typeof LIFECYCLE)[number]
@@ -25,6 +26,10 @@ interface ListOptions extends ActingOptions {
   readonly limit: number
   readonly after?: string
 }
+
+/** Of a part, unless asked for all of it. */
+const MOST_LINES = 20
+const LONGEST_LINE = 160
 
 export function listCommand(): Command {
   return new Command('list')
@@ -36,10 +41,15 @@ export function listCommand(): Command {
     .option('--limit <n>', 'how many', whole(1, 1000), 20)
     .option('--after <id>', 'the page after this record')
     .addOption(asOption())
+    .addOption(userOption())
     .action(async (_options, command: Command) => {
       const options = command.optsWithGlobals<ListOptions>()
       const output = outputOf(options)
-      const records = await acting(options, (client) => listRecords(client, options))
+      const records = await acting(
+        options,
+        (client) => listRecords(client, options),
+        options.workspace === undefined ? {} : { workspace: options.workspace },
+      )
       output.result(records, () => {
         if (records.length === 0) {
           return output.line(
@@ -61,8 +71,8 @@ function row(record: StagingRecord): string[] {
     record.staging_record_id,
     record.lifecycle_status,
     record.staging_kind,
-    record.purpose.slice(0, 50),
-    record.owner_actor.slice(0, 36),
+    cut(record.purpose, 50),
+    cut(record.owner_actor, 36),
     age(record.created_at),
   ]
 }
@@ -74,31 +84,42 @@ export function showCommand(): Command {
     .option('--part <n>', 'print this part alone, exactly as it is held', whole(0, 99))
     .option('--full', 'do not shorten long parts')
     .addOption(asOption())
+    .addOption(userOption())
     .action(async (id: string, _options, command: Command) => {
       const options = command.optsWithGlobals<ActingOptions & { part?: number; full?: boolean }>()
       const output = outputOf(options)
-      const found = await acting(options, async (client) => {
-        const record = await findRecord(client, id)
-        if (!record) throw new StagedoorError('staging_not_found', { record: id })
-        const indexes =
-          options.part === undefined ? record.part_digests.map((part) => part.part_index) : [options.part]
-        const parts: Part[] = []
-        for (const index of indexes) {
-          const part = await readPart(client, id, index, { pretty: options.part === undefined })
-          if (part) parts.push(part)
-        }
-        return { record, parts, checklist: await readChecklist(client, id) }
-      })
-      if (options.part !== undefined) return printPart(found.parts[0], id, options.part)
+      const found = await acting(
+        options,
+        async (client) => {
+          const record = await findRecord(client, id)
+          if (!record) throw new StagedoorError('staging_not_found', { record: id })
+          const indexes =
+            options.part === undefined ? record.part_digests.map((part) => part.part_index) : [options.part]
+          const parts: Part[] = []
+          for (const index of indexes) {
+            const part = await readPart(client, id, index, { pretty: options.part === undefined })
+            if (part) parts.push(part)
+          }
+          return { record, parts, checklist: await readChecklist(client, id) }
+        },
+        { record: id },
+      )
+      if (options.part !== undefined) return printPart(options, found.parts[0], id, options.part)
       output.result(found, () =>
         printRecord(output, found.record, found.parts, found.checklist, options.full === true),
       )
     })
 }
 
-function printPart(part: Part | undefined, id: string, index: number): void {
+async function printPart(
+  options: ActingOptions,
+  part: Part | undefined,
+  id: string,
+  index: number,
+): Promise<void> {
   if (!part) throw new StagedoorError('not_found', { what: `part ${index} of record ${id}` })
-  process.stdout.write(part.content ?? `${part.blob_ref}\n`)
+  if (part.content === null) return printBlob(blobsOf(options), id, part)
+  process.stdout.write(part.content)
 }
 
 function printRecord(
@@ -108,7 +129,7 @@ function printRecord(
   checklist: readonly ChecklistItem[],
   full: boolean,
 ): void {
-  output.line(`${paintStatus(r.lifecycle_status)}  ${pc.bold(r.purpose)}`)
+  output.line(`${paintStatus(r.lifecycle_status)}  ${pc.bold(visibleLine(r.purpose))}`)
   output.line(
     pc.dim(`${r.staging_kind} · ${r.payload_type} · ${bytes(Number(r.byte_len))} in ${r.part_count} parts`),
   )
@@ -131,7 +152,7 @@ function printRecord(
   for (const digest of r.part_digests) {
     const part = parts.find((candidate) => candidate.part_index === digest.part_index)
     output.line(
-      `\n${pc.bold(`${digest.part_index}  ${digest.part_name}`)} ${pc.dim(`${digest.payload_kind}, ${bytes(digest.byte_len)}, ${digest.content_hash}`)}`,
+      `\n${pc.bold(`${digest.part_index}  ${visibleLine(digest.part_name)}`)} ${pc.dim(`${digest.payload_kind}, ${bytes(digest.byte_len)}, ${digest.content_hash}`)}`,
     )
     if (part) output.line(indent(readable(part), full))
   }
@@ -140,11 +161,11 @@ function printRecord(
     for (const item of checklist) {
       const mark = item.ticked_at ? pc.green('[x]') : item.required ? pc.yellow('[ ]') : '[ ]'
       const who = item.ticked_at
-        ? pc.dim(` ${item.ticked_by}${item.note ? `: ${item.note}` : ''}`)
+        ? pc.dim(visibleLine(` ${item.ticked_by}${item.note ? `: ${item.note}` : ''}`))
         : item.required
           ? ''
           : pc.dim(' optional')
-      output.line(`  ${mark} ${item.item_id}  ${item.label}${who}`)
+      output.line(`  ${mark} ${visibleLine(`${item.item_id}  ${item.label}`)}${who}`)
     }
   }
   if (r.lifecycle_status === 'pending' && r.approval_required) {
@@ -158,15 +179,16 @@ function printRecord(
 
 /** JSON comes laid out by PostgreSQL: JavaScript would round the very numbers that a reviewer must see. */
 function readable(part: Part): string {
-  return part.content ?? `(in the blob store: ${part.blob_ref})`
+  return part.content ?? `(a blob: show --part ${part.part_index} prints it)`
 }
 
 function indent(text: string, full: boolean): string {
   const lines = text.split('\n')
-  const shown = full ? lines : lines.slice(0, 20)
+  if (full) return lines.map((line) => `   ${visible(line)}`).join('\n')
+  const shown = lines.slice(0, MOST_LINES).map((line) => cut(visible(line), LONGEST_LINE))
   const rest = lines.length - shown.length
   return [
-    ...shown.map((line) => `   ${full ? line : line.slice(0, 160)}`),
+    ...shown.map((line) => `   ${line}`),
     ...(rest > 0 ? [pc.dim(`   … ${rest} more lines: --full`)] : []),
   ].join('\n')
 }
