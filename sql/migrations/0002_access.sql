@@ -25,23 +25,29 @@ begin
 end $$;
 
 -- The role whose rights count, also inside a definer function, where current_user is the function's owner.
+-- In plpgsql, as the next one: a function in SQL is planned anew in every call, and these stand before every other
+-- (27 → 7 µs for the second, six times in the life of a staging record).
 create function iu_core.fn_caller_role() returns name
-language sql stable parallel restricted
+language plpgsql stable parallel restricted
 set search_path = pg_catalog, pg_temp
 as $$
-  select case current_setting('role') when 'none' then session_user else current_setting('role')::name end
-$$;
+begin
+  return case current_setting('role') when 'none' then session_user else current_setting('role')::name end;
+end $$;
 
 -- Back-end code and administrators act in every workspace. stagedoor_api inherits nothing, so it is not one.
 create function iu_core.fn_caller_is_service() returns boolean
-language sql stable parallel restricted
+language plpgsql stable parallel restricted
 set search_path = pg_catalog, pg_temp
 as $$
-  select pg_has_role(iu_core.fn_caller_role(), 'service_role', 'USAGE')
-      or pg_has_role(iu_core.fn_caller_role(), 'dot_executor', 'USAGE')
-      or pg_has_role(iu_core.fn_caller_role(), 'directus', 'USAGE')
-      or pg_has_role(iu_core.fn_caller_role(), 'workflow_admin', 'USAGE')
-$$;
+declare
+  v_role name := iu_core.fn_caller_role();
+begin
+  return pg_has_role(v_role, 'service_role', 'USAGE')
+      or pg_has_role(v_role, 'dot_executor', 'USAGE')
+      or pg_has_role(v_role, 'directus', 'USAGE')
+      or pg_has_role(v_role, 'workflow_admin', 'USAGE');
+end $$;
 
 -- The workspaces may be the user's own tables (as on Supabase): created only where absent, never altered.
 -- Then their owner has to let us read them: a member list that silently looks empty would lock everybody out.

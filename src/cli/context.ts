@@ -44,14 +44,14 @@ export async function withAdministrator<T>(
 
 export async function withStagedoor<T>(
   options: GlobalOptions,
-  work: (stagedoor: Stagedoor, database: Database, config: Config) => Promise<T>,
+  work: (stagedoor: Stagedoor) => Promise<T>,
 ): Promise<T> {
-  const config = configOf(options)
-  const database = await openDatabase(config, { share: true, notice: outputOf(options).note })
-  const stagedoor = assemble(database, knownBlobs(database, config.home))
-  try {
-    return await work(stagedoor, database, config)
-  } finally {
-    await stagedoor.close()
-  }
+  return withDatabase(options, async (database, config) => {
+    const stagedoor = assemble(database, knownBlobs(database, config.home))
+    try {
+      return await work(stagedoor)
+    } finally {
+      await stagedoor.close()
+    }
+  })
 }

@@ -8,12 +8,8 @@ begin
   if p_open is null then
     raise exception using errcode = 'SD001', message = 'A gate is opened (true) or closed (false), not NULL';
   end if;
-  if not exists (select from iu_core.dot_config where key = p_gate) then
-    raise exception using
-      errcode = 'SD102',
-      message = format('There is no gate called %L', p_gate),
-      detail = json_build_object('gate', p_gate)::text;
-  end if;
+  -- Raises for a gate that does not exist.
+  perform iu_core.fn_gate_open(p_gate);
   insert into iu_core.dot_config_override as o (key, value)
   values (p_gate, p_open::text)
   on conflict (key, tx) do update set value = excluded.value;
