@@ -1,0 +1,72 @@
+-- Rules over all lines of an upload: a key that repeats. What an earlier run found is taken away first, so that a repair
+-- of one line also clears the other. Returns how many lines it changed. Internal.
+create or replace function iu_core.fn_ingest_check_set(p_upload iu_core.ingest_upload, p_definition jsonb) returns integer
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_layout jsonb := p_upload.reading -> 'layout';
+  v_leaf jsonb;
+  v_policy text;
+  v_key text;
+  v_changed integer := 0;
+  v_count integer;
+begin
+  select spec into v_leaf from jsonb_array_elements(p_definition -> 'rows') as spec where spec ->> 'name' = v_layout ->> 'leaf';
+  v_policy := coalesce(v_leaf ->> 'duplicates', 'refuse');
+
+  update public.staging_rows
+     set validation_errors = iu_core.fn_ingest_without_set_problems(validation_errors),
+         validation_warnings = iu_core.fn_ingest_without_set_problems(validation_warnings),
+         validation_status = case when iu_core.fn_ingest_without_set_problems(validation_errors) = '[]' then 'valid'
+                                  else 'invalid' end::public.staging_validation_status,
+         updated_at = clock_timestamp()
+   where upload_id = p_upload.upload_id and row_type = v_layout ->> 'leaf'
+     and validation_status in ('invalid', 'skipped')
+     and (validation_errors @> '[{"scope": "set"}]' or validation_warnings @> '[{"scope": "set"}]');
+  get diagnostics v_changed = row_count;
+
+  -- Sums are made when it is planned.
+  if v_policy = 'sum' then
+    return v_changed;
+  end if;
+  -- The text of the key's sources; what is the same for the whole upload tells nothing.
+  select string_agg(format('normalized_payload ->> %L',
+                           case when source like '$%' and source <> '$identity' then '@' || substr(source, 2)
+                                when source = '$identity' then '@' || (v_leaf ->> 'name') else source end), ', ')
+    into v_key
+    from jsonb_array_elements_text(v_leaf -> 'key') as k,
+         lateral (select v_leaf -> 'columns' ->> k) as s (source)
+   where v_layout -> 'fields' ? source or (source like '$%' and v_layout -> 'row_types' ? substr(source, 2)) or source = '$identity';
+  if v_key is null then
+    return v_changed;
+  end if;
+  execute format($sql$
+    with repeated as (
+      select array_agg(row_number order by row_number) as lines
+        from public.staging_rows
+       where upload_id = $1 and row_type = $2 and validation_status = 'valid'
+       group by %1$s having count(*) > 1
+    ), affected as (
+      select line, lines, line = lines[cardinality(lines)] as is_last
+        from repeated, unnest(lines) as line
+       where %2$L = 'refuse' or line <> lines[cardinality(lines)]
+    )
+    update public.staging_rows s
+       set validation_status = case when %2$L = 'refuse' then 'invalid' else 'skipped' end::public.staging_validation_status,
+           validation_errors = case when %2$L = 'refuse' then s.validation_errors || problem else s.validation_errors end,
+           validation_warnings = case when %2$L = 'refuse' then s.validation_warnings else s.validation_warnings || problem end,
+           updated_at = clock_timestamp()
+      from affected a,
+           lateral (select jsonb_build_object(
+             'scope', 'set', 'line', a.line, 'rule', 'key.repeated', 'lines', to_jsonb(a.lines[1:20]),
+             'message', case when %2$L = 'refuse'
+               then format('The same key stands in %%s lines: %%s.', cardinality(a.lines), array_to_string(a.lines[1:5], ', '))
+               else format('Line %%s has the same key and comes later, so it is taken instead.', a.lines[cardinality(a.lines)]) end,
+             'suggestion', case when %2$L = 'refuse'
+               then 'Keep one of them, or correct what tells them apart.' else 'Nothing to do.' end)) as p (problem)
+     where s.upload_id = $1 and s.row_type = $2 and s.row_number = a.line
+  $sql$, v_key, v_policy) using p_upload.upload_id, v_layout ->> 'leaf';
+  get diagnostics v_count = row_count;
+  return v_changed + v_count;
+end $$;

@@ -1,0 +1,76 @@
+-- Works out what an upload would change, row by row, as a table that promotion applies. Nothing in production is written
+-- or locked. Planned again, the earlier plan is gone, and with it whatever was waiting for approval.
+create or replace function iu_core.fn_ingest_plan(
+  p_upload_id uuid,
+  p_gate_mode text default 'STRICT',
+  p_threshold numeric default 0.9,
+  p_planned_by text default null
+) returns iu_core.ingest_plan
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_started timestamptz := clock_timestamp();
+  u iu_core.ingest_upload;
+  v_dataset iu_core.ingest_dataset;
+  v_actor record;
+  v_type record;
+  v_nullable text[];
+  v_plan iu_core.ingest_plan;
+begin
+  perform iu_core.require_member(iu_core.fn_ingest_upload_workspace(p_upload_id), 'stage');
+  perform iu_core.fn_gate_require('iu_core.staging_writes_enabled');
+  v_actor := iu_core.fn_actor_for(p_planned_by);
+  if p_gate_mode is null or p_gate_mode not in ('STRICT', 'LENIENT') then
+    raise exception using errcode = 'SD001', message = format('The mode %L is neither STRICT nor LENIENT', p_gate_mode);
+  end if;
+  if p_threshold is null or p_threshold not between 0 and 1 then
+    raise exception using errcode = 'SD001', message = 'The threshold is a share of valid lines from 0 to 1';
+  end if;
+  u := iu_core.fn_ingest_lock(p_upload_id, array['staged', 'planned'], 'planned');
+  select * into v_dataset from iu_core.ingest_dataset where dataset = u.dataset;
+  perform iu_core.fn_ingest_plan_forget(u);
+
+  v_nullable := iu_core.fn_ingest_plan_lines(u, v_dataset.definition);
+  drop table if exists pg_temp.ingest_entity;
+  create temporary table ingest_entity (
+    row_type text, external_id text, row_number integer, staging_row_id uuid, new_id uuid, internal_id uuid,
+    parent_external_id text, parent_id uuid, existing boolean default false, ambiguous boolean default false,
+    conflicting boolean default false) on commit drop;
+  for v_type in select * from iu_core.fn_ingest_row_types(v_dataset.definition, u.reading -> 'layout') loop
+    if v_type.target is null then
+      raise exception using errcode = 'SD605',
+        message = format('The table %s is gone', v_type.target_name),
+        detail = json_build_object('dataset', u.dataset, 'reason', format('the table %s is gone', v_type.target_name))::text;
+    end if;
+    if v_type.is_entity then
+      perform iu_core.fn_ingest_plan_entities(u, v_type, v_nullable);
+    end if;
+    perform iu_core.fn_ingest_plan_type(u, v_type, v_nullable);
+  end loop;
+  -- Lines that were left out or found wrong are part of the plan, too.
+  insert into iu_core.ingest_plan_row (upload_id, type_order, row_type, row_number, staging_row_id, action, reason, row_hash)
+  select u.upload_id, iu_core.fn_ingest_type_order(v_dataset.definition, s.row_type), s.row_type, s.row_number, s.id, a.action, a.reason,
+         sha256(convert_to(concat_ws('|', s.row_number, a.action, a.reason), 'UTF8'))
+    from public.staging_rows s,
+         lateral (select case when s.validation_status = 'skipped' or p_gate_mode = 'LENIENT' then 'skipped' else 'refused' end,
+                         coalesce(s.validation_errors -> 0 ->> 'message', s.validation_warnings -> 0 ->> 'message')) as a (action, reason)
+   where s.upload_id = u.upload_id and s.row_type = u.reading -> 'layout' ->> 'leaf' and s.validation_status in ('invalid', 'skipped');
+
+  insert into iu_core.ingest_plan (
+    upload_id, digest, gate_mode, threshold, totals, refusal, approval_required, planned_by, took_ms)
+  select u.upload_id, iu_core.fn_ingest_plan_digest(u.upload_id, p_gate_mode, p_threshold), p_gate_mode, p_threshold, t.totals,
+         iu_core.fn_ingest_plan_refusal(u, p_gate_mode, p_threshold, t.totals), v_dataset.approval_required, v_actor.actor,
+         extract(epoch from clock_timestamp() - v_started) * 1000
+    from iu_core.fn_ingest_plan_totals(u.upload_id) as t (totals)
+  returning * into v_plan;
+  update iu_core.ingest_upload set status = 'planned' where upload_id = u.upload_id;
+  perform iu_core.fn_event_emit('staging', 'ingestion_planned',
+    p_event_subject_ref => p_upload_id::text, p_workspace_id => u.workspace_id, p_actor => p_planned_by,
+    p_safe_payload => jsonb_build_object('upload_id', p_upload_id, 'dataset', u.dataset, 'plan_digest', v_plan.digest,
+                                         'totals', v_plan.totals));
+  return v_plan;
+end $$;
+
+grant execute on function iu_core.fn_ingest_plan(uuid, text, numeric, text)
+  to service_role, dot_executor, authenticated, stagedoor_agent, stagedoor_reviewer;

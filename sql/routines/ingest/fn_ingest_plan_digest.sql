@@ -1,0 +1,9 @@
+-- The sha-256 of a plan: every row of it, in order, and how it is to be promoted. Internal.
+create or replace function iu_core.fn_ingest_plan_digest(p_upload_id uuid, p_gate_mode text, p_threshold numeric) returns text
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select encode(sha256(convert_to(concat_ws('|', p_upload_id, p_gate_mode, trim_scale(p_threshold)), 'UTF8')
+                       || coalesce(string_agg(row_hash, '' order by type_order, row_number), '')), 'hex')
+    from iu_core.ingest_plan_row where upload_id = p_upload_id
+$$;

@@ -1,0 +1,93 @@
+-- One row type that has an identity (campaign, ad set, customer): each entity once, at its first line, looked up in the
+-- target by its natural key, or where the file has no ids by its name within the parent. What is not there gets its id
+-- now, so that children resolve. Parents come before. Internal.
+create or replace function iu_core.fn_ingest_plan_entities(
+  p_upload iu_core.ingest_upload, p_type record, p_nullable text[]
+) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_layout jsonb := p_upload.reading -> 'layout';
+  v_identity jsonb := p_type.spec -> 'identity';
+  v_joins text := iu_core.fn_ingest_parent_joins(p_type.spec, v_layout);
+  v_parent text;
+  v_attributes text;
+  v_match text;
+begin
+  -- The nearest parent: the last of the file's row types that it refers to.
+  select r.value into v_parent
+    from jsonb_array_elements_text(v_layout -> 'row_types') with ordinality as r
+   where exists (select from jsonb_each_text(p_type.spec -> 'columns') c where c.value = '$' || r.value)
+   order by r.ordinality desc limit 1;
+  -- What differs between the lines of one entity is worth a warning; the first line counts.
+  select string_agg(format('l.%I', value), ', ') into v_attributes
+    from jsonb_each_text(p_type.spec -> 'columns') where v_layout -> 'fields' ? value;
+  execute format($sql$
+    insert into pg_temp.ingest_entity (
+      row_type, external_id, row_number, staging_row_id, new_id, conflicting, parent_external_id, parent_id, ambiguous)
+    select %1$L, g.external_id, l.row_number, l.staging_row_id, %5$s, g.variants > 1, %6$s
+      from (select l.%2$I as external_id, min(l.row_number) as row_number, count(distinct (%3$s)) as variants
+              from pg_temp.ingest_line l where l.%2$I is not null group by 1) g
+      join pg_temp.ingest_line l using (row_number) %4$s
+  $sql$, p_type.row_type, '@' || p_type.row_type, coalesce(v_attributes, '1'), v_joins,
+     -- The id of the line's own row serves where the line is the entity.
+     case when p_type.is_leaf then 'l.staging_row_id' else 'iu_core.fn_time_uuid()' end,
+     case when v_parent is null then 'null, null, false'
+          else format('l.%1$I, %2$I.internal_id, coalesce(%2$I.ambiguous, false)', '@' || v_parent, 'p_' || v_parent) end);
+  analyze pg_temp.ingest_entity;
+
+  v_match := iu_core.fn_ingest_key_match_sql(p_type.key_columns, p_type.spec, v_layout, p_upload, p_nullable);
+  execute format($sql$
+    update pg_temp.ingest_entity u set internal_id = %1$s, existing = true
+      from pg_temp.ingest_entity e join pg_temp.ingest_line l on l.row_number = e.row_number %2$s join %3$s t on %4$s
+     where e.row_type = %5$L and u.row_type = %5$L and u.external_id = e.external_id
+  $sql$, case when p_type.id_column is null then 'null::uuid' else format('t.%I', p_type.id_column) end,
+     v_joins, p_type.target, v_match, p_type.row_type);
+
+  if v_identity ->> 'nameColumn' is not null and not v_layout -> 'fields' ? coalesce(v_identity ->> 'id', '') then
+    -- The key less the id: client and platform, or the parent.
+    v_match := iu_core.fn_ingest_key_match_sql(
+      array(select k from unnest(p_type.key_columns) k where p_type.spec -> 'columns' ->> k <> '$identity'),
+      p_type.spec, v_layout, p_upload, p_nullable);
+    execute format($sql$
+      with found as (
+        select e.external_id, (array_agg(t.%1$I))[1] as id, count(*) as candidates
+          from pg_temp.ingest_entity e join pg_temp.ingest_line l on l.row_number = e.row_number %2$s
+          join %3$s t on %4$s and t.%5$I = l.%6$I
+         where e.row_type = %7$L and not e.existing group by 1
+      )
+      update pg_temp.ingest_entity u
+         set internal_id = case when f.candidates = 1 then f.id end, existing = f.candidates = 1,
+             ambiguous = u.ambiguous or f.candidates > 1
+        from found f where u.row_type = %7$L and u.external_id = f.external_id
+    $sql$, p_type.id_column, v_joins, p_type.target, coalesce(v_match, 'true'),
+       v_identity ->> 'nameColumn', v_identity ->> 'name', p_type.row_type);
+  end if;
+  update pg_temp.ingest_entity set internal_id = new_id
+   where row_type = p_type.row_type and not existing and not ambiguous;
+
+  insert into public.staging_id_resolution (
+    workspace_id, client_id, upload_id, platform, entity_type, external_id, internal_id, resolution_status,
+    resolution_action, parent_external_id, parent_internal_id, resolved_at)
+  select p_upload.workspace_id, p_upload.client_id, p_upload.upload_id, p_upload.platform, e.row_type, e.external_id, e.internal_id,
+         (case when e.ambiguous then 'unresolved' when e.existing then 'resolved_existing' else 'resolved_new' end)::public.staging_resolution_status,
+         (case when e.ambiguous then 'failed' when e.existing then 'update' else 'insert' end)::public.staging_processing_action,
+         e.parent_external_id, e.parent_id, clock_timestamp()
+    from pg_temp.ingest_entity e where e.row_type = p_type.row_type;
+  insert into public.staging_rows (
+    id, workspace_id, client_id, upload_id, platform, row_type, row_number, entity_external_id, raw_payload,
+    normalized_payload, validation_status, validation_errors, validation_warnings)
+  select e.new_id, s.workspace_id, s.client_id, s.upload_id, s.platform, e.row_type, e.row_number, e.external_id, s.raw_payload,
+         s.normalized_payload, (case when e.ambiguous then 'invalid' else 'valid' end)::public.staging_validation_status,
+         case when e.ambiguous then jsonb_build_array(jsonb_build_object(
+           'line', e.row_number, 'rule', 'id.ambiguous', 'column', v_identity ->> 'name',
+           'message', format('Several rows of %s have this name, and the file has no ids.', p_type.target_name),
+           'suggestion', 'Export again with the id column.')) else '[]' end,
+         case when e.conflicting then jsonb_build_array(jsonb_build_object(
+           'line', e.row_number, 'rule', 'entity.conflicting',
+           'message', 'Other lines say something else about it; this line, the first, is taken.',
+           'suggestion', 'Nothing to do if the first line is right.')) else '[]' end
+    from pg_temp.ingest_entity e join public.staging_rows s on s.id = e.staging_row_id
+   where e.row_type = p_type.row_type and not p_type.is_leaf;
+end $$;

@@ -1,0 +1,20 @@
+-- Takes a plan away with all that was derived for it: entities, resolutions, a review that is still open. What was
+-- approved stays approved and expires; it names a plan that is no more, so nothing can be promoted by it. Internal.
+create or replace function iu_core.fn_ingest_plan_forget(p_upload iu_core.ingest_upload) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_review uuid;
+begin
+  delete from iu_core.ingest_plan_row where upload_id = p_upload.upload_id;
+  delete from public.staging_id_resolution where upload_id = p_upload.upload_id;
+  delete from public.staging_rows
+   where upload_id = p_upload.upload_id and row_type <> p_upload.reading -> 'layout' ->> 'leaf';
+  delete from iu_core.ingest_plan where upload_id = p_upload.upload_id returning review_record_id into v_review;
+  perform from iu_core.iu_staging_record
+    where staging_record_id = v_review and lifecycle_status = 'pending' and expires_at > clock_timestamp() for update;
+  if found then
+    perform iu_core.fn_iu_staging_end(v_review, iu_core.fn_actor(), 'the plan was replaced');
+  end if;
+end $$;

@@ -1,0 +1,48 @@
+-- The valid lines of an upload as a typed temporary table `ingest_line`: one pass over the payloads, and everything after
+-- it is plain columns. Keys that repeat are summed here where the dataset says so. Returns the sources that are empty in
+-- some line. Internal.
+create or replace function iu_core.fn_ingest_plan_lines(p_upload iu_core.ingest_upload, p_definition jsonb) returns text[]
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_layout jsonb := p_upload.reading -> 'layout';
+  v_leaf jsonb;
+  v_columns text;
+  v_nullable text[];
+begin
+  select string_agg(format('%I %s', name, type), ', ')
+    into v_columns
+    from (select f as name, iu_core.fn_ingest_field_type(p_definition -> 'fields' -> f) as type
+            from jsonb_array_elements_text(v_layout -> 'fields') as f
+          union all
+          select '@' || (spec ->> 'name'), 'text' from jsonb_array_elements(p_definition -> 'rows') as spec
+           where v_layout -> 'row_types' ? (spec ->> 'name') and spec ? 'identity') c;
+  drop table if exists pg_temp.ingest_line;
+  execute format($sql$
+    create temporary table ingest_line on commit drop as
+    select s.id as staging_row_id, s.row_number, x.*
+      from public.staging_rows s, jsonb_to_record(s.normalized_payload) as x (%s)
+     where s.upload_id = %L and s.row_type = %L and s.validation_status = 'valid'
+  $sql$, v_columns, p_upload.upload_id, v_layout ->> 'leaf');
+
+  select spec into v_leaf from jsonb_array_elements(p_definition -> 'rows') as spec where spec ->> 'name' = v_layout ->> 'leaf';
+  if v_leaf ->> 'duplicates' = 'sum' then
+    perform iu_core.fn_ingest_plan_sums(p_upload, p_definition, v_leaf);
+  end if;
+  analyze pg_temp.ingest_line;
+
+  -- One pass for all key columns of all row types.
+  select string_agg(format('case when bool_or(%I is null) then %L end', column_name, source), ', ')
+    into v_columns
+    from (select distinct c.value as source,
+                 case when c.value like '$%' then '@' || substr(c.value, 2) else c.value end as column_name
+            from jsonb_array_elements(p_definition -> 'rows') as spec, jsonb_each_text(spec -> 'columns') as c
+           where spec -> 'key' ? c.key and v_layout -> 'row_types' ? (spec ->> 'name')
+             and (v_layout -> 'fields' ? c.value or v_layout -> 'row_types' ? substr(c.value, 2))) s;
+  if v_columns is null then
+    return '{}';
+  end if;
+  execute format('select array_remove(array[%s], null) from pg_temp.ingest_line', v_columns) into v_nullable;
+  return v_nullable;
+end $$;

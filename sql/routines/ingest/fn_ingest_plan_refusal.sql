@@ -1,0 +1,28 @@
+-- Why a plan cannot be promoted as it is, in words; NULL: it can. STRICT takes all lines or none, LENIENT takes the valid
+-- ones if they are enough. Lines that were left out by rule (totals) count on neither side. Internal.
+create or replace function iu_core.fn_ingest_plan_refusal(
+  p_upload iu_core.ingest_upload, p_gate_mode text, p_threshold numeric, p_totals jsonb
+) returns text
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_refused bigint;
+  v_valid bigint;
+begin
+  select coalesce(sum((a.value)::bigint), 0) into v_refused
+    from jsonb_each(p_totals) t, jsonb_each_text(t.value) a where a.key = 'refused';
+  v_valid := p_upload.valid_count;
+  if p_upload.run_mode = 'FULL_DRY_RUN' then
+    return 'this is a dry run';
+  elsif v_valid = 0 then
+    return 'no line is valid';
+  elsif p_gate_mode = 'STRICT' and (p_upload.invalid_count > 0 or v_refused > 0) then
+    return format('%s of %s lines are wrong, and STRICT takes all or none', greatest(p_upload.invalid_count, v_refused),
+                  v_valid + p_upload.invalid_count);
+  elsif p_gate_mode = 'LENIENT' and v_valid < p_threshold * (v_valid + p_upload.invalid_count) then
+    return format('only %s of %s lines are valid, and LENIENT asks for %s %%', v_valid, v_valid + p_upload.invalid_count,
+                  trim_scale(p_threshold * 100));
+  end if;
+  return null;
+end $$;

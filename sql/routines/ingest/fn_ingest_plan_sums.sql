@@ -1,0 +1,44 @@
+-- Lines with the same key become one, at the first of them: what is additive is summed, the rest is the first line's.
+-- The others are planned as skipped. Internal.
+create or replace function iu_core.fn_ingest_plan_sums(p_upload iu_core.ingest_upload, p_definition jsonb, p_leaf jsonb)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_layout jsonb := p_upload.reading -> 'layout';
+  v_key text;
+  v_sums text;
+  v_sets text;
+begin
+  select string_agg(quote_ident(case when source like '$%' then '@' || substr(source, 2) else source end), ', ')
+    into v_key
+    from jsonb_array_elements_text(p_leaf -> 'key') as k, lateral (select p_leaf -> 'columns' ->> k) as s (source)
+   where v_layout -> 'fields' ? source or v_layout -> 'row_types' ? substr(source, 2);
+  select string_agg(format('sum(%1$I) as %1$I', f), ', '), string_agg(format('%1$I = g.%1$I', f), ', ')
+    into v_sums, v_sets
+    from jsonb_array_elements_text(v_layout -> 'fields') as f,
+         lateral (select p_definition -> 'fields' -> f) as d (field)
+   where exists (select from jsonb_each_text(p_leaf -> 'columns') c where c.value = f and not p_leaf -> 'key' ? c.key)
+     and coalesce((d.field ->> 'additive')::boolean, d.field ->> 'type' in ('integer', 'money'))
+     and d.field ->> 'type' in ('integer', 'money', 'decimal');
+  if v_key is null or v_sums is null then
+    return;
+  end if;
+  drop table if exists pg_temp.ingest_repeated;
+  execute format($sql$
+    create temporary table ingest_repeated on commit drop as
+    select array_agg(row_number order by row_number) as lines, %s
+      from pg_temp.ingest_line group by %s having count(*) > 1
+  $sql$, v_sums, v_key);
+  execute format('update pg_temp.ingest_line l set %s from pg_temp.ingest_repeated g where l.row_number = g.lines[1]', v_sets);
+  with others as (
+    delete from pg_temp.ingest_line l using pg_temp.ingest_repeated g
+     where l.row_number = any (g.lines[2:]) returning l.staging_row_id, l.row_number, g.lines[1] as first_line
+  )
+  insert into iu_core.ingest_plan_row (upload_id, type_order, row_type, row_number, staging_row_id, action, reason, row_hash)
+  select p_upload.upload_id, iu_core.fn_ingest_type_order(p_definition, v_layout ->> 'leaf'), v_layout ->> 'leaf',
+         row_number, staging_row_id, 'skipped', format('added to line %s, which has the same key', first_line),
+         sha256(convert_to(format('%s skipped %s', row_number, first_line), 'UTF8'))
+    from others;
+end $$;

@@ -1,0 +1,80 @@
+-- Applies an approved plan in one transaction, exactly as it stands: all of it, or (LENIENT) less the rows that a table
+-- refuses. If production has changed since, nothing is applied.
+create or replace function iu_core.fn_ingest_promote(p_upload_id uuid, p_plan_digest text, p_promoted_by text default null)
+returns iu_core.ingest_promotion
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  u iu_core.ingest_upload;
+  v_dataset iu_core.ingest_dataset;
+  v_plan iu_core.ingest_plan;
+  v_approval iu_core.iu_staging_record;
+  v_actor record;
+  v_run uuid;
+  v_type record;
+  v_promotion iu_core.ingest_promotion;
+  v_written bigint;
+begin
+  perform iu_core.require_member(iu_core.fn_ingest_upload_workspace(p_upload_id), 'operate');
+  perform iu_core.fn_gate_require('iu_core.staging_writes_enabled');
+  v_actor := iu_core.fn_actor_for(p_promoted_by);
+  u := iu_core.fn_ingest_lock(p_upload_id, array['planned'], 'promoted');
+  v_plan := iu_core.fn_ingest_plan_seen(p_upload_id, p_plan_digest);
+  if v_plan.refusal is not null then
+    perform iu_core.fn_ingest_refuse_plan(p_upload_id, v_plan.refusal);
+  end if;
+  select * into v_dataset from iu_core.ingest_dataset where dataset = u.dataset;
+  v_run := iu_core.fn_command_run_start('ingest.promote', v_plan.digest, u.workspace_id, p_promoted_by);
+  if v_plan.approval_required or v_dataset.approval_required then
+    v_approval := iu_core.fn_ingest_approval(u, v_plan);
+    perform iu_core.fn_iu_staging_consume(v_approval.staging_record_id, v_run);
+  end if;
+  -- Two uploads for one client would lock each other's rows in different orders.
+  perform pg_advisory_xact_lock(hashtextextended(format('stagedoor.ingest.promote.%s.%s', u.dataset, u.client_id), 0));
+  -- What triggers on the target tables call by a plain name is found where it always was.
+  perform set_config('search_path', 'pg_catalog, public, pg_temp', true);
+
+  insert into iu_core.ingest_promotion (
+    upload_id, plan_digest, gate_mode, totals, definition, review_record_id, approved_by, approved_at, promoted_by,
+    promoted_via, promoted_at, run_id, undo_until)
+  values (u.upload_id, v_plan.digest, v_plan.gate_mode, '{}', v_dataset.definition, v_approval.staging_record_id,
+          v_approval.approved_by, v_approval.approved_at, v_actor.actor, v_actor.via, clock_timestamp(), v_run,
+          clock_timestamp() + v_dataset.undo_window);
+  for v_type in select * from iu_core.fn_ingest_row_types(v_dataset.definition, u.reading -> 'layout') loop
+    perform iu_core.fn_ingest_promote_type(u.upload_id, v_type, v_plan.gate_mode);
+  end loop;
+  -- A constraint that is checked at the end of a transaction must not fail after we said that it worked.
+  set constraints all immediate;
+
+  -- Marked in one statement; no index holds what it sets, so the rows stay where they are.
+  update public.staging_rows s
+     set processing_action = p.outcome, processed_at = case when p.outcome = 'skipped' and p.action <> 'unchanged' then null else now() end,
+         target_internal_id = p.target_id, updated_at = now()
+    from (select staging_row_id, action, target_id,
+                 (case when action in ('insert', 'update') then action when action = 'refused' and reason like 'failed: %' then 'failed'
+                       else 'skipped' end)::public.staging_processing_action as outcome
+            from iu_core.ingest_plan_row where upload_id = u.upload_id) p
+   where s.id = p.staging_row_id and s.upload_id = u.upload_id;
+  select coalesce(count(*), 0) into v_written from iu_core.ingest_ledger where upload_id = u.upload_id;
+  update iu_core.ingest_promotion set totals = iu_core.fn_ingest_plan_totals(u.upload_id)
+   where upload_id = u.upload_id returning * into v_promotion;
+  update iu_core.ingest_upload set status = 'promoted' where upload_id = u.upload_id;
+  perform iu_core.fn_ingest_tell_uploads_table(u.upload_id, 'completed', v_written);
+  if u.cursor_name is not null then
+    insert into iu_core.ingest_cursor as c (workspace_id, client_id, dataset, platform, cursor_name, cursor_value, upload_id)
+    values (u.workspace_id, u.client_id, u.dataset, u.platform, u.cursor_name, u.cursor_value, u.upload_id)
+    on conflict (workspace_id, client_id, dataset, platform, cursor_name) do update
+       set cursor_value = excluded.cursor_value, upload_id = excluded.upload_id, committed_at = clock_timestamp();
+  end if;
+  perform iu_core.fn_event_emit('staging', 'ingestion_complete',
+    p_event_subject_ref => u.upload_id::text, p_workspace_id => u.workspace_id, p_actor => p_promoted_by,
+    p_safe_payload => jsonb_build_object('upload_id', u.upload_id, 'dataset', u.dataset, 'platform', u.platform,
+      'client_id', u.client_id, 'rows', v_written, 'totals', v_promotion.totals)
+      || iu_core.fn_ingest_date_range(u, v_dataset.definition));
+  perform iu_core.fn_command_run_finish(v_run);
+  return v_promotion;
+end $$;
+
+grant execute on function iu_core.fn_ingest_promote(uuid, text, text)
+  to service_role, dot_executor, authenticated, stagedoor_reviewer;

@@ -1,0 +1,41 @@
+-- Takes lines that people corrected and that were checked again by the same rules as the file: an array of
+-- {"row_number", "raw_payload", "normalized_payload", "validation_status", "validation_errors", "validation_warnings"}.
+-- For the back end, which checks them; it names who corrected. The plan is gone with it.
+create or replace function iu_core.fn_ingest_repair(p_upload_id uuid, p_rows jsonb, p_repaired_by text) returns integer
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  u iu_core.ingest_upload;
+  v_actor record;
+  v_count integer;
+begin
+  perform iu_core.require_member(iu_core.fn_ingest_upload_workspace(p_upload_id), 'stage');
+  perform iu_core.fn_gate_require('iu_core.staging_writes_enabled');
+  v_actor := iu_core.fn_actor_for(p_repaired_by);
+  u := iu_core.fn_ingest_lock(p_upload_id, array['staged', 'planned'], 'repaired');
+  perform iu_core.fn_ingest_plan_forget(u);
+  update public.staging_rows s
+     set raw_payload = r.raw_payload, normalized_payload = r.normalized_payload, validation_status = r.validation_status,
+         validation_errors = r.validation_errors, validation_warnings = r.validation_warnings, updated_at = clock_timestamp()
+    from jsonb_to_recordset(p_rows) as r (
+      row_number integer, raw_payload jsonb, normalized_payload jsonb, validation_status public.staging_validation_status,
+      validation_errors jsonb, validation_warnings jsonb)
+   where s.upload_id = p_upload_id and s.row_type = u.reading -> 'layout' ->> 'leaf' and s.row_number = r.row_number;
+  get diagnostics v_count = row_count;
+  if v_count <> jsonb_array_length(p_rows) then
+    raise exception using errcode = 'SD001', message = 'One of these lines is not in the upload';
+  end if;
+  perform iu_core.fn_ingest_check_set(u, (select definition from iu_core.ingest_dataset where dataset = u.dataset));
+  update iu_core.ingest_upload
+     set status = 'staged',
+         changed_by = array(select distinct unnest(changed_by || array_remove(array[v_actor.actor, v_actor.via], null)))
+   where upload_id = p_upload_id;
+  perform iu_core.fn_ingest_recount(p_upload_id, u.reading -> 'layout' ->> 'leaf');
+  perform iu_core.fn_event_emit('staging', 'ingestion_repaired',
+    p_event_subject_ref => p_upload_id::text, p_workspace_id => u.workspace_id, p_actor => p_repaired_by,
+    p_safe_payload => jsonb_build_object('upload_id', p_upload_id, 'rows', v_count));
+  return v_count;
+end $$;
+
+grant execute on function iu_core.fn_ingest_repair(uuid, jsonb, text) to service_role;

@@ -1,0 +1,28 @@
+-- The reader has written every line (in this transaction): reading → staged. Rules over the whole upload run now.
+create or replace function iu_core.fn_ingest_staged(p_upload_id uuid, p_token uuid, p_reading jsonb, p_notes jsonb)
+returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  u iu_core.ingest_upload;
+  v_definition jsonb;
+begin
+  u := iu_core.fn_ingest_held(p_upload_id, p_token);
+  select definition into v_definition from iu_core.ingest_dataset where dataset = u.dataset;
+  u.reading := p_reading;
+  perform iu_core.fn_ingest_check_set(u, v_definition);
+  update iu_core.ingest_upload
+     set reading = p_reading, notes = coalesce(p_notes, '[]')
+   where upload_id = p_upload_id;
+  perform iu_core.fn_ingest_recount(p_upload_id, p_reading -> 'layout' ->> 'leaf');
+  update iu_core.ingest_upload
+     set status = 'staged', staged_at = clock_timestamp(), reader_token = null, reader_seen_at = null, progress = null
+   where upload_id = p_upload_id returning * into u;
+  perform iu_core.fn_event_emit('staging', 'ingestion_staged',
+    p_event_subject_ref => p_upload_id::text, p_workspace_id => u.workspace_id,
+    p_safe_payload => jsonb_build_object('upload_id', p_upload_id, 'dataset', u.dataset, 'platform', u.platform,
+      'lines', u.line_count, 'valid', u.valid_count, 'invalid', u.invalid_count, 'skipped', u.skipped_count));
+end $$;
+
+grant execute on function iu_core.fn_ingest_staged(uuid, uuid, jsonb, jsonb) to service_role;

@@ -1,0 +1,61 @@
+/** The two payloads of a line: the cells as they came, and the values of the dataset's fields. */
+import { jsonText, text } from '../sql-text.ts'
+import { identityField, type Plan, type PlannedField } from './plan.ts'
+
+/** {header: text}; a repeated header gets ' (2)'. */
+export function rawPayload(headers: readonly string[]): string {
+  const pairs = rawKeys(headers).map((key, column) => `${text(key)}, c${column}`)
+  return `CAST(json_object(${pairs.join(', ')}) AS VARCHAR)`
+}
+
+export function rawKeys(headers: readonly string[]): string[] {
+  const seen = new Map<string, number>()
+  const taken = new Set(headers)
+  return headers.map((header) => {
+    let count = (seen.get(header) ?? 0) + 1
+    let key = count === 1 ? header : `${header} (${count})`
+    while (count > 1 && taken.has(key)) key = `${header} (${++count})`
+    seen.set(header, count)
+    taken.add(key)
+    return key
+  })
+}
+
+export function normalizedPayload(plan: Plan): string {
+  const members: [key: string, value: string][] = plan.fields.map((planned) => [planned.name, jsonOf(planned)])
+  if (plan.period) members.push([plan.period.name, quoted(plan.period.at.value)])
+  for (const [name, value] of Object.entries(plan.constants)) members.push([name, jsonText(value)])
+  for (const row of plan.rows) {
+    if (row.identity) members.push([`@${row.name}`, identityOf(plan, row.name)])
+  }
+  const parts = members.flatMap(([key, value], index) => [
+    text(`${index === 0 ? '{' : ','}${JSON.stringify(key)}:`),
+    value,
+  ])
+  return `concat(${parts.join(', ')}, '}')`
+}
+
+function jsonOf({ at, sql }: PlannedField): string {
+  if (sql.json === 'raw') return `coalesce(${at.value}, 'null')`
+  if (sql.json === 'quoted') return quoted(at.value)
+  return `coalesce(CASE WHEN ${at.plain} THEN '"' || ${at.value} || '"' ELSE CAST(to_json(${at.value}) AS VARCHAR) END, 'null')`
+}
+
+function quoted(value: string): string {
+  return `coalesce('"' || ${value} || '"', 'null')`
+}
+
+/** The source's id; without an id column a hash of the names from the root to it. */
+function identityOf(plan: Plan, rowType: string): string {
+  const rows = plan.rows.filter((row) => row.identity)
+  const path = rows.slice(0, rows.findIndex((row) => row.name === rowType) + 1)
+  const own = plan.byName.get(identityField(path.at(-1)!, plan.input.map) ?? '')
+  if (!own) return `'null'`
+  if (own.name === path.at(-1)!.identity?.id) return jsonOf(own)
+  const names = path.map((row) => {
+    const name = plan.byName.get(row.identity?.name ?? '') ?? plan.byName.get(row.identity?.id ?? '')
+    return name ? name.at.value : 'NULL'
+  })
+  const hash = `left(sha256(CAST(to_json([${names.join(', ')}]) AS VARCHAR)), 32)`
+  return `CASE WHEN ${own.at.value} IS NULL THEN 'null' ELSE concat('"name:', ${hash}, '"') END`
+}

@@ -1,0 +1,116 @@
+/** What is compiled: the fields that the file has, with their columns in the statement, and those derived. */
+import { type Dataset, type Field, type RowType, titleOf } from '../dataset.ts'
+import type { HeaderMap, MappedField } from '../map-headers.ts'
+import type { Period } from '../preamble.ts'
+import type { Styles } from '../profile.ts'
+import { currencySql, enumSql } from './choice.ts'
+import { dateSql } from './date.ts'
+import { columnsOf, type FieldColumns, type FieldSql } from './field-sql.ts'
+import { idSql } from './id.ts'
+import { numberSql } from './number.ts'
+import { textSql } from './text.ts'
+
+export interface CompileInput {
+  dataset: Dataset
+  platform: string
+  map: HeaderMap
+  styles: Styles
+  /** A DuckDB table function over chunks. */
+  source: string
+  upload: { workspace_id: string; client_id: string | null; upload_id: string }
+  /** The date line above the header; used where the file has no column for the day. */
+  preamblePeriod?: Period | null
+  /** Remembered values: field → text as written → text that is meant. */
+  values?: Record<string, Record<string, string | null>>
+}
+
+/** A field that has a column in the file. */
+export interface PlannedField {
+  name: string
+  title: string
+  field: Field
+  mapped: MappedField
+  at: FieldColumns
+  sql: FieldSql
+  required: boolean
+}
+
+export interface Plan {
+  input: CompileInput
+  fields: PlannedField[]
+  byName: Map<string, PlannedField>
+  /** Row types in the file, in dependency order. */
+  rows: RowType[]
+  /** The date that comes from the period's two fields. */
+  period?: { name: string; field: Field; start: PlannedField; end: PlannedField; at: FieldColumns }
+  /** Values that are the same in every line: the day of the date line, the currency of a header. */
+  constants: Record<string, string>
+}
+
+export function planFields(input: CompileInput): Plan {
+  const { dataset, map } = input
+  const rows = dataset.rows.filter((row) => map.rowTypes.includes(row.name))
+  const identities = new Set(rows.map((row) => identityField(row, map)))
+  const fields = Object.entries(map.fields).map(([name, mapped], index): PlannedField => {
+    const declared = dataset.fields[name]!
+    const required = (declared.required ?? false) || identities.has(name)
+    const at = columnsOf(index)
+    const field = { ...declared, required }
+    return { name, title: titleOf(dataset, name), field, mapped, at, sql: sqlOf(field, mapped, input.styles, at), required }
+  })
+  const byName = new Map(fields.map((field) => [field.name, field]))
+  const plan: Plan = { input, fields, byName, rows, constants: {} }
+  addDay(plan)
+  addCurrency(plan)
+  return plan
+}
+
+/** The field that tells the rows of a dimension apart: its id where the file has one, else its name. */
+export function identityField(row: RowType, map: HeaderMap): string | undefined {
+  const { id, name } = row.identity ?? {}
+  return id && map.fields[id] ? id : name
+}
+
+function sqlOf(field: Field, mapped: MappedField, styles: Styles, at: FieldColumns): FieldSql {
+  switch (field.type) {
+    case 'text':
+      return textSql(at)
+    case 'id':
+      return idSql(field, at)
+    case 'date':
+      return dateSql(field, styles, at)
+    case 'currency':
+      return currencySql(field, at)
+    case 'enum':
+    case 'boolean':
+      return enumSql(field, at)
+    default:
+      return numberSql(field, mapped, styles, at)
+  }
+}
+
+function addDay(plan: Plan): void {
+  const { dataset, preamblePeriod } = plan.input
+  for (const [name, field] of Object.entries(dataset.fields)) {
+    if (field.type !== 'date' || !field.period || plan.byName.has(name)) continue
+    const start = plan.byName.get(field.period.start)
+    const end = plan.byName.get(field.period.end)
+    if (start && end) plan.period = { name, field, start, end, at: columnsOf(plan.fields.length) }
+    else if (preamblePeriod && preamblePeriod.start === preamblePeriod.end) {
+      plan.constants[name] = preamblePeriod.start
+    }
+  }
+}
+
+function addCurrency(plan: Plan): void {
+  const name = Object.keys(plan.input.dataset.fields).find(
+    (field) => plan.input.dataset.fields[field]!.type === 'currency',
+  )
+  const code = headerCurrency(plan)
+  if (name && code && !plan.byName.has(name)) plan.constants[name] = code
+}
+
+/** `Amount spent (AUD)`: the currency that a header names. */
+export function headerCurrency(plan: Plan): string | undefined {
+  return plan.fields.find(({ field, mapped }) => field.type === 'money' && mapped.currency)?.mapped.currency
+}

@@ -1,0 +1,79 @@
+/** Headers as exports write them, brought to a form in which they can be compared. */
+
+const CURRENCIES = new Set(Intl.supportedValuesOf('currency'))
+
+/** Signs that stand for one currency only; `$` and `¥` alone do not. */
+const SIGNS: Record<string, string> = {
+  '€': 'EUR',
+  '£': 'GBP',
+  '₫': 'VND',
+  đ: 'VND',
+  VNĐ: 'VND',
+  A$: 'AUD',
+  AU$: 'AUD',
+  US$: 'USD',
+  C$: 'CAD',
+  CA$: 'CAD',
+  NZ$: 'NZD',
+  S$: 'SGD',
+  HK$: 'HKD',
+  NT$: 'TWD',
+  R$: 'BRL',
+  MX$: 'MXN',
+  '₹': 'INR',
+  '₩': 'KRW',
+  '฿': 'THB',
+  '₱': 'PHP',
+  '₺': 'TRY',
+  '₽': 'RUB',
+  '₴': 'UAH',
+  zł: 'PLN',
+  Kč: 'CZK',
+}
+
+/** Full-width forms, case, blanks, underscores and punctuation inside a name do not tell two headers apart. */
+export function headerKey(header: string): string {
+  return header
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[\s_.:;,'’‘"“”`´/\\\-–—\u200b\ufeff]+/gu, '')
+}
+
+/** `Amount spent (AUD)` → Amount spent, AUD. The currency is null where the sign leaves it open, as `$` does. */
+export function splitCurrency(header: string): { name: string; currency: string | null } | undefined {
+  const text = header.normalize('NFKC').trim()
+  const match = /^(.+?)\s*[([]\s*([^()[\]]{1,4})\s*[)\]]$/u.exec(text) ?? /^(.+?)[\s,:]+([A-Z]{3})$/u.exec(text)
+  if (!match) return undefined
+  const [, name, mark] = match as unknown as [string, string, string]
+  const code = mark.toUpperCase()
+  if (CURRENCIES.has(code)) return { name, currency: code }
+  if (SIGNS[mark]) return { name, currency: SIGNS[mark] }
+  if (/^\p{Sc}$/u.test(mark)) return { name, currency: null }
+  return undefined
+}
+
+export function currencyOfSign(sign: string): string | undefined {
+  return SIGNS[sign]
+}
+
+export function isCurrency(code: string): boolean {
+  return CURRENCIES.has(code)
+}
+
+/** Currency codes and signs, for compiled rules. */
+export const CURRENCY_CODES: readonly string[] = [...CURRENCIES]
+export const CURRENCY_SIGNS: Readonly<Record<string, string>> = SIGNS
+
+/** How many letters must change; for "did you mean". */
+export function distance(left: string, right: string): number {
+  let previous = Array.from({ length: right.length + 1 }, (_, index) => index)
+  for (let row = 1; row <= left.length; row++) {
+    const current = [row]
+    for (let column = 1; column <= right.length; column++) {
+      const replaced = previous[column - 1]! + (left[row - 1] === right[column - 1] ? 0 : 1)
+      current.push(Math.min(replaced, previous[column]! + 1, current[column - 1]! + 1))
+    }
+    previous = current
+  }
+  return previous[right.length]!
+}

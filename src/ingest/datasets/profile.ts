@@ -1,0 +1,78 @@
+/**
+ * How a file writes numbers and dates, from evidence in all of its lines: 12,50 or 31/01/2024 anywhere settles
+ * what 1,234 or 01/02/2024 means everywhere.
+ */
+import type { HeaderMap } from './map-headers.ts'
+import { text } from './sql-text.ts'
+
+export interface Styles {
+  decimal: 'dot' | 'comma'
+  dates: 'dmy' | 'mdy' | 'mixed' | 'unknown'
+}
+
+export interface Evidence {
+  dot: number | string
+  comma: number | string
+  dmy: number | string
+  mdy: number | string
+}
+
+const NUMBERS = new Set(['integer', 'decimal', 'money', 'percent'])
+const GROUP = `['’\\s\\x{a0}\\x{202f}\\x{2009}]`
+
+/** Values that only one style can have written; 1,234 and 1.234 are not among them. */
+const SURE = {
+  dot: `\\.[0-9]{1,2}[^0-9]*$|\\.[0-9]{4,}[^0-9]*$|,[0-9]{3}[.,]|^[^0-9]*0\\.|${GROUP}[0-9]{3}\\.`,
+  comma: `,[0-9]{1,2}[^0-9]*$|,[0-9]{4,}[^0-9]*$|\\.[0-9]{3}[.,]|^[^0-9]*0,|${GROUP}[0-9]{3},`,
+}
+/** Whole numbers have no decimals: there a single mark before three digits groups thousands. */
+const SURE_WHOLE = {
+  dot: '^[1-9][0-9]{0,2}(?:,[0-9]{3})+$',
+  comma: '^[1-9][0-9]{0,2}(?:\\.[0-9]{3})+$',
+}
+const DAY_FIRST = '^\\s*(?:1[3-9]|2[0-9]|3[01])[/-](?:0?[1-9]|1[0-2])[/-][0-9]{2}'
+const MONTH_FIRST = '^\\s*(?:0?[1-9]|1[0-2])[/-](?:1[3-9]|2[0-9]|3[01])[/-][0-9]{2}'
+
+/** One aggregate over all chunks: a row of Evidence. */
+export function profileSql(map: HeaderMap, source: string): string {
+  const counts = { dot: ['0'], comma: ['0'], dmy: ['0'], mdy: ['0'] }
+  for (const { column, type } of Object.values(map.fields)) {
+    const cell = `c${column}`
+    if (type === 'date') {
+      counts.dmy.push(times(`regexp_matches(${cell}, ${text(DAY_FIRST)})`))
+      counts.mdy.push(times(`regexp_matches(${cell}, ${text(MONTH_FIRST)})`))
+    }
+    if (!NUMBERS.has(type)) continue
+    const sure = type === 'integer' ? SURE_WHOLE : SURE
+    // Looking for the mark first spares the regular expression on most values.
+    const [point, comma] = [`contains(${cell}, '.')`, `contains(${cell}, ',')`]
+    const either = `${comma} OR ${point}`
+    counts.dot.push(times(guarded(type === 'integer' ? comma : either, cell, sure.dot)))
+    counts.comma.push(times(guarded(type === 'integer' ? point : either, cell, sure.comma)))
+  }
+  const columns = Object.entries(counts).map(([name, parts]) => `${parts.join(' + ')} AS ${name}`)
+  return `SELECT ${columns.join(', ')} FROM ${source}`
+}
+
+/** Where nothing is sure a decimal point is assumed, but a comma in a file whose fields `;` separates. */
+export function stylesOf(evidence: Evidence, delimiter: string | null = null): Styles {
+  const [dot, comma, dmy, mdy] = [evidence.dot, evidence.comma, evidence.dmy, evidence.mdy].map(Number) as [
+    number,
+    number,
+    number,
+    number,
+  ]
+  const usual = delimiter === ';' ? 'comma' : 'dot'
+  return {
+    decimal: dot === comma ? usual : dot > comma ? 'dot' : 'comma',
+    dates: dmy > 0 && mdy > 0 ? 'mixed' : dmy > 0 ? 'dmy' : mdy > 0 ? 'mdy' : 'unknown',
+  }
+}
+
+function times(condition: string): string {
+  return `coalesce(count_if(${condition}), 0)`
+}
+
+function guarded(guard: string, cell: string, pattern: string): string {
+  return `CASE WHEN ${guard} THEN regexp_matches(${cell}, ${text(pattern)}) ELSE false END`
+}

@@ -1,0 +1,24 @@
+/** Pieces of DuckDB SQL. Everything declared or found in a file becomes a literal here, never SQL. */
+export { duckText as text } from '../duckdb.ts'
+
+import { duckText } from '../duckdb.ts'
+
+/** A constant of JSON text, as a SQL literal. */
+export function jsonText(value: string): string {
+  return duckText(JSON.stringify(value))
+}
+
+/** Blanks that exports put around values: space, tab, newline, no-break, narrow, thin, zero-width. */
+export const BLANKS = ' \t\n\r\u00a0\u202f\u2009\u2007\u200b\ufeff'
+
+export function matches(value: string, pattern: string): string {
+  return `regexp_full_match(${value}, ${duckText(pattern)})`
+}
+
+export function replaced(value: string, pattern: string, by: string): string {
+  return `regexp_replace(${value}, ${duckText(pattern)}, ${duckText(by)}, 'g')`
+}
+
+export function concat(parts: string[]): string {
+  return `concat(${parts.join(', ')})`
+}

@@ -1,0 +1,142 @@
+/**
+ * Chunks: the one form in which every file reaches DuckDB. UTF-8 CSV without a header, every field quoted, `\n`
+ * line ends; columns line, flaw, extra, c0 … cN-1.
+ */
+import { once } from 'node:events'
+import { createWriteStream } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { duckText } from '../duckdb.ts'
+
+/** What is wrong with a record before anyone looks at its values. */
+export type Flaw =
+  | 'too_many_fields'
+  | 'too_few_fields'
+  | 'unterminated_quote'
+  | 'stray_quote'
+  | 'invalid_utf8'
+  | 'nul_character'
+  | 'line_too_long'
+  | 'not_json'
+
+export interface ChunkRow {
+  line: number
+  flaw?: string
+  extra?: string[]
+  values: (string | null)[]
+}
+
+/** A record of 1 MiB may double when its quotes are doubled, and every field gains quotes and a comma. */
+const LONGEST_LINE = 8 * 1024 * 1024
+
+/** The DuckDB table function over chunks, one or many. */
+export function chunkSource(chunks: string[], columnCount: number): string {
+  const columns = ["line: 'BIGINT'", "flaw: 'VARCHAR'", "extra: 'VARCHAR'"]
+  for (let column = 0; column < columnCount; column++) columns.push(`c${column}: 'VARCHAR'`)
+  return [
+    `read_csv([${chunks.map(duckText).join(', ')}], auto_detect = false, header = false, delim = ',', quote = '"'`,
+    `escape = '"', new_line = '\\n', allow_quoted_nulls = false, strict_mode = true, parallel = false`,
+    `max_line_size = ${LONGEST_LINE}, buffer_size = ${2 * LONGEST_LINE}, columns = {${columns.join(', ')}})`,
+  ].join(', ')
+}
+
+/** One chunk from rows already held: for repair. */
+export async function writeChunk(path: string, headers: string[], rows: Iterable<ChunkRow>): Promise<void> {
+  const file = createWriteStream(path)
+  const failed = once(file, 'error').then(([error]) => Promise.reject(error))
+  failed.catch(() => undefined)
+  for (const row of rows) {
+    if (!file.write(chunkLine(row, headers.length))) await Promise.race([once(file, 'drain'), failed])
+  }
+  file.end()
+  await Promise.race([once(file, 'close'), failed])
+}
+
+/** Exactly `columns` values: what is missing is empty. NUL, which no text in PostgreSQL can hold, is left out. */
+export function chunkLine(row: ChunkRow, columns: number): string {
+  let text = `"${row.line}","${row.flaw ?? ''}",${quoted(row.extra?.length ? JSON.stringify(row.extra) : '')}`
+  for (let column = 0; column < columns; column++) text += `,${quoted(row.values[column] ?? '')}`
+  return `${text}\n`
+}
+
+const TROUBLE = /["\r\0]/
+
+function quoted(text: string): string {
+  if (!TROUBLE.test(text)) return `"${text}"`
+  return `"${text.replaceAll('\0', '').replace(/\r\n?/g, '\n').replaceAll('"', '""')}"`
+}
+
+/** Writes a file's records as chunks of a bounded number of lines; holds one block of bytes at most. */
+export class ChunkWriter {
+  readonly chunks: string[] = []
+  /** Records written, over all chunks. */
+  lines = 0
+  readonly #folder: string
+  readonly #perChunk: number
+  #inChunk = 0
+  #file: FileHandle | undefined
+  #pending: string[] = []
+  #pendingSize = 0
+
+  constructor(folder: string, perChunk: number) {
+    this.#folder = folder
+    this.#perChunk = perChunk
+  }
+
+  /** How many records the open chunk still takes. */
+  get room(): number {
+    return this.#perChunk - this.#inChunk
+  }
+
+  /** Bytes that hold `records` whole records, not more than there is room for. */
+  async write(bytes: Uint8Array, records: number): Promise<void> {
+    if (records === 0) return
+    this.#file ??= await this.#openNext()
+    for (let at = 0; at < bytes.length; ) {
+      const { bytesWritten } = await this.#file.write(bytes, at)
+      at += bytesWritten
+    }
+    this.lines += records
+    this.#inChunk += records
+    if (this.#inChunk >= this.#perChunk) await this.#closeFile()
+  }
+
+  /** One record's line, gathered with others before it is written. */
+  async add(line: string): Promise<void> {
+    this.#pending.push(line)
+    this.#pendingSize += line.length
+    if (this.#pendingSize > 256 * 1024 || this.#pending.length >= this.room) await this.#writePending()
+  }
+
+  async close(): Promise<void> {
+    await this.#writePending()
+    await this.#closeFile()
+  }
+
+  /** After a failure: nothing stays open. What was written goes with its folder. */
+  async abandon(): Promise<void> {
+    this.#pending = []
+    await this.#closeFile()
+  }
+
+  async #writePending(): Promise<void> {
+    const lines = this.#pending
+    this.#pending = []
+    this.#pendingSize = 0
+    await this.write(Buffer.from(lines.join('')), lines.length)
+  }
+
+  async #openNext(): Promise<FileHandle> {
+    const path = join(this.#folder, `chunk-${String(this.chunks.length + 1).padStart(5, '0')}.csv`)
+    this.chunks.push(path)
+    this.#inChunk = 0
+    return open(path, 'w')
+  }
+
+  async #closeFile(): Promise<void> {
+    const file = this.#file
+    this.#file = undefined
+    this.#inChunk = 0
+    await file?.close()
+  }
+}

@@ -1,0 +1,251 @@
+/**
+ * The quick way from CSV bytes to chunk bytes: regular records are copied byte by byte without a string being made,
+ * everything else goes to `csv-record.ts`. Works on a window of the file that holds at least one whole record.
+ */
+import { isUtf8 } from 'node:buffer'
+import { chunkLine, type Flaw } from './chunks.ts'
+import { CR, type CsvRecord, LF, LONGEST_RECORD, QUOTE, readCsvRecord } from './csv-record.ts'
+
+export interface CsvShape {
+  delimiter: number
+  columns: number
+  /** Empty fields behind the last column that a file has in every line, by its habit. */
+  surplusBlanks: number
+}
+
+export interface CsvCounts {
+  blankRows: number
+  invalidUtf8: number
+}
+
+/** `more` bytes are needed, the output is `full`, or the `limit` of records is reached. */
+export type Stop = 'more' | 'full' | 'limit'
+
+/** Surplus fields of one record that are shown. */
+const MOST_EXTRA = 100
+
+const COMMA = 44
+const DIGIT_0 = 48
+
+/** What stops a run of plain bytes, in a bare field and in a quoted one. */
+const PLAIN = 0
+
+export class CsvScanner {
+  /** Bytes from `from` to `end` are unread; behind `end` there is room for one more, which stops every run. */
+  bytes: Buffer = Buffer.allocUnsafe(1)
+  from = 0
+  end = 0
+  last = false
+  output: Buffer
+  written = 0
+  records = 0
+  line = 1
+  readonly counts: CsvCounts = { blankRows: 0, invalidUtf8: 0 }
+  readonly #shape: CsvShape
+  readonly #stopsBare = new Uint8Array(256)
+  readonly #stopsQuoted = new Uint8Array(256)
+  /** The window as a whole is UTF-8: no record of it has to be looked at. */
+  #valid = false
+  /** Behind a record that was too long: everything up to the line's end is passed over. */
+  #skipping = false
+
+  constructor(shape: CsvShape, outputSize: number) {
+    this.#shape = shape
+    this.output = Buffer.allocUnsafe(outputSize)
+    for (const byte of [shape.delimiter, CR, LF, QUOTE, 0]) this.#stopsBare[byte] = 1
+    for (const byte of [CR, LF, QUOTE, 0]) this.#stopsQuoted[byte] = 1
+  }
+
+  /** Tells the scanner that its window changed. */
+  refilled(): void {
+    this.bytes[this.end] = LF
+    let whole = this.end
+    // A character that the window cuts belongs to a record that it cuts, too.
+    for (let back = 0; !this.last && back < 3 && whole > this.from; back++) {
+      const byte = this.bytes[whole - 1]!
+      if (byte < 0x80) break
+      whole--
+      if (byte >= 0xc0) break
+    }
+    this.#valid = isUtf8(this.bytes.subarray(this.from, whole))
+  }
+
+  /** Reads records until something is missing; `limit` is how many more the open chunk takes. */
+  scan(limit: number): Stop {
+    for (let left = limit; left > 0; ) {
+      if (this.#skipping && !this.#skipLine()) return 'more'
+      if (this.from >= this.end) return 'more'
+      const before = this.records
+      let stop = this.#regular()
+      if (stop === undefined || (stop === 'more' && this.end - this.from > LONGEST_RECORD))
+        stop = this.#irregular()
+      if (stop === 'more' || stop === 'full') return stop
+      left -= this.records - before
+    }
+    return 'limit'
+  }
+
+  /** Copies one record; `undefined` if it is not a regular one. What was written of it is forgotten then. */
+  #regular(): Stop | 'done' | undefined {
+    const { bytes, end, last, output } = this
+    const { delimiter, columns, surplusBlanks } = this.#shape
+    const stopsBare = this.#stopsBare
+    const stopsQuoted = this.#stopsQuoted
+    let at = this.from
+    let to = this.#writeLine(this.written)
+    const start = to
+    let behindColumns = 0
+    let fields = 0
+    let lines = 1
+    let bare = true
+    for (;;) {
+      output[to++] = QUOTE
+      let byte = bytes[at]!
+      if (byte === QUOTE) {
+        bare = false
+        at++
+        for (;;) {
+          byte = bytes[at]!
+          while (stopsQuoted[byte] === PLAIN) {
+            output[to++] = byte
+            byte = bytes[++at]!
+          }
+          if (at >= end) return last ? undefined : 'more'
+          if (byte === QUOTE) {
+            if (bytes[++at] !== QUOTE) break
+            output[to++] = QUOTE
+            output[to++] = QUOTE
+            at++
+          } else if (byte === 0) return undefined
+          else {
+            if (byte === CR && bytes[at + 1] === LF) {
+              // The stopper behind the end looks like the other half of a CRLF.
+              if (at + 1 >= end) return last ? undefined : 'more'
+              at++
+            }
+            output[to++] = LF
+            at++
+            // Long quoted fields are rare and may be a forgotten quote.
+            if (++lines > 20) return undefined
+          }
+        }
+        byte = bytes[at]!
+        if (at < end && byte !== delimiter && byte !== LF && byte !== CR) return undefined
+      } else {
+        for (;;) {
+          while (stopsBare[byte] === PLAIN) {
+            output[to++] = byte
+            byte = bytes[++at]!
+          }
+          if (byte !== QUOTE) break
+          output[to++] = QUOTE
+          output[to++] = QUOTE
+          byte = bytes[++at]!
+        }
+        if (byte === 0) return undefined
+      }
+      output[to++] = QUOTE
+      fields++
+      if (fields === columns) behindColumns = to
+      if (at >= end) {
+        if (!last) return 'more'
+        break
+      }
+      if (byte !== delimiter) break
+      output[to++] = COMMA
+      at++
+    }
+    if (at < end && bytes[at++] === CR && bytes[at] === LF) {
+      if (at < end) at++
+      else if (!last) return 'more'
+    }
+    if (at - this.from > LONGEST_RECORD || (!this.#valid && !isUtf8(bytes.subarray(this.from, at))))
+      return undefined
+    if (bare && to - start === fields * 3 - 1) {
+      if (fields > 1) this.counts.blankRows++
+    } else {
+      const surplus = fields - columns
+      if (surplus < 0 || surplus > surplusBlanks || to - behindColumns !== surplus * 3) return undefined
+      to = behindColumns
+      output[to++] = LF
+      // Writing behind the end of the output is without effect: the record is copied again when there is room.
+      if (to > output.length) return 'full'
+      this.written = to
+      this.records++
+    }
+    this.from = at
+    this.line += lines
+    return 'done'
+  }
+
+  #irregular(): Stop | 'done' {
+    const { bytes, from, end, last } = this
+    const record = readCsvRecord({ bytes, from, end, last, delimiter: this.#shape.delimiter })
+    if (!record) return 'more'
+    const blank = record.bare && !record.flaw && record.fields.every((field) => field.trim() === '')
+    if (blank) {
+      if (record.fields.length > 1) this.counts.blankRows++
+    } else {
+      const row = { line: this.line, ...this.#fitted(record) }
+      const length = this.output.write(chunkLine(row, this.#shape.columns), this.written)
+      // Cut off, or just enough room: in both cases there is more of it behind a flush.
+      if (this.written + length + 3 >= this.output.length) return 'full'
+      this.written += length
+      this.records++
+      if (row.flaw === 'invalid_utf8') this.counts.invalidUtf8++
+    }
+    this.from = record.next
+    this.line += record.lines
+    this.#skipping = record.unfinished === true
+    return 'done'
+  }
+
+  #fitted({ fields, flaw }: CsvRecord): { flaw: Flaw | ''; extra: string[]; values: string[] } {
+    const { columns, surplusBlanks } = this.#shape
+    const extra = fields.slice(columns, columns + MOST_EXTRA)
+    const habit = extra.length <= surplusBlanks && extra.every((field) => field === '')
+    // Where fields are missing or too many, values stand in wrong columns: worse than a broken character.
+    const ofWidth =
+      fields.length < columns ? 'too_few_fields' : extra.length > 0 && !habit ? 'too_many_fields' : ''
+    const ofText = flaw === 'invalid_utf8' || flaw === 'nul_character'
+    return { flaw: flaw && !ofText ? flaw : ofWidth || flaw || '', extra: habit ? [] : extra, values: fields }
+  }
+
+  /** False if the line goes on behind the window. */
+  #skipLine(): boolean {
+    const { bytes, end, last } = this
+    let at = this.from
+    while (at < end && bytes[at] !== LF && bytes[at] !== CR) at++
+    this.from = at
+    if (at >= end) return false
+    if (bytes[at] === CR && at + 1 >= end && !last) return false
+    this.from += bytes[at] === CR && at + 1 < end && bytes[at + 1] === LF ? 2 : 1
+    this.line++
+    this.#skipping = false
+    return true
+  }
+
+  /** `"<line>","","",` by hand: a number as a string for every record would cost as much as the record. */
+  #writeLine(from: number): number {
+    const { output } = this
+    let digits = 1
+    for (let rest = this.line; rest >= 10; rest = Math.floor(rest / 10)) digits++
+    let to = from
+    output[to++] = QUOTE
+    let rest = this.line
+    for (let digit = digits - 1; digit >= 0; digit--) {
+      const tenth = Math.floor(rest / 10)
+      output[to + digit] = DIGIT_0 + rest - tenth * 10
+      rest = tenth
+    }
+    to += digits
+    output[to++] = QUOTE
+    output[to++] = COMMA
+    for (let column = 0; column < 2; column++) {
+      output[to++] = QUOTE
+      output[to++] = QUOTE
+      output[to++] = COMMA
+    }
+    return to
+  }
+}

@@ -1,0 +1,149 @@
+/** Cuts JSON lines, or the elements of a JSON array, out of buffers as they come; holds one record at most. */
+import { CR, LF, LONGEST_RECORD, QUOTE } from './csv-record.ts'
+
+export interface RawRecord {
+  /** The physical line where it begins. */
+  line: number
+  bytes: Buffer
+  /** More than can be held: only its beginning is there. */
+  tooLong: boolean
+}
+
+export interface JsonSplitter {
+  push(bytes: Buffer): RawRecord[]
+  end(): RawRecord[]
+  /** Of the whole file, at its end: is it as it should be? */
+  problem(): string | undefined
+}
+
+/** The bytes of one record, gathered over buffers. */
+class Gathered {
+  #parts: Buffer[] = []
+  #length = 0
+  line = 0
+
+  add(bytes: Buffer): void {
+    this.#length += bytes.length
+    if (this.#length <= LONGEST_RECORD || this.#parts.length === 0)
+      this.#parts.push(Buffer.from(bytes.subarray(0, LONGEST_RECORD)))
+  }
+
+  take(): RawRecord {
+    const record = {
+      line: this.line,
+      bytes: Buffer.concat(this.#parts),
+      tooLong: this.#length > LONGEST_RECORD,
+    }
+    this.#parts = []
+    this.#length = 0
+    return record
+  }
+}
+
+export class LineSplitter implements JsonSplitter {
+  readonly #gathered = new Gathered()
+  #line = 1
+  #afterCr = false
+
+  push(bytes: Buffer): RawRecord[] {
+    const records: RawRecord[] = []
+    let start = 0
+    for (let at = 0; at < bytes.length; at++) {
+      const byte = bytes[at]!
+      if (byte !== LF && byte !== CR) {
+        if (this.#afterCr) this.#afterCr = false
+        continue
+      }
+      if (byte === LF && this.#afterCr) {
+        this.#afterCr = false
+        start = at + 1
+        continue
+      }
+      this.#gathered.add(bytes.subarray(start, at))
+      records.push(this.#take())
+      this.#afterCr = byte === CR
+      start = at + 1
+    }
+    this.#gathered.add(bytes.subarray(start))
+    return records
+  }
+
+  end(): RawRecord[] {
+    return [this.#take()]
+  }
+
+  problem(): undefined {
+    return undefined
+  }
+
+  #take(): RawRecord {
+    this.#gathered.line = this.#line++
+    return this.#gathered.take()
+  }
+}
+
+const BACKSLASH = 92
+const COMMA = 44
+const OPENING = new Set([91, 123])
+const CLOSING = new Set([93, 125])
+
+/** An element ends at a comma or bracket of the array's own level, well-formed or not: what it is, is seen later. */
+export class ElementSplitter implements JsonSplitter {
+  readonly #gathered = new Gathered()
+  #line = 1
+  #depth = 0
+  #inString = false
+  #escaped = false
+  #begun = false
+  #closed = false
+  #textBehind = false
+  #previous = 0
+
+  push(bytes: Buffer): RawRecord[] {
+    const records: RawRecord[] = []
+    let start = 0
+    for (let at = 0; at < bytes.length; at++) {
+      const byte = bytes[at]!
+      if (byte === CR || (byte === LF && this.#previous !== CR)) this.#line++
+      this.#previous = byte
+      if (this.#inString) {
+        if (this.#escaped) this.#escaped = false
+        else if (byte === BACKSLASH) this.#escaped = true
+        else if (byte === QUOTE) this.#inString = false
+        continue
+      }
+      if (byte <= 32) continue
+      if (this.#closed) {
+        this.#textBehind = true
+        break
+      }
+      const closes = CLOSING.has(byte)
+      if (this.#depth === 1 && (byte === COMMA || closes)) {
+        if (this.#begun) this.#gathered.add(bytes.subarray(start, at))
+        if (this.#begun) records.push(this.#gathered.take())
+        this.#begun = false
+        this.#closed = closes
+        continue
+      }
+      if (this.#depth > 0 && !this.#begun) {
+        this.#begun = true
+        this.#gathered.line = this.#line
+        start = at
+      }
+      if (byte === QUOTE) this.#inString = true
+      else if (OPENING.has(byte)) this.#depth++
+      else if (closes) this.#depth--
+    }
+    if (this.#begun) this.#gathered.add(bytes.subarray(start))
+    return records
+  }
+
+  end(): RawRecord[] {
+    return this.#begun ? [this.#gathered.take()] : []
+  }
+
+  problem(): string | undefined {
+    if (!this.#closed) return 'The array is not closed: the file may have been cut off'
+    return this.#textBehind ? 'There is more behind the end of the array; it was passed over' : undefined
+  }
+}

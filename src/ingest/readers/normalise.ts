@@ -1,0 +1,41 @@
+/** Any file that people upload, as chunks that DuckDB reads. */
+import { open } from 'node:fs/promises'
+import { normaliseCsv } from './csv.ts'
+import { findFormat } from './format.ts'
+import { normaliseJsonArray, normaliseJsonLines } from './json.ts'
+import { normaliseParquet } from './parquet.ts'
+import type { Format, NormalisedFile, ReadOptions } from './reading.ts'
+
+export type { FileNote, Format, NormalisedFile, ReadOptions, ReadProgress } from './reading.ts'
+
+type Reader = (path: string, folder: string, options: ReadOptions) => Promise<NormalisedFile>
+
+const READERS: Record<Format, Reader> = {
+  csv: normaliseCsv,
+  jsonl: normaliseJsonLines,
+  json: normaliseJsonArray,
+  parquet: normaliseParquet,
+  xlsx: normaliseCsv,
+}
+
+/** Chunks are put into `folder`, which the caller made and removes. */
+export async function normaliseFile(
+  path: string,
+  folder: string,
+  options: ReadOptions = {},
+): Promise<NormalisedFile> {
+  // Also with a format given: a PDF stays unreadable whatever the uploader calls it.
+  const found = findFormat(await readStart(path), options.encoding)
+  return READERS[options.format ?? found](path, folder, options)
+}
+
+async function readStart(path: string): Promise<Buffer> {
+  const file = await open(path, 'r')
+  try {
+    const start = Buffer.alloc(4096)
+    const { bytesRead } = await file.read(start, 0, start.length, 0)
+    return start.subarray(0, bytesRead)
+  } finally {
+    await file.close()
+  }
+}

@@ -1,0 +1,108 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { closeDuck } from '../../../src/ingest/duckdb.ts'
+import { writeChunk } from '../../../src/ingest/readers/chunks.ts'
+import { readBack, rowsOf } from './read-back.ts'
+
+afterAll(closeDuck)
+
+const values = async (content: string | Uint8Array, options = {}) =>
+  (await readBack(content, options)).rows.map((row) => row.values)
+
+describe('Regular files', () => {
+  it('are read with quotes, doubled quotes, delimiters and line ends inside quotes', async () => {
+    const { rows } = await readBack('a,b\n"x, ""y""","1\r\n2\r3"\nz,4\n')
+    expect(rows).toEqual([
+      { line: 2, flaw: '', extra: '', values: ['x, "y"', '1\n2\n3'] },
+      { line: 5, flaw: '', extra: '', values: ['z', '4'] },
+    ])
+  })
+
+  it('may end their lines in LF, CRLF and CR, all in one file, and the last one not at all', async () => {
+    const { rows } = await readBack('a,b\r\n1,2\r3,4\n5,6\r\n7,8')
+    expect(rows.map((row) => [row.line, ...row.values])).toEqual([
+      [2, '1', '2'],
+      [3, '3', '4'],
+      [4, '5', '6'],
+      [5, '7', '8'],
+    ])
+  })
+
+  it('may have blank lines and rows without a value: passed over, but their lines are counted', async () => {
+    const { rows, lines, notes } = await readBack('a,b\n\n1,2\n  \n,\n3,4\n\n')
+    expect(rows.map((row) => [row.line, ...row.values])).toEqual([
+      [3, '1', '2'],
+      [6, '3', '4'],
+    ])
+    expect(lines).toBe(2)
+    expect(notes).toMatchObject([{ rule: 'file.blank_rows', count: 1 }])
+  })
+
+  it('may have a quote within a bare field, which is text, and blanks behind a closing quote', async () => {
+    expect(await values('a,b\n5" screen,say "hi"\n"x" ,1\n')).toEqual([
+      ['5" screen', 'say "hi"'],
+      ['x', '1'],
+    ])
+  })
+
+  it('may have a delimiter at the end of every line, with the header’s or without', async () => {
+    const both = await readBack('a,b,\n1,2,\n3,4,\n5,6\n')
+    expect(both.headers).toEqual(['a', 'b'])
+    expect(both.rows.map((row) => row.flaw)).toEqual(['', '', ''])
+    const dataOnly = await readBack('a,b\n1,2,\n3,4,\n')
+    expect(dataOnly.headers).toEqual(['a', 'b'])
+    expect(dataOnly.rows.map((row) => row.flaw)).toEqual(['', ''])
+  })
+
+  it('are split into chunks of the given number of lines, in order', async () => {
+    const content = `n\n${Array.from({ length: 25 }, (_, index) => index).join('\n')}\n`
+    const { chunks, rows, lines } = await readBack(content, { chunkLines: 10, format: 'csv' })
+    expect(chunks).toHaveLength(3)
+    expect(lines).toBe(25)
+    expect(rows.map((row) => row.values[0])).toEqual(Array.from({ length: 25 }, (_, index) => String(index)))
+  })
+
+  it('are refused over the limit of lines, and not at it', async () => {
+    const content = 'a,b\n1,2\n3,4\n'
+    await expect(readBack(content, { maxLines: 1 })).rejects.toMatchObject({
+      code: 'upload_too_many_lines',
+      details: { limit: 1 },
+    })
+    expect((await readBack(content, { maxLines: 2 })).lines).toBe(2)
+  })
+
+  it('stop being read when asked to', async () => {
+    const signal = AbortSignal.abort(new Error('enough'))
+    await expect(readBack('a,b\n1,2\n', { signal })).rejects.toThrow('enough')
+  })
+
+  it('tell how far they are', async () => {
+    const seen: object[] = []
+    await readBack('a,b\n1,2\n3,4\n', { onProgress: (progress) => seen.push(progress) })
+    expect(seen.at(-1)).toEqual({ bytes: 12, total: 12, lines: 2 })
+  })
+})
+
+describe('A chunk written from rows', () => {
+  it('reads like one from a file', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'stagedoor-chunk-'))
+    const path = join(folder, 'repair.csv')
+    await writeFile(path, '')
+    await writeChunk(
+      path,
+      ['a', 'b'],
+      [
+        { line: 7, values: ['x "y"\r\nz', null] },
+        { line: 9, flaw: 'too_many_fields', extra: ['"3"'], values: ['1'] },
+      ],
+    )
+    expect(await rowsOf({ chunks: [path], headers: ['a', 'b'] })).toEqual([
+      { line: 7, flaw: '', extra: '', values: ['x "y"\nz', ''] },
+      { line: 9, flaw: 'too_many_fields', extra: '["\\"3\\""]', values: ['1', ''] },
+    ])
+    rmSync(folder, { recursive: true })
+  })
+})
