@@ -19,6 +19,7 @@ export function compileSelect(input: CompileInput): string {
   const { errors, warnings, suspect } = findingsOf(plan)
   const layers: Layer[] = [
     cells(plan),
+    looks(plan),
     plan.fields.map(({ at, sql }) => [at.plain, sql.plain]),
     plan.fields.map(({ at }) => [
       at.cleaned,
@@ -64,18 +65,25 @@ function layered(source: string, layers: Layer[]): string {
 
 /** The cell of each field; a remembered value takes the place of what is written. */
 function cells(plan: Plan): Layer {
-  return plan.fields.flatMap(({ name, mapped, at, sql }): Layer => {
+  return plan.fields.map(({ name, mapped, at }) => {
     const cell = `coalesce(c${mapped.column}, '')`
     const remembered = Object.entries(plan.input.values?.[name] ?? {}).map(
       ([written, meant]) => `WHEN ${text(written)} THEN ${text(meant ?? '')}`,
     )
-    const read = remembered.length > 0 ? `CASE trim(${cell}) ${remembered.join(' ')} ELSE ${cell} END` : cell
-    const first = Object.entries(sql.first ?? {}).map(([key, expression]): [string, string] => [
-      at.step(key),
-      expression.replaceAll(at.cell, `(${read})`),
-    ])
-    return [[at.cell, read], ...first]
+    return [
+      at.cell,
+      remembered.length > 0 ? `CASE trim(${cell}) ${remembered.join(' ')} ELSE ${cell} END` : cell,
+    ]
   })
+}
+
+function looks(plan: Plan): Layer {
+  return plan.fields.flatMap(({ at, sql }) =>
+    Object.entries(sql.first ?? {}).map(([name, expression]): [string, string] => [
+      at.step(name),
+      expression,
+    ]),
+  )
 }
 
 /** The n-th steps of all fields make one layer. */

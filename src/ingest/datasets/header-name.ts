@@ -31,18 +31,21 @@ const SIGNS: Record<string, string> = {
   Kč: 'CZK',
 }
 
-/** Full-width forms, case, blanks, underscores and punctuation inside a name do not tell two headers apart. */
+/** Full-width forms, case, accents, blanks, underscores and punctuation do not tell two headers apart. */
 export function headerKey(header: string): string {
   return header
-    .normalize('NFKC')
+    .normalize('NFKD')
     .toLowerCase()
+    .replace(/\p{M}/gu, '')
+    .replaceAll('đ', 'd')
     .replace(/[\s_.:;,'’‘"“”`´/\\\-–—\u200b\ufeff]+/gu, '')
 }
 
 /** `Amount spent (AUD)` → Amount spent, AUD. The currency is null where the sign leaves it open, as `$` does. */
 export function splitCurrency(header: string): { name: string; currency: string | null } | undefined {
   const text = header.normalize('NFKC').trim()
-  const match = /^(.+?)\s*[([]\s*([^()[\]]{1,4})\s*[)\]]$/u.exec(text) ?? /^(.+?)[\s,:]+([A-Z]{3})$/u.exec(text)
+  const match =
+    /^(.+?)\s*[([]\s*([^()[\]]{1,4})\s*[)\]]$/u.exec(text) ?? /^(.+?)[\s,:]+([A-Z]{3})$/u.exec(text)
   if (!match) return undefined
   const [, name, mark] = match as unknown as [string, string, string]
   const code = mark.toUpperCase()
@@ -50,14 +53,6 @@ export function splitCurrency(header: string): { name: string; currency: string 
   if (SIGNS[mark]) return { name, currency: SIGNS[mark] }
   if (/^\p{Sc}$/u.test(mark)) return { name, currency: null }
   return undefined
-}
-
-export function currencyOfSign(sign: string): string | undefined {
-  return SIGNS[sign]
-}
-
-export function isCurrency(code: string): boolean {
-  return CURRENCIES.has(code)
 }
 
 /** Currency codes and signs, for compiled rules. */

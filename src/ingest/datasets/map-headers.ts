@@ -91,7 +91,9 @@ export function mapHeaders(
     }
     const whole = claimsFor(headerKey(header))
     if (whole.length > 0 || !split) return { claims: whole }
-    const money = claimsFor(headerKey(split.name)).filter(({ field }) => dataset.fields[field]?.type === 'money')
+    const money = claimsFor(headerKey(split.name)).filter(
+      ({ field }) => dataset.fields[field]?.type === 'money',
+    )
     return { claims: money, ...(split.currency ? { currency: split.currency } : {}) }
   }
 
@@ -199,7 +201,8 @@ function claimsByKey(dataset: Dataset, platform: string): Map<string, Claim[]> {
     for (const [rank, alias] of aliases.entries()) {
       const { header, micros } = typeof alias === 'string' ? { header: alias, micros: undefined } : alias
       const list = claims.get(headerKey(header)) ?? []
-      if (!list.some((claim) => claim.field === field)) list.push({ field, rank, ...(micros ? { micros } : {}) })
+      if (!list.some((claim) => claim.field === field))
+        list.push({ field, rank, ...(micros ? { micros } : {}) })
       claims.set(headerKey(header), list)
     }
   }
@@ -248,7 +251,8 @@ function nearestHeader(
     for (const alias of known) {
       const away = distance(key, alias)
       // More than a third of the letters changed is another word.
-      if (away <= Math.max(1, Math.floor(alias.length / 3)) && (!best || away < best.away)) best = { header, away }
+      if (away <= Math.max(1, Math.floor(alias.length / 3)) && (!best || away < best.away))
+        best = { header, away }
     }
   }
   return best?.header

@@ -9,7 +9,8 @@ export interface Period {
   end: string
 }
 
-const BETWEEN = /\s+[-–—]\s+|\s*[–—]\s*|\s+(?:to|bis|au|al|a|à|até|đến|-)\s+|(?<=\d{4})\s*-\s*(?=\d{4}|[^\d\s])/iu
+const BETWEEN =
+  /\s+[-–—]\s+|\s*[–—]\s*|\s+(?:to|bis|au|al|a|à|até|đến|-)\s+|(?<=\d{4})\s*-\s*(?=\d{4}|[^\d\s])/iu
 
 /** `1 January 2024 - 31 January 2024`, `Jan 1, 2024 - Jan 1, 2024`, `2024-01-01`: the first line that is one. */
 export function periodOf(preamble: readonly { text: string }[]): Period | null {
@@ -88,7 +89,9 @@ function dayIn(text: string): string | undefined {
   if (dotted) return checked(dotted[3]!, Number(dotted[2]), dotted[1]!)
   const viet = /^(?:ngay )?(\d{1,2}),? thang (\d{1,2}),?(?: nam)? (\d{4})$/.exec(plain)
   if (viet) return checked(viet[3]!, Number(viet[2]), viet[1]!)
-  const dayFirst = /^(\d{1,2})(?:st|nd|rd|th|er|\.)?[ -](?:de )?([a-z]{3,})\.?,?[ -](?:de )?(\d{4})$/.exec(plain)
+  const dayFirst = /^(\d{1,2})(?:st|nd|rd|th|er|\.)?[ -](?:de )?([a-z]{3,})\.?,?[ -](?:de )?(\d{4})$/.exec(
+    plain,
+  )
   if (dayFirst) return checked(dayFirst[3]!, MONTHS[dayFirst[2]!], dayFirst[1]!)
   const monthFirst = /^([a-z]{3,})\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})$/.exec(plain)
   if (monthFirst) return checked(monthFirst[3]!, MONTHS[monthFirst[1]!], monthFirst[2]!)

@@ -3,6 +3,7 @@
  * that may be meant and taking the reading that fits best.
  */
 import { type CsvRecord, readCsvRecord } from './csv-record.ts'
+import { findHeader, headerNames, looksLikeHeader, trailingBlanks, usualWidth } from './header.ts'
 
 export interface Dialect {
   delimiter: string
@@ -35,7 +36,6 @@ interface Reading {
 
 const DELIMITERS = ['\t', ';', '|', ',']
 const RECORDS_LOOKED_AT = 200
-const MOST_PREAMBLE = 30
 
 /** `undefined`: nothing in the file could be a header. */
 export function findDialect(sample: Buffer, whole: boolean, options: DialectOptions): Dialect | undefined {
@@ -86,47 +86,6 @@ function rated(delimiter: string, records: Placed[], knows: (name: string) => bo
   return { delimiter, records, header, score: [known, width > 1 ? looksRight : 0, fit * Math.log2(width)] }
 }
 
-function findHeader(records: Placed[], knows: (name: string) => boolean): { header: number; known: number } {
-  const first = records.slice(0, MOST_PREAMBLE + 1)
-  const known = first.map((record) => record.fields.filter((field) => knows(field.trim())).length)
-  const most = Math.max(0, ...known)
-  const best = known.indexOf(most)
-  if (most >= 2 || (most === 1 && first[best]!.fields.length === 1)) return { header: best, known: most }
-
-  const width = usualWidth(records) - habitualBlanks(records)
-  const named = first.findIndex((record) => record.fields.length >= width && looksLikeHeader(record))
-  if (named >= 0) return { header: named, known: most }
-  return {
-    header: first.findIndex((record) => isReadable(record) && record.fields.length >= width),
-    known: most,
-  }
-}
-
-function usualWidth(records: Placed[]): number {
-  const counts = new Map<number, number>()
-  for (const { fields } of records) counts.set(fields.length, (counts.get(fields.length) ?? 0) + 1)
-  const wide = [...counts].filter(([width]) => width > 1).sort((a, b) => b[1] - a[1] || b[0] - a[0])
-  return wide[0]?.[0] ?? 1
-}
-
-/** Delimiters at the end of every line of the usual width. */
-function habitualBlanks(records: Placed[]): number {
-  const width = usualWidth(records)
-  const usual = records.filter(({ fields }) => fields.length === width)
-  return Math.min(width - 1, ...usual.map(({ fields }) => trailingBlanks(fields)))
-}
-
-/** Title lines have dates in them, data has numbers; the names of columns have neither. */
-function looksLikeHeader(record: Placed): boolean {
-  const names = record.fields.filter((field) => /\p{L}/u.test(field) && !/\d{4}|\d[/.-]\d/.test(field))
-  const filled = record.fields.length - trailingBlanks(record.fields)
-  return isReadable(record) && names.length >= 0.7 * filled
-}
-
-function isReadable(record: Placed): boolean {
-  return record.flaw === undefined || record.flaw === 'invalid_utf8' || record.flaw === 'nul_character'
-}
-
 function dialectOf(reading: Reading, header: Placed, sample: Buffer): Dialect {
   const rows = reading.records.slice(reading.header + 1)
   const headers = header.fields.map((field) => field.trim())
@@ -139,7 +98,7 @@ function dialectOf(reading: Reading, header: Placed, sample: Buffer): Dialect {
   return {
     delimiter: reading.delimiter,
     headerLine: header.line,
-    headers: headers.map((name, index) => name || `Column ${index + 1}`),
+    headers: headerNames(headers),
     surplusBlanks,
     preamble: reading.records.slice(0, reading.header).map((record) => ({
       line: record.line,
@@ -148,12 +107,6 @@ function dialectOf(reading: Reading, header: Placed, sample: Buffer): Dialect {
     dataFrom: header.next,
     dataLine: header.line + header.lines,
   }
-}
-
-function trailingBlanks(fields: string[]): number {
-  let count = 0
-  while (count < fields.length && fields[fields.length - 1 - count]!.trim() === '') count++
-  return count
 }
 
 function compare(a: number[], b: number[]): number {

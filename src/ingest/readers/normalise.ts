@@ -6,6 +6,8 @@ import { normaliseJsonArray, normaliseJsonLines } from './json.ts'
 import { normaliseParquet } from './parquet.ts'
 import type { Format, NormalisedFile, ReadOptions } from './reading.ts'
 
+import { normaliseXlsx } from './xlsx.ts'
+
 export type { FileNote, Format, NormalisedFile, ReadOptions, ReadProgress } from './reading.ts'
 
 type Reader = (path: string, folder: string, options: ReadOptions) => Promise<NormalisedFile>
@@ -15,7 +17,7 @@ const READERS: Record<Format, Reader> = {
   jsonl: normaliseJsonLines,
   json: normaliseJsonArray,
   parquet: normaliseParquet,
-  xlsx: normaliseCsv,
+  xlsx: normaliseXlsx,
 }
 
 /** Chunks are put into `folder`, which the caller made and removes. */

@@ -5,13 +5,34 @@ import { concat, matches, text } from '../sql-text.ts'
 import type { FieldColumns, FieldSql } from './field-sql.ts'
 
 const BOOLEANS: Record<string, string[]> = {
-  true: ['true', '1', 'yes', 'y', 't', 'on', 'ja', 'oui', 'vrai', 'sí', 'si', 'sim', 'verdadero', 'wahr', 'có', 'vero'],
+  true: [
+    'true',
+    '1',
+    'yes',
+    'y',
+    't',
+    'on',
+    'ja',
+    'oui',
+    'vrai',
+    'sí',
+    'si',
+    'sim',
+    'verdadero',
+    'wahr',
+    'có',
+    'vero',
+  ],
   false: ['false', '0', 'no', 'n', 'f', 'off', 'nein', 'non', 'faux', 'não', 'falso', 'falsch', 'không'],
 }
 
 /** The letters without case, with single blanks: ELIGIBLE_LIMITED is `eligible limited`. */
 export function spelling(value: string): string {
-  return value.normalize('NFC').toLowerCase().replace(/[\s_]+/gu, ' ').trim()
+  return value
+    .normalize('NFC')
+    .toLowerCase()
+    .replace(/[\s_]+/gu, ' ')
+    .trim()
 }
 
 export function enumSql(field: Field, at: FieldColumns): FieldSql {

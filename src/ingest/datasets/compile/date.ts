@@ -14,7 +14,10 @@ const TIME = '(?:[T ,]\\s*[0-9].*)?'
 const KINDS: Record<string, { pattern: string; reading: string }> = {
   ymd: { pattern: `([0-9]{4})[-/.]([0-9]{1,2})[-/.]([0-9]{1,2})${TIME}`, reading: '\\1-\\2-\\3' },
   compact: { pattern: '((?:19|20)[0-9]{2})([0-9]{2})([0-9]{2})', reading: '\\1-\\2-\\3' },
-  dotted: { pattern: `([0-9]{1,2})\\.\\s?([0-9]{1,2})\\.\\s?([0-9]{4}|[0-9]{2})${TIME}`, reading: '\\3-\\2-\\1' },
+  dotted: {
+    pattern: `([0-9]{1,2})\\.\\s?([0-9]{1,2})\\.\\s?([0-9]{4}|[0-9]{2})${TIME}`,
+    reading: '\\3-\\2-\\1',
+  },
   either: { pattern: `([0-9]{1,2})[/-]([0-9]{1,2})[/-]([0-9]{4}|[0-9]{2})${TIME}`, reading: '\\3-\\2-\\1' },
   cjk: { pattern: '([0-9]{4})年([0-9]{1,2})月([0-9]{1,2})日', reading: '\\1-\\2-\\3' },
   thang: {
@@ -22,7 +25,8 @@ const KINDS: Record<string, { pattern: string; reading: string }> = {
     reading: '\\3-\\2-\\1',
   },
   day_first: {
-    pattern: '(?:[a-z]+\\.?,? )?([0-9]{1,2})(?:st|nd|rd|th|er|\\.)?[ -](?:de )?([a-z]{3,})\\.?,?[ -](?:de )?([0-9]{4}|[0-9]{2})',
+    pattern:
+      '(?:[a-z]+\\.?,? )?([0-9]{1,2})(?:st|nd|rd|th|er|\\.)?[ -](?:de )?([a-z]{3,})\\.?,?[ -](?:de )?([0-9]{4}|[0-9]{2})',
     reading: '\\3-\\2-\\1',
   },
   month_first: {

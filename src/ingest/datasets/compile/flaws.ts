@@ -2,7 +2,8 @@
 export const FLAWS: Readonly<Record<string, { message: string; suggestion: string }>> = {
   too_many_fields: {
     message: 'This line has more fields than the header.',
-    suggestion: 'A value with the delimiter in it probably lacks its quotes. Quote it in the source, or repair the line.',
+    suggestion:
+      'A value with the delimiter in it probably lacks its quotes. Quote it in the source, or repair the line.',
   },
   too_few_fields: {
     message: 'This line has fewer fields than the header.',

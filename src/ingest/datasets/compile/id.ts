@@ -10,9 +10,7 @@ const ROUNDED = '[1-9][0-9]{14}0{2,}'
 export function idSql(field: Field, at: FieldColumns): FieldSql {
   const { cleaned, step } = at
   const bare = step('b')
-  const steps = [
-    { b: `CASE WHEN ${cleaned} IS NULL THEN NULL ELSE ${bareId(cleaned)} END` },
-  ]
+  const steps = [{ b: `CASE WHEN ${cleaned} IS NULL THEN NULL ELSE ${bareId(cleaned)} END` }]
   return {
     // 17 digits and more are looked at for rounding, which needs their last two to be zero.
     plain: matches(at.cell, `[0-9]{1,16}|[0-9]{15,38}(?:[1-9][0-9]|[0-9][1-9])${field.required ? '' : '|'}`),

@@ -46,7 +46,9 @@ export function numberSql(field: Field, mapped: MappedField, styles: Styles, at:
   const hundredth = `${amount}.percent <> ''`
   const minus = ['s1', 's2', 's3'].map((name) => `${amount}.${name} IN ('-', '−', '–')`).join(' OR ')
   const steps = [
-    { g: `CASE WHEN ${cleaned} IS NULL THEN NULL ELSE regexp_extract(${cleaned}, ${text(AMOUNT)}, ${GROUPS}) END` },
+    {
+      g: `CASE WHEN ${cleaned} IS NULL THEN NULL ELSE regexp_extract(${cleaned}, ${text(AMOUNT)}, ${GROUPS}) END`,
+    },
     { b: `rtrim(${amount}.body, ${text(" '’\u00a0\u202f\u2009")})` },
     {
       n: `CASE WHEN ${readable(body, marks, whole)} THEN concat(CASE WHEN ${minus} OR ${amount}.open <> '' THEN '-' ELSE '' END, ${tidy(canonical(body, styles.decimal))}, ${amount}.exponent) END`,
@@ -110,7 +112,9 @@ function readable(body: string, { decimal, group }: Marks, whole: boolean): stri
 }
 
 function canonical(body: string, style: 'dot' | 'comma'): string {
-  return style === 'dot' ? replaced(body, '[^0-9.]', '') : `replace(${replaced(body, '[^0-9,]', '')}, ',', '.')`
+  return style === 'dot'
+    ? replaced(body, '[^0-9.]', '')
+    : `replace(${replaced(body, '[^0-9,]', '')}, ',', '.')`
 }
 
 /** 007 → 7, .5 → 0.5, 5. → 5: JSON takes no others. */

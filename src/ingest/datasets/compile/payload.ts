@@ -22,7 +22,10 @@ export function rawKeys(headers: readonly string[]): string[] {
 }
 
 export function normalizedPayload(plan: Plan): string {
-  const members: [key: string, value: string][] = plan.fields.map((planned) => [planned.name, jsonOf(planned)])
+  const members: [key: string, value: string][] = plan.fields.map((planned) => [
+    planned.name,
+    jsonOf(planned),
+  ])
   if (plan.period) members.push([plan.period.name, quoted(plan.period.at.value)])
   for (const [name, value] of Object.entries(plan.constants)) members.push([name, jsonText(value)])
   for (const row of plan.rows) {

@@ -56,7 +56,15 @@ export function planFields(input: CompileInput): Plan {
     const required = (declared.required ?? false) || identities.has(name)
     const at = columnsOf(index)
     const field = { ...declared, required }
-    return { name, title: titleOf(dataset, name), field, mapped, at, sql: sqlOf(field, mapped, input.styles, at), required }
+    return {
+      name,
+      title: titleOf(dataset, name),
+      field,
+      mapped,
+      at,
+      sql: sqlOf(field, mapped, input.styles, at),
+      required,
+    }
   })
   const byName = new Map(fields.map((field) => [field.name, field]))
   const plan: Plan = { input, fields, byName, rows, constants: {} }

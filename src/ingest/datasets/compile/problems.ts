@@ -29,7 +29,14 @@ export interface Findings {
   warnings: string
 }
 
-const COMPARED: Record<Comparison, string> = { '<=': '<=', '<': '<', '=': '=', '>=': '>=', '>': '>', '<>': '<>' }
+const COMPARED: Record<Comparison, string> = {
+  '<=': '<=',
+  '<': '<',
+  '=': '=',
+  '>=': '>=',
+  '>': '>',
+  '<>': '<>',
+}
 
 export function findingsOf(plan: Plan): Findings {
   const values = [
@@ -49,7 +56,9 @@ export function findingsOf(plan: Plan): Findings {
   /** Of a line that could not be read at all only that is said. */
   function listed(severity: Severity): string {
     const cases = (findings: Finding[]) =>
-      findings.filter((finding) => finding.severity === severity).map(({ when, sql }) => `CASE WHEN ${when} THEN ${sql} END`)
+      findings
+        .filter((finding) => finding.severity === severity)
+        .map(({ when, sql }) => `CASE WHEN ${when} THEN ${sql} END`)
     const all = [...cases(whole), ...cases(values)]
     const only = cases(whole)
     const lost = `flaw IN ('not_json', 'line_too_long', 'unterminated_quote')`
@@ -75,32 +84,69 @@ function ruleFindings({ name, title, field, mapped, at, required }: PlannedField
   const findings: Finding[] = []
   if (required) {
     const when = `${at.value} IS NULL AND ${at.problem} IS NULL`
-    add(when, 'required.missing', `${title} is empty.`, 'Fill it in and upload again, or repair the line.', 'error')
+    add(
+      when,
+      'required.missing',
+      `${title} is empty.`,
+      'Fill it in and upload again, or repair the line.',
+      'error',
+    )
   }
   if (field.min === 0) {
     const when = `starts_with(${at.value}, '-') AND ${number} < 0`
     add(when, 'number.min', `${title} is below 0.`, 'Check the sign and the column in the source.')
   } else if (field.min !== undefined) {
-    add(`${number} < ${Number(field.min)}`, 'number.min', `${title} is below ${field.min}.`, 'Check the value in the source.')
+    add(
+      `${number} < ${Number(field.min)}`,
+      'number.min',
+      `${title} is below ${field.min}.`,
+      'Check the value in the source.',
+    )
   }
   if (field.max !== undefined) {
-    add(`${number} > ${Number(field.max)}`, 'number.max', `${title} is above ${field.max}.`, 'Check the value in the source.')
+    add(
+      `${number} > ${Number(field.max)}`,
+      'number.max',
+      `${title} is above ${field.max}.`,
+      'Check the value in the source.',
+    )
   }
   if (field.scale !== undefined) {
     const when = `strlen(split_part(${at.value}, '.', 2)) > ${Number(field.scale)}`
-    add(when, 'number.scale', `${title} has more than ${field.scale} digits after the decimal point.`, 'Round it in the source.')
+    add(
+      when,
+      'number.scale',
+      `${title} has more than ${field.scale} digits after the decimal point.`,
+      'Round it in the source.',
+    )
   }
   if (field.maxLength !== undefined) {
     const when = `length(${at.value}) > ${Number(field.maxLength)}`
-    add(when, 'text.too_long', `${title} is longer than ${field.maxLength} characters.`, 'Shorten it in the source.')
+    add(
+      when,
+      'text.too_long',
+      `${title} is longer than ${field.maxLength} characters.`,
+      'Shorten it in the source.',
+    )
   }
   if (field.pattern !== undefined) {
     const when = `NOT regexp_full_match(${at.value}, ${text(field.pattern)})`
-    add(when, 'text.pattern', `${title} does not have the form that is expected.`, `It must match ${field.pattern}.`)
+    add(
+      when,
+      'text.pattern',
+      `${title} does not have the form that is expected.`,
+      `It must match ${field.pattern}.`,
+    )
   }
   return findings
 
-  function add(when: string, rule: string, message: string, suggestion: string, as: Severity = severity): void {
+  function add(
+    when: string,
+    rule: string,
+    message: string,
+    suggestion: string,
+    as: Severity = severity,
+  ): void {
     const sql = report({
       column: mapped.header,
       field: name,
@@ -227,7 +273,9 @@ function structureFindings(): Finding[] {
 /** U+FFFD stands where a character was lost before the file reached us. */
 function replacementFindings(plan: Plan): Finding[] {
   const lost = plan.input.map.headers
-  const columns = lost.map((_, column) => `CASE WHEN contains(c${column}, '\ufffd') THEN ${text(`“${lost[column]}”`)} END`)
+  const columns = lost.map(
+    (_, column) => `CASE WHEN contains(c${column}, '\ufffd') THEN ${text(`“${lost[column]}”`)} END`,
+  )
   return [
     {
       severity: 'warning',

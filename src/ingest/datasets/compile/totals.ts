@@ -5,10 +5,24 @@
 import { matches, text } from '../sql-text.ts'
 import { identityField, type Plan, type PlannedField } from './plan.ts'
 
-const TOTAL = '(?:grand total|sub-?total|total(?:e|es|s|en|t)?|gesamt(?:summe|ergebnis)?|summe|suma|totaux|total general|total général|total geral|totale complessivo|tổng(?: cộng| số)?|итого|合計|总计|總計|합계)'
+const TOTAL =
+  '(?:grand total|sub-?total|total(?:e|es|s|en|t)?|gesamt(?:summe|ergebnis)?|summe|suma|totaux|total general|total général|total geral|totale complessivo|tổng(?: cộng| số)?|итого|合計|总计|總計|합계)'
 /** With a colon or a count it can hardly be a name. */
 const COUNTED = `${TOTAL}\\s*[:：].*|total of [0-9.,]+ .*|total (?:de|di|von|aus) [0-9.,]+ .*|tổng(?: cộng)?(?: của)? [0-9.,]+ .*|results from [0-9.,]+ .*`
-const WHOLE_PERIOD = ['all', 'alle', 'tous', 'toutes', 'todos', 'todas', 'todo', 'tutti', 'tutte', 'total', 'gesamt', 'tất cả']
+const WHOLE_PERIOD = [
+  'all',
+  'alle',
+  'tous',
+  'toutes',
+  'todos',
+  'todas',
+  'todo',
+  'tutti',
+  'tutte',
+  'total',
+  'gesamt',
+  'tất cả',
+]
 
 const NUMBERS = new Set(['integer', 'decimal', 'money', 'percent'])
 
@@ -47,7 +61,8 @@ export function isTotal(plan: Plan): string {
 /** Without a day in each line the word counts where nothing but names and numbers is filled in. */
 function bareTotal(plan: Plan, named: PlannedField[], says: string): string {
   const rest = plan.fields.filter(
-    (planned) => !NUMBERS.has(planned.field.type) && planned.field.type !== 'date' && !named.includes(planned),
+    (planned) =>
+      !NUMBERS.has(planned.field.type) && planned.field.type !== 'date' && !named.includes(planned),
   )
   return rest.length > 0 ? `WHEN ${rest.map(isEmpty).join(' AND ')} AND ${says} THEN true` : ''
 }

@@ -1,0 +1,104 @@
+/** Datasets that are registered in the database, and the TypeScript rules that only this process knows. */
+import type { Client, Queryable } from '../../db/connection.ts'
+import { StagedoorError } from '../../errors.ts'
+import type { Dataset } from './dataset.ts'
+
+export interface RegisteredDataset {
+  readonly dataset: string
+  readonly title: string
+  readonly version: number
+  readonly definition: Dataset
+  readonly approval_required: boolean
+  readonly undo_window: string
+  readonly registered_by: string
+  readonly registered_at: Date
+}
+
+export interface RegistrationOptions {
+  /** Default: as it was, at first true. */
+  readonly approval_required?: boolean
+  /** As PostgreSQL writes an interval; default: as it was, at first 30 days. */
+  readonly undo_window?: string
+}
+
+const checks = new Map<string, NonNullable<Dataset['check']>>()
+
+/** `client` must act as workflow_admin. A rule in TypeScript is known to this process only. */
+export async function registerDataset(
+  client: Client,
+  dataset: Dataset,
+  options: RegistrationOptions = {},
+): Promise<void> {
+  const { check, ...declared } = dataset
+  await client.query('select iu_core.fn_ingest_dataset_register($1, $2, $3)', [
+    JSON.stringify(declared),
+    options.approval_required ?? null,
+    options.undo_window ?? null,
+  ])
+  knowCheck(dataset.name, check)
+}
+
+/** Processes that read files of a dataset with a rule in TypeScript are told of it once. */
+export function knowCheck(name: string, check: Dataset['check']): void {
+  if (check) checks.set(name, check)
+  else checks.delete(name)
+}
+
+export interface DatasetProblem {
+  readonly problem: string
+  readonly remedy: string | null
+}
+
+export async function datasetProblems(client: Client, dataset: Dataset): Promise<DatasetProblem[]> {
+  const { check: _, ...declared } = dataset
+  const { rows } = await client.query<DatasetProblem>(
+    'select problem, remedy from iu_core.fn_ingest_dataset_problems($1)',
+    [JSON.stringify(declared)],
+  )
+  return rows
+}
+
+export async function listDatasets(db: Queryable): Promise<RegisteredDataset[]> {
+  const { rows } = await db.query<RegisteredDataset>(
+    `select dataset, title, version, definition, approval_required, undo_window::text, registered_by, registered_at
+       from iu_core.ingest_dataset order by dataset`,
+  )
+  return rows
+}
+
+export async function requireDataset(db: Queryable, name: string, platform: string): Promise<Dataset> {
+  const { rows } = await db.query<{ definition: Dataset }>(
+    'select definition from iu_core.ingest_dataset where dataset = $1',
+    [name],
+  )
+  const definition = rows[0]?.definition
+  if (!definition?.platforms[platform])
+    throw new StagedoorError('dataset_unknown', { dataset: name, platform })
+  const check = checks.get(name)
+  return check ? { ...definition, check } : definition
+}
+
+export interface ClientRow {
+  readonly id: string
+  readonly name: string
+}
+
+/** The clients of a workspace; none where the dataset has none. `db` reads under the caller's own rights. */
+export async function listClients(
+  db: Queryable,
+  dataset: Pick<Dataset, 'client'>,
+  workspace: string,
+): Promise<ClientRow[]> {
+  const { client } = dataset
+  if (!client) return []
+  const { rows } = await db.query<ClientRow>(
+    `select ${ident(client.id)}::text as id, ${ident(client.name)}::text as name
+       from ${client.table.split('.').map(ident).join('.')} where ${ident(client.workspace)} = $1 order by 2`,
+    [workspace],
+  )
+  return rows
+}
+
+function ident(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}

@@ -1,0 +1,64 @@
+/** Which record is the header: title and date lines may stand above it, and nothing marks it. */
+import type { Flaw } from './chunks.ts'
+
+export interface Candidate {
+  fields: string[]
+  flaw?: Flaw
+}
+
+export const MOST_PREAMBLE = 30
+
+/** The header's index among the first records, or -1, and how many names of it the dataset knows. */
+export function findHeader(
+  records: Candidate[],
+  knows: (name: string) => boolean = () => false,
+): { header: number; known: number } {
+  const first = records.slice(0, MOST_PREAMBLE + 1)
+  const known = first.map(({ fields }) => fields.filter((field) => knows(field.trim())).length)
+  const most = Math.max(0, ...known)
+  const best = known.indexOf(most)
+  if (most >= 2 || (most === 1 && first[best]!.fields.length === 1)) return { header: best, known: most }
+
+  const width = usualWidth(records) - habitualBlanks(records)
+  const wide = (record: Candidate) => record.fields.length >= width
+  const named = first.findIndex((record) => wide(record) && looksLikeHeader(record))
+  if (named >= 0) return { header: named, known: most }
+  return { header: first.findIndex((record) => wide(record) && isReadable(record)), known: most }
+}
+
+/** Of the records that have several fields, most have this many. */
+export function usualWidth(records: Candidate[]): number {
+  const counts = new Map<number, number>()
+  for (const { fields } of records) counts.set(fields.length, (counts.get(fields.length) ?? 0) + 1)
+  const wide = [...counts].filter(([width]) => width > 1).sort((a, b) => b[1] - a[1] || b[0] - a[0])
+  return wide[0]?.[0] ?? 1
+}
+
+/** Title lines have dates in them, data has numbers; the names of columns have neither. */
+export function looksLikeHeader(record: Candidate): boolean {
+  const names = record.fields.filter((field) => /\p{L}/u.test(field) && !/\d{4}|\d[/.-]\d/.test(field))
+  const filled = record.fields.length - trailingBlanks(record.fields)
+  return isReadable(record) && names.length >= 0.7 * filled
+}
+
+export function trailingBlanks(fields: string[]): number {
+  let count = 0
+  while (count < fields.length && fields[fields.length - 1 - count]!.trim() === '') count++
+  return count
+}
+
+/** Trimmed; an empty one is called after its column. */
+export function headerNames(fields: string[]): string[] {
+  return fields.map((field, index) => field.trim() || `Column ${index + 1}`)
+}
+
+/** Delimiters at the end of every line of the usual width. */
+function habitualBlanks(records: Candidate[]): number {
+  const width = usualWidth(records)
+  const usual = records.filter(({ fields }) => fields.length === width)
+  return Math.min(width - 1, ...usual.map(({ fields }) => trailingBlanks(fields)))
+}
+
+function isReadable({ flaw }: Candidate): boolean {
+  return flaw === undefined || flaw === 'invalid_utf8' || flaw === 'nul_character'
+}

@@ -1,0 +1,84 @@
+/** The rows of one sheet, as texts, a few at a time. */
+import { unreadable } from './format.ts'
+import type { Workbook } from './xlsx-parts.ts'
+import { numberText, unescaped } from './xlsx-value.ts'
+import type { WorkbookZip } from './xlsx-zip.ts'
+
+export interface SheetRow {
+  /** As the sheet counts. */
+  line: number
+  fields: string[]
+}
+
+const MOST_COLUMNS = 16_384
+
+export async function* sheetRows(
+  zip: WorkbookZip,
+  part: string,
+  workbook: Workbook,
+): AsyncGenerator<{ rows: SheetRow[]; bytes: number }> {
+  let rows: SheetRow[] = []
+  let row: SheetRow = { line: 0, fields: [] }
+  let cell = { column: -1, type: 'n', style: 0 }
+  let text = ''
+  let inText = false
+  const pieces = zip.parse(part, {
+    open: (name, { r, t, s }) => {
+      if (name === 'row') {
+        row = { line: r === undefined ? row.line + 1 : Number(r), fields: [] }
+        cell.column = -1
+      } else if (name === 'c') {
+        cell = {
+          column: r === undefined ? cell.column + 1 : columnOf(r),
+          type: t ?? 'n',
+          style: Number(s ?? 0),
+        }
+        text = ''
+      } else if (name === 'v' || name === 't') inText = true
+    },
+    text: (piece) => {
+      if (inText) text += piece
+    },
+    close: (name) => {
+      if (name === 'v' || name === 't') inText = false
+      else if (name === 'row') rows.push(row)
+      else if (name === 'c') {
+        while (row.fields.length < cell.column) row.fields.push('')
+        row.fields[cell.column] = cellText(text, cell, workbook)
+      }
+    },
+  })
+  for await (const { bytes } of pieces) {
+    yield { rows, bytes }
+    rows = []
+  }
+  yield { rows, bytes: zip.sizeOf(part) }
+}
+
+function cellText(
+  text: string,
+  { type, style }: { type: string; style: number },
+  workbook: Workbook,
+): string {
+  switch (type) {
+    case 's':
+      return text === '' ? '' : (workbook.texts[Number(text)] ?? '')
+    case 'b':
+      return text === '1' ? 'true' : text === '0' ? 'false' : text
+    case 'n':
+      return text === '' ? '' : numberText(text, workbook.kinds[style] ?? 'plain', workbook.from1904)
+    default:
+      return unescaped(text)
+  }
+}
+
+function columnOf(reference: string): number {
+  let column = 0
+  for (let at = 0; at < reference.length; at++) {
+    const letter = reference.charCodeAt(at) - 64
+    if (letter < 1 || letter > 26) break
+    column = column * 26 + letter
+  }
+  if (column < 1 || column > MOST_COLUMNS) throw unreadable('it has a cell outside of every sheet')
+  return column - 1
+}

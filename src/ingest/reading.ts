@@ -1,0 +1,29 @@
+/** How an upload was read: kept with it, so that a corrected line is checked by exactly the same rules. */
+import type { CompileInput } from './datasets/compile-select.ts'
+import type { HeaderMap } from './datasets/map-headers.ts'
+import type { Period } from './datasets/preamble.ts'
+import type { Styles } from './datasets/profile.ts'
+import type { Format } from './readers/reading.ts'
+
+/** What the SQL of the plan needs to know of the file. */
+export interface Layout {
+  /** Fields that the normalised payload has. */
+  readonly fields: readonly string[]
+  /** In dependency order. */
+  readonly row_types: readonly string[]
+  readonly leaf: string
+}
+
+export interface Reading {
+  readonly format: Format
+  readonly encoding: string
+  readonly delimiter: string | null
+  readonly header_line: number
+  readonly headers: readonly string[]
+  readonly preamble: readonly { line: number; text: string }[]
+  readonly styles: Styles
+  readonly map: HeaderMap
+  readonly period: Period | null
+  readonly values: NonNullable<CompileInput['values']>
+  readonly layout: Layout
+}

@@ -1,0 +1,208 @@
+/**
+ * From a spooled file to staged rows: normalise, profile, map the header, then chunk by chunk one DuckDB statement whose
+ * result goes straight into COPY. DuckDB works on the next chunk while PostgreSQL takes the last one. All rows of an
+ * upload arrive in one transaction, or none.
+ */
+import { createReadStream } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { from as copyFrom } from 'pg-copy-streams'
+import type { Client, Pool } from '../db/connection.ts'
+import { inTransaction } from '../db/transaction.ts'
+import { asStagedoorError, StagedoorError } from '../errors.ts'
+import { checkRecords } from './custom-rules.ts'
+import { layoutOf } from './datasets/compile/plan.ts'
+import { type CompileInput, compileSelect } from './datasets/compile-select.ts'
+import type { Dataset } from './datasets/dataset.ts'
+import { headerKnower, mapHeaders, type Remembered } from './datasets/map-headers.ts'
+import { settlePeriod } from './datasets/preamble.ts'
+import { type Evidence, profileSql, type Styles, stylesOf } from './datasets/profile.ts'
+import { duckText, queryDuck, runDuck } from './duckdb.ts'
+import type { ReportProgress } from './progress.ts'
+import { chunkSource } from './readers/chunks.ts'
+import { normaliseFile } from './readers/normalise.ts'
+import type { FileNote, NormalisedFile, ReadOptions } from './readers/reading.ts'
+import type { Reading } from './reading.ts'
+import type { SpooledFile } from './spool.ts'
+
+const SERVICE = { role: 'service_role' }
+
+export interface UploadToStage {
+  readonly upload_id: string
+  readonly reader_token: string
+  readonly workspace_id: string
+  readonly client_id: string
+  readonly platform: string
+}
+
+/** How a person says that a file is to be read, where it cannot be told. */
+export interface HowToRead
+  extends Pick<ReadOptions, 'format' | 'encoding' | 'delimiter' | 'sheet'>,
+    Partial<Pick<Styles, 'decimal'>> {
+  readonly dates?: 'dmy' | 'mdy'
+}
+
+export interface StageRequest {
+  readonly pool: Pool
+  readonly upload: UploadToStage
+  readonly dataset: Dataset
+  readonly file: SpooledFile
+  readonly how?: HowToRead
+  readonly remembered?: Remembered & { values?: CompileInput['values'] }
+  readonly maxLines?: number
+  readonly signal?: AbortSignal
+  readonly report: ReportProgress
+}
+
+/** Stages, or marks the upload as failed with the reason and throws it. Nothing is left behind then. */
+export async function stageUpload(request: StageRequest): Promise<void> {
+  const { pool, upload, file } = request
+  try {
+    const { reading, notes, chunks, compile } = await readFile(request)
+    await inTransaction(
+      pool,
+      async (client) => {
+        await copyChunks(client, request, chunks, reading, compile)
+        await client.query('select iu_core.fn_ingest_staged($1, $2, $3, $4)', [
+          upload.upload_id,
+          upload.reader_token,
+          JSON.stringify(reading),
+          JSON.stringify(notes),
+        ])
+      },
+      SERVICE,
+    )
+  } catch (error) {
+    await failUpload(pool, upload, error)
+    throw error
+  } finally {
+    await file.remove()
+  }
+}
+
+async function failUpload(pool: Pool, upload: UploadToStage, thrown: unknown): Promise<void> {
+  const { code, message, hint, details } = asStagedoorError(thrown)
+  // Given up already, or the database is gone: the sweep says so in a minute.
+  await inTransaction(
+    pool,
+    (client) =>
+      client.query('select iu_core.fn_ingest_fail($1, $2, $3)', [
+        upload.upload_id,
+        upload.reader_token,
+        JSON.stringify({ code, message, hint, details }),
+      ]),
+    SERVICE,
+  ).catch(() => undefined)
+}
+
+interface ReadResult {
+  readonly reading: Reading
+  readonly notes: FileNote[]
+  readonly chunks: readonly string[]
+  compile(source: string): string
+}
+
+async function readFile(request: StageRequest): Promise<ReadResult> {
+  const { dataset, upload, file, how = {}, remembered = {}, maxLines, signal, report } = request
+  const { decimal, dates, ...given } = how
+  const normalised = await normaliseFile(file.path, file.folder, {
+    ...given,
+    knowsHeader: headerKnower(dataset, upload.platform, remembered),
+    ...(maxLines !== undefined && { maxLines }),
+    ...(signal && { signal }),
+    onProgress: ({ bytes, total, lines }) => report({ stage: 'read', done: bytes, total, lines }),
+  })
+  report({ stage: 'check', done: 0, total: normalised.lines, lines: normalised.lines })
+  const map = mapHeaders(dataset, upload.platform, normalised.headers, remembered)
+  const preamblePeriod = settlePeriod(dataset, map, normalised.preamble)
+  const found = await stylesIn(normalised, map)
+  const styles: Styles = { ...found, ...(decimal && { decimal }), ...(dates && { dates }) }
+  const base: Omit<CompileInput, 'source'> = {
+    dataset,
+    platform: upload.platform,
+    map,
+    styles,
+    upload,
+    preamblePeriod,
+    ...(remembered.values && { values: remembered.values }),
+  }
+  const reading: Reading = {
+    format: normalised.format,
+    encoding: normalised.encoding,
+    delimiter: normalised.delimiter,
+    header_line: normalised.headerLine,
+    headers: normalised.headers,
+    preamble: normalised.preamble.slice(0, 30),
+    styles,
+    map,
+    period: preamblePeriod,
+    values: remembered.values ?? {},
+    layout: layoutOf({ ...base, source: '' }),
+  }
+  return {
+    reading,
+    notes: [...normalised.notes, ...map.notes, ...customRuleNote(dataset)],
+    chunks: normalised.chunks,
+    compile: (source) => compileSelect({ ...base, source }),
+  }
+}
+
+async function stylesIn(file: NormalisedFile, map: ReturnType<typeof mapHeaders>): Promise<Styles> {
+  const [evidence] = await queryDuck<Evidence & Record<string, unknown>>(
+    profileSql(map, chunkSource(file.chunks, file.headers.length)),
+  )
+  return stylesOf(evidence!, file.delimiter)
+}
+
+function customRuleNote(dataset: Dataset): FileNote[] {
+  if (!dataset.check) return []
+  return [
+    {
+      rule: 'dataset.custom_rule',
+      message: `${dataset.title} has a rule in TypeScript, so every line passes through JavaScript. That is slower.`,
+    },
+  ]
+}
+
+const COLUMNS = `id, workspace_id, client_id, upload_id, platform, row_type, row_number, raw_payload, normalized_payload,
+  validation_status, validation_errors, validation_warnings`
+
+async function copyChunks(
+  client: Client,
+  request: StageRequest,
+  chunks: readonly string[],
+  reading: Reading,
+  compile: ReadResult['compile'],
+): Promise<void> {
+  const { dataset, signal, report } = request
+  const lines = { done: 0, total: chunks.length }
+  let writing: Promise<void> = Promise.resolve()
+  for (const chunk of chunks) {
+    if (signal?.aborted) throw new StagedoorError('argument_invalid', { reason: 'The upload was stopped' })
+    const rows = await checkedRows(dataset, chunk, compile(chunkSource([chunk], reading.headers.length)))
+    await writing
+    writing = copyFile(client, rows).then(() => {
+      lines.done += 1
+      report({ stage: 'stage', done: lines.done, total: lines.total })
+    })
+    // An error is met at the next await; until then it must not count as unhandled.
+    writing.catch(() => undefined)
+  }
+  await writing
+}
+
+/** A file of rows as COPY takes them. */
+async function checkedRows(dataset: Dataset, chunk: string, select: string): Promise<string> {
+  const path = join(chunk.slice(0, -basename(chunk).length), `rows-${basename(chunk)}`)
+  if (dataset.check) await checkRecords(dataset.check, select, path)
+  else await runDuck(`COPY (${select}) TO ${duckText(path)} (FORMAT csv, HEADER false)`)
+  await rm(chunk)
+  return path
+}
+
+async function copyFile(client: Client, path: string): Promise<void> {
+  const sink = client.query(copyFrom(`copy public.staging_rows (${COLUMNS}) from stdin (format csv)`))
+  await pipeline(createReadStream(path, { highWaterMark: 1 << 18 }), sink)
+  await rm(path)
+}
