@@ -36,8 +36,6 @@ it('a review package from an agent to its consumption, on the command line', {
     ...PACKAGE,
     '--as',
     'agent',
-    '--source-kind',
-    'agent',
     '--key',
     'week 45',
     '--part',
@@ -64,6 +62,7 @@ it('a review package from an agent to its consumption, on the command line', {
     expect(shown).toContain(part)
   }
   expect(shown).toContain('12345678901234567890')
+  expect(shown).toMatch(/source +agent/)
   // Printed alone, a part is exactly what is held: no number is rounded.
   expect((await staging('show', id, '--part', '0')).stdout).toBe('{"pieces": [12345678901234567890, 1.50]}')
 

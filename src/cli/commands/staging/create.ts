@@ -18,7 +18,7 @@ interface CreateOptions extends ActingOptions {
   readonly workspace?: string
   readonly global?: boolean
   readonly key?: string
-  readonly sourceKind: string
+  readonly sourceKind?: string
   readonly sourceRef?: string
   readonly metadata?: string
   readonly expiresAt?: string
@@ -39,9 +39,10 @@ export function createCommand(): Command {
     .option('--global', 'in no workspace: for the back end only')
     .option('--key <key>', 'idempotency key: the same call again gives the same record')
     .addOption(
-      new Option('--source-kind <kind>', 'where it comes from')
-        .choices(['agent', 'user', 'system', 'import'])
-        .default('user'),
+      new Option(
+        '--source-kind <kind>',
+        'where it comes from; default: agent for an agent, else user',
+      ).choices(['agent', 'user', 'system', 'import']),
     )
     .option('--source-ref <ref>', 'address or id of the source')
     .option('--metadata <json>', 'a JSON object of hints')

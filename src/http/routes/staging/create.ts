@@ -116,18 +116,8 @@ function isLarge(request: FastifyRequest): boolean {
 
 async function createFromJson(request: FastifyRequest, stores: Stores, key?: string): Promise<CreatedRecord> {
   const record = request.body as NewRecordShape
-  const text = withSource(request, record, request.bodyText)
   const blobs = await factsOf(record, stores)
-  return request.transaction((client) => createWithBlobs(client, stores, text, key, { blobs }))
-}
-
-/** What an agent stages comes from an agent. The text has no source_kind then, so one is put at its beginning. */
-function withSource(request: FastifyRequest, record: NewRecordShape, text: string): string {
-  if (request.principal?.role !== 'stagedoor_agent') return text
-  if (record.source_kind === undefined) return text.replace('{', '{"source_kind":"agent",')
-  if (record.source_kind !== 'user') return text
-  const reason = 'what an agent stages does not come from a user: leave source_kind out, or say agent'
-  throw new StagedoorError('request_invalid', { reason })
+  return request.transaction((client) => createWithBlobs(client, stores, request.bodyText, key, { blobs }))
 }
 
 async function createFromForm(
@@ -144,7 +134,7 @@ async function createFromForm(
   try {
     const parts = await readForm(request, stores, BODY_LIMIT, stored, async (sent) => {
       const record = validRecord(request, readJson(sent, 'the field record'))
-      text = withSource(request, record, sent)
+      text = sent
       await requireStaging(request, record.workspace_id)
       named = await factsOf(record, stores)
     })

@@ -84,7 +84,6 @@ export const NewRecordForm = Type.Object(
 )
 export interface NewRecordShape {
   readonly workspace_id?: string
-  readonly source_kind?: string
   readonly parts?: readonly {
     readonly part_name: string
     readonly payload_kind: 'json' | 'text' | 'blob_ref'
