@@ -87,7 +87,6 @@ describe('configuration', () => {
     ['PORT', '70000', '65535'],
     ['LOG_LEVEL', 'loud', 'one of'],
     ['DATABASE_URL', 'mysql://x/y', 'postgres://'],
-    ['NATS_URL', 'nats', 'nats://'],
     ['STAGEDOOR_JWT_SECRET', 'short', '32 characters'],
     ['STAGEDOOR_POOL_SIZE', '-1', 'whole number'],
   ])('%s=%s is refused with the reason', async (setting, value, reason) => {
