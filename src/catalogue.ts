@@ -47,14 +47,14 @@ export const CATALOGUE = {
     exit: 3,
     retryable: false,
     message: '{setting} is set to {value}, but {reason}',
-    hint: '`stagedoor config` prints every setting, its value and where it came from.',
+    hint: 'Correct it, or leave {setting} out: then its default holds.',
   },
   config_unknown: {
     status: 500,
     exit: 3,
     retryable: false,
     message: '{setting} is not a setting of Stagedoor{suggestion}',
-    hint: 'Unset it, or see `stagedoor config` for the settings there are.',
+    hint: 'Correct its name, or `unset {setting}`; then `stagedoor config` lists the settings there are.',
   },
   database_unreachable: {
     status: 503,

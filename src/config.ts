@@ -32,7 +32,7 @@ const SETTINGS = {
   }),
   home: setting({
     env: 'STAGEDOOR_HOME',
-    about: 'folder of the embedded server, its secrets and spooled files',
+    about: 'folder of the embedded server, its secrets and the blobs',
     fallback: '.stagedoor',
     parse: text,
   }),
@@ -45,17 +45,10 @@ const SETTINGS = {
   }),
   databaseDirectUrl: setting<string | undefined>({
     env: 'DATABASE_DIRECT_URL',
-    about: 'the same database without a pooler, for migrate, LISTEN and workers; unset: DATABASE_URL',
+    about: 'the same database without a pooler, for migrate and workers; unset: DATABASE_URL',
     fallback: undefined,
     secret: 'password',
     parse: url(['postgres:', 'postgresql:']),
-  }),
-  natsUrl: setting<string | undefined>({
-    env: 'NATS_URL',
-    about: 'NATS server for scale-out; unset: one machine',
-    fallback: undefined,
-    secret: 'password',
-    parse: url(['nats:', 'tls:', 'ws:', 'wss:']),
   }),
   logLevel: setting({
     env: 'LOG_LEVEL',
@@ -71,7 +64,7 @@ const SETTINGS = {
   }),
   bodyLimit: setting({
     env: 'STAGEDOOR_BODY_LIMIT',
-    about: 'largest JSON request body in bytes',
+    about: 'largest JSON request body in bytes; where records are staged, 80 MiB',
     fallback: 1_048_576,
     parse: integer(1024, 1_073_741_824),
   }),
@@ -173,7 +166,7 @@ export function describeConfig(config: Config): ConfigLine[] {
   }))
 }
 
-/** Where migrations, LISTEN and workers connect. */
+/** Where migrations and workers connect. */
 export function directUrl(config: Config): string | undefined {
   return config.databaseDirectUrl ?? config.databaseUrl
 }

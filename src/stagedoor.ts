@@ -38,6 +38,8 @@ export interface Stagedoor {
     /** With `client` in your own transaction: rolled back, there is no event. Its role must be able to emit. */
     emit(events: readonly outbox.NewEvent[], options?: { client?: Client }): Promise<string[]>
     register(reader: string, options?: { fromBeginning?: boolean }): Promise<boolean>
+    /** With its position: registered again, it begins anew. Returns whether it was there. */
+    remove(reader: string): Promise<boolean>
     /**
      * Hands the reader's next events to `work` and moves the watermark when it resolves: nothing is lost,
      * and what `work` writes through `client` is committed with the watermark, so exactly once.
@@ -127,6 +129,7 @@ export function assemble(database: Database, blobs?: BlobStore): Stagedoor {
         client ? outbox.emitEvents(client, events) : worker((own) => outbox.emitEvents(own, events)),
       register: (reader, { fromBeginning = false } = {}) =>
         worker((client) => outbox.registerReader(client, reader, fromBeginning)),
+      remove: (reader) => worker((client) => outbox.removeReader(client, reader)),
       read: (reader, work, { limit = 1000 } = {}) =>
         worker(async (client) => {
           const events = await outbox.readEvents(client, reader, limit)

@@ -57,6 +57,19 @@ it('delivers events again when the work throws', async () => {
   expect(await stagedoor.events.read('again', async () => {})).toBe(0)
 })
 
+it('removes a reader, which then can read everything again', async () => {
+  stagedoor = await createStagedoor({ databaseUrl: db.url(MIGRATOR) })
+  const { events } = stagedoor
+  await events.register('restored')
+  await events.emit([{ event_domain: 'system', event_type: 'issue_resolved' }])
+  const count = await events.read('restored', async () => {})
+  expect(await events.remove('restored')).toBe(true)
+  expect(await events.remove('restored')).toBe(false)
+  await events.register('restored', { fromBeginning: true })
+  expect(await events.read('restored', async () => {})).toBeGreaterThanOrEqual(count)
+  expect(count).toBe(1)
+})
+
 it('holds and decides as the back end', async () => {
   stagedoor = await createStagedoor({ databaseUrl: db.url(MIGRATOR) })
   await stagedoor.gates.open('iu_core.staging_writes_enabled')

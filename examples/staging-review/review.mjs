@@ -1,5 +1,5 @@
 // An agent stages three parts, a reviewer approves exactly what was seen, a job consumes it. Plain Node, HTTP only.
-const { STAGEDOOR_URL = 'http://localhost:4680', AGENT_TOKEN, REVIEWER_TOKEN, OPERATOR_TOKEN } = process.env
+const { API_URL = 'http://localhost:4680', AGENT_TOKEN, REVIEWER_TOKEN, OPERATOR_TOKEN } = process.env
 
 const agent = caller('agent', AGENT_TOKEN)
 const reviewer = caller('reviewer', REVIEWER_TOKEN)
@@ -71,7 +71,7 @@ function caller(name, token) {
   if (!token)
     throw new Error(`Set ${name === 'job' ? 'OPERATOR' : name.toUpperCase()}_TOKEN; README.md says how.`)
   return async (method, path, body, headers = {}, as = 'json') => {
-    const reply = await fetch(STAGEDOOR_URL + path, {
+    const reply = await fetch(API_URL + path, {
       method,
       headers: {
         authorization: `Bearer ${token}`,
@@ -79,11 +79,19 @@ function caller(name, token) {
         ...headers,
       },
       ...(body && { body: JSON.stringify(body) }),
-    })
+    }).catch(unreachable)
     if (reply.ok) return reply[as]()
     const problem = await reply.json()
     throw Object.assign(new Error(`${problem.detail} ${problem.hint}`), { who: name, code: problem.code })
   }
+}
+
+function unreachable(error) {
+  if (error.cause?.code !== 'ECONNREFUSED') throw error
+  console.error(
+    `Nothing answers at ${API_URL}. Run \`npm start\` in another terminal, or set API_URL to the address that it printed.`,
+  )
+  process.exit(1)
 }
 
 async function refused(call) {

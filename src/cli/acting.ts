@@ -38,6 +38,7 @@ export async function acting<T>(
 ): Promise<T> {
   return withDatabase(options, async (database) => {
     const named = options.as !== undefined || options.user !== undefined
+    if (scope.decides && !named) throw nobodyNamed(database)
     const caller = named ? await memberOf(database, options, scope) : undefined
     const url = caller ? database.apiUrl : database.workerUrl
     const pool = createPool(url, { max: 1, purpose: 'cli', ...(!caller && { role: 'dot_executor' }) })
@@ -65,6 +66,7 @@ async function memberOf(database: Database, options: ActingOptions, scope: Scope
     { role: 'workflow_admin' },
   )
   if (!member) throw noSuchMember(options, scope)
+  if (scope.decides && member.database_role === 'stagedoor_agent') throw agentDecidesNothing()
   const person = member.database_role === 'authenticated'
   const databaseRole = scope.decides && person ? 'stagedoor_reviewer' : member.database_role
   return { role: databaseRole, claims: { sub: member.user_id, role: databaseRole } }
@@ -79,13 +81,41 @@ async function workspaceIn(client: Client, { record, workspace }: Scope): Promis
   return found.workspace_id ?? undefined
 }
 
+const OVER_THE_API =
+  'The person does it over the API, with their own token: POST /api/staging/{id}/approve, reject or tick.'
+
 /** Whoever holds the database's password could otherwise decide in anybody's name, and the audit would not show it. */
 function notTheirs({ decides }: Scope): StagedoorError {
   const reason = decides
     ? 'on your own database nobody decides in the name of another with --as or --user'
     : 'on your own database --user does not choose a person'
-  const hint =
-    'The person does it over the API, with their own token: POST /api/staging/{id}/approve, reject or tick.'
+  return new StagedoorError(
+    'permission_denied',
+    { reason },
+    { message: `Refused: ${reason}`, hint: OVER_THE_API },
+  )
+}
+
+/** A login is nobody: that it decided would say nothing about who had looked. */
+function nobodyNamed({ kind }: Database): StagedoorError {
+  const reason = 'a person decides, not a login'
+  return new StagedoorError(
+    'permission_denied',
+    { reason },
+    {
+      message: `Refused: ${reason}`,
+      hint:
+        kind === 'external'
+          ? OVER_THE_API
+          : 'Say who: --as reviewer, or --user <id> with an id of `stagedoor member list`.',
+    },
+  )
+}
+
+/** As over HTTP. The database refuses it as well, in words about a function. */
+function agentDecidesNothing(): StagedoorError {
+  const reason = 'an agent decides nothing'
+  const hint = 'A person who may review does: --as reviewer.'
   return new StagedoorError('permission_denied', { reason }, { message: `Refused: ${reason}`, hint })
 }
 

@@ -88,8 +88,8 @@ export function bytes(count: number): string {
   return count < 1_048_576 ? `${(count / 1024).toFixed(1)} KiB` : `${(count / 1_048_576).toFixed(1)} MiB`
 }
 
-/** Message and hint on stderr, and the exit code of the catalogue. */
-export function reportError(thrown: unknown, json: boolean): number {
+/** Message and hint on stderr, with `stack` also where a bug is; returns the exit code of the catalogue. */
+export function reportError(thrown: unknown, { json, stack }: { json: boolean; stack: boolean }): number {
   const error = asStagedoorError(thrown)
   if (json) {
     const { code, message, hint, retryable, details } = error
@@ -103,7 +103,7 @@ export function reportError(thrown: unknown, json: boolean): number {
   process.stderr.write(`  ${pc.dim(visible(error.hint))}\n`)
   const statements = error.details.statements
   if (Array.isArray(statements)) process.stderr.write(`\n${statements.join('\n')}\n`)
-  if (error.code === 'internal' && process.env.LOG_LEVEL === 'debug') {
+  if (error.code === 'internal' && stack) {
     process.stderr.write(`${((error.cause as Error) ?? error).stack}\n`)
   }
   return error.exitCode

@@ -1,5 +1,6 @@
 /** The command line: every command is a thin adapter in commands/. */
 import { Command, CommanderError } from 'commander'
+import { readConfig } from '../config.ts'
 import { StagedoorError } from '../errors.ts'
 import { VERSION } from '../version.ts'
 import { completionCommand } from './commands/completion.ts'
@@ -78,7 +79,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     return Number(process.exitCode ?? 0)
   } catch (error) {
     if (error instanceof CommanderError) return usage(error, json)
-    return reportError(error, json)
+    return reportError(error, { json, stack: isDebugging() })
   }
 }
 
@@ -94,5 +95,14 @@ function usage(error: CommanderError, json: boolean): number {
   // No command at all: commander has printed the help.
   if (error.code === 'commander.help') return 2
   const reason = error.message.replace(/^error: /, '')
-  return reportError(new StagedoorError('argument_invalid', { reason }), json)
+  return reportError(new StagedoorError('argument_invalid', { reason }), { json, stack: false })
+}
+
+/** Asked after an error, which may be that the configuration cannot be read. */
+function isDebugging(): boolean {
+  try {
+    return ['debug', 'trace'].includes(readConfig().logLevel)
+  } catch {
+    return false
+  }
 }

@@ -11,8 +11,8 @@ import type { Database } from '../db/open.ts'
 import { refuseTransactionPooler } from '../db/pooler.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { StagedoorError } from '../errors.ts'
-import { maintainPartitions } from '../events/outbox.ts'
-import { sweepOverrides } from '../gates/gates.ts'
+import { eventTasks } from '../events/maintenance.ts'
+import { gateTasks } from '../gates/maintenance.ts'
 import { createServer } from '../http/server.ts'
 import { createTokenVerifier } from '../http/tokens.ts'
 import { createDiskBlobStore } from '../staging/blobs/disk.ts'
@@ -24,27 +24,7 @@ export interface Serving {
   stop(): Promise<void>
 }
 
-const HOUR = 3_600_000
 const API_TIMEOUT_MS = 60_000
-
-const TASKS: readonly MaintenanceTask[] = [
-  {
-    name: 'event partitions',
-    everyMs: HOUR,
-    async run(client) {
-      const { created, dropped } = await maintainPartitions(client)
-      return created + dropped > 0 ? `${created} partitions made, ${dropped} dropped` : undefined
-    },
-  },
-  {
-    name: 'gate overrides',
-    everyMs: HOUR,
-    async run(client) {
-      const swept = await sweepOverrides(client)
-      return swept > 0 ? `${swept} overrides had outlived their transactions` : undefined
-    },
-  },
-]
 
 /** Closes `database` when stopped, or when it could not start. */
 export async function serve(config: Config, database: Database): Promise<Serving> {
@@ -71,7 +51,8 @@ export async function serve(config: Config, database: Database): Promise<Serving
       createPool(database.workerUrl, { role: 'dot_executor', max: 4, purpose: 'worker' }),
     )
     const blobs = createDiskBlobStore(join(config.home, 'blobs'))
-    const maintenance = startMaintenance(workers, [...TASKS, ...ownTasks(database, blobs, log)], log)
+    const tasks = [...eventTasks, ...gateTasks, ...zoneTasks(database, blobs, log)]
+    const maintenance = startMaintenance(workers, tasks, log)
     closers.push(() => maintenance.stop())
     const url = await listen(config, database, pool, workers, log, closers, maintenance.health, blobs)
     return { url, stop }
@@ -119,7 +100,7 @@ async function listen(
 }
 
 /** A home may be used with one database today and another tomorrow; only the embedded one surely knows all its blobs. */
-function ownTasks(database: Database, blobs: BlobStore, log: Logger): MaintenanceTask[] {
+function zoneTasks(database: Database, blobs: BlobStore, log: Logger): MaintenanceTask[] {
   const undeleted = (blobRef: string, error: unknown): void =>
     log.warn({ err: error, blob_ref: blobRef }, 'a blob could not be deleted')
   return stagingTasks(blobs, { undeleted }).filter(

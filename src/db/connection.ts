@@ -2,7 +2,8 @@
 import pg from 'pg'
 import { StagedoorError } from '../errors.ts'
 import { VERSION } from '../version.ts'
-import { mapConnectionError, mapDatabaseError } from './database-error.ts'
+import { mapConnectionError } from './database-error.ts'
+import { explainDatabaseError, explainRole } from './missing-object.ts'
 
 export type Client = pg.ClientBase
 export type Pool = pg.Pool
@@ -38,7 +39,7 @@ export async function withClient<T>(
     if (options.role) await become(client, options.role)
     return await work(client)
   } catch (error) {
-    throw lost ? mapConnectionError(error, url) : mapDatabaseError(error, url)
+    throw lost ? mapConnectionError(error, url) : await explainDatabaseError(client, error, url)
   } finally {
     await client.end().catch(() => {})
   }
@@ -63,7 +64,7 @@ async function become(client: pg.ClientBase, role: string): Promise<void> {
   try {
     await client.query(`set role ${pg.escapeIdentifier(role)}`)
   } catch (error) {
-    if ((error as { code?: string }).code !== '42501') throw error
+    if ((error as { code?: string }).code !== '42501') throw explainRole(error, role)
     throw new StagedoorError('login_lacks_role', { role }, { cause: error })
   }
 }

@@ -5,9 +5,6 @@ import { codeOfSqlstate, type ErrorDetails, StagedoorError } from '../errors.ts'
 /** SQLSTATEs with which a server says that it cannot be used just now. */
 const UNAVAILABLE = new Set(['57P01', '57P02', '57P03', '08006', '08001', '53300'])
 
-/** Objects of ours that are missing: the database was never migrated, or not to this version. */
-const MISSING_OBJECT = new Set(['42P01', '42883', '3F000', '42704', '42703', '22023'])
-
 /** What a connection attempt threw. `url` is named without its password. */
 export function mapConnectionError(error: unknown, url?: string): unknown {
   if (error instanceof StagedoorError || !(error instanceof Error)) return error
@@ -29,12 +26,6 @@ export function mapDatabaseError(error: unknown, url?: string): unknown {
   }
   if (state === '23514' && error.table === 'event_outbox') {
     return new StagedoorError('event_partition_missing', {}, { cause: error })
-  }
-  if (
-    MISSING_OBJECT.has(state) &&
-    /\b(iu_core|noetl|workflow_admin|dot_executor|stagedoor_\w+)\b/.test(error.message)
-  ) {
-    return new StagedoorError('migrations_pending', { pending: error.message }, { cause: error })
   }
   const code = codeOfSqlstate(state)
   if (code === undefined) return error

@@ -15,7 +15,7 @@ export interface Database {
   readonly kind: 'embedded' | 'external'
   /** For requests: the login stagedoor_api, which can do nothing by itself. */
   readonly apiUrl: string
-  /** For migrate, administration and LISTEN: a direct connection. */
+  /** For migrate and administration: a direct connection. */
   readonly directUrl: string
   /** For workers. */
   readonly workerUrl: string

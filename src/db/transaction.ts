@@ -2,7 +2,8 @@
 import pg from 'pg'
 import { StagedoorError } from '../errors.ts'
 import type { Client, Pool } from './connection.ts'
-import { mapConnectionError, mapDatabaseError } from './database-error.ts'
+import { mapConnectionError } from './database-error.ts'
+import { explainDatabaseError, explainRole } from './missing-object.ts'
 
 export interface Caller {
   /** The database role whose rights count. */
@@ -24,7 +25,9 @@ export async function inTransaction<T>(
   })
   let broken: Error | undefined
   try {
-    await client.query(begin(caller))
+    await client.query(begin(caller)).catch((error) => {
+      throw caller ? explainRole(error, caller.role) : error
+    })
     const result = await work(client)
     await commit(client)
     return result
@@ -33,7 +36,7 @@ export async function inTransaction<T>(
       broken = failure
     })
     // A session that cannot even roll back is gone, and whatever `work` threw came of that.
-    throw broken ? mapConnectionError(error) : mapDatabaseError(error)
+    throw broken ? mapConnectionError(error) : await explainDatabaseError(client, error)
   } finally {
     client.release(broken)
   }

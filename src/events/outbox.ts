@@ -51,6 +51,15 @@ export async function registerReader(db: Queryable, reader: string, fromBeginnin
   return rows[0]!.added
 }
 
+/** Takes the reader away with its position. Returns whether it was there. */
+export async function removeReader(db: Queryable, reader: string): Promise<boolean> {
+  const { rows } = await db.query<{ removed: boolean }>(
+    'select iu_core.fn_event_reader_remove($1) as removed',
+    [reader],
+  )
+  return rows[0]!.removed
+}
+
 /** The reader's next events; its watermark moves when the caller's transaction commits. */
 export async function readEvents(db: Queryable, reader: string, limit = 1000): Promise<OutboxEvent[]> {
   const { rows } = await db.query<OutboxEvent>(`select ${COLUMNS} from iu_core.fn_event_read($1, $2)`, [

@@ -4,15 +4,14 @@
  * bytes. Whether it is JSON at all is left to the parser.
  */
 import { StagedoorError } from '../errors.ts'
-
-export const MOST_PARTS = 100
+import { LARGEST_TOTAL, MOST_PARTS } from '../staging/limits.ts'
 
 /** 100 for a payload, and those around it: the record, its parts, the part. One more would be refused anyway. */
 const DEEPEST = 104
 /** What an exponent may add to the digits that are written out (those of canonical-number). */
 const MOST_ZEROS = 400
 /** All zeros together: no more than the parts of a record may be long. */
-const ZEROS_TOTAL = 64 * 1024 ** 2
+const ZEROS_TOTAL = LARGEST_TOTAL
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c

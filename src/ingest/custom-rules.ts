@@ -22,17 +22,13 @@ export async function checkRecords(
   path: string,
 ): Promise<void> {
   const rows = await queryDuck<CheckedRow>(select)
-  await pipeline(
-    Readable.from(rows.map((row) => csvLine(withRule(check, row)))),
-    createWriteStream(path),
-  )
+  await pipeline(Readable.from(rows.map((row) => csvLine(withRule(check, row)))), createWriteStream(path))
 }
 
 /** A row that was left out, or that is wrong already, is not shown to the rule. */
-export function withRule<Row extends Pick<CheckedRow, 'row_number' | 'normalized_payload' | 'validation_status'>>(
-  check: NonNullable<Dataset['check']>,
-  row: Row,
-): Row {
+export function withRule<
+  Row extends Pick<CheckedRow, 'row_number' | 'normalized_payload' | 'validation_status'>,
+>(check: NonNullable<Dataset['check']>, row: Row): Row {
   if (row.validation_status !== 'valid') return row
   const found: Problem[] = check(JSON.parse(row.normalized_payload)).map((problem) => ({
     ...problem,

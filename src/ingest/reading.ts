@@ -1,4 +1,5 @@
 /** How an upload was read: kept with it, so that a corrected line is checked by exactly the same rules. */
+import { planFields } from './datasets/compile/plan.ts'
 import type { CompileInput } from './datasets/compile-select.ts'
 import type { HeaderMap } from './datasets/map-headers.ts'
 import type { Period } from './datasets/preamble.ts'
@@ -26,4 +27,14 @@ export interface Reading {
   readonly period: Period | null
   readonly values: NonNullable<CompileInput['values']>
   readonly layout: Layout
+}
+
+/** The names that the compiled statement writes into the normalised payload. */
+export function layoutOf(input: Omit<CompileInput, 'source'>): Layout {
+  const { fields, period, constants } = planFields({ ...input, source: '' })
+  return {
+    fields: [...fields.map(({ name }) => name), ...(period ? [period.name] : []), ...Object.keys(constants)],
+    row_types: input.map.rowTypes,
+    leaf: input.map.leaf,
+  }
 }

@@ -12,7 +12,6 @@ import type { Client, Pool } from '../db/connection.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { asStagedoorError, StagedoorError } from '../errors.ts'
 import { checkRecords } from './custom-rules.ts'
-import { layoutOf } from './datasets/compile/plan.ts'
 import { type CompileInput, compileSelect } from './datasets/compile-select.ts'
 import type { Dataset } from './datasets/dataset.ts'
 import { headerKnower, mapHeaders, type Remembered } from './datasets/map-headers.ts'
@@ -23,7 +22,7 @@ import type { ReportProgress } from './progress.ts'
 import { chunkSource } from './readers/chunks.ts'
 import { normaliseFile } from './readers/normalise.ts'
 import type { FileNote, NormalisedFile, ReadOptions } from './readers/reading.ts'
-import type { Reading } from './reading.ts'
+import { layoutOf, type Reading } from './reading.ts'
 import type { SpooledFile } from './spool.ts'
 
 const SERVICE = { role: 'service_role' }
@@ -138,7 +137,7 @@ async function readFile(request: StageRequest): Promise<ReadResult> {
     map,
     period: preamblePeriod,
     values: remembered.values ?? {},
-    layout: layoutOf({ ...base, source: '' }),
+    layout: layoutOf(base),
   }
   return {
     reading,

@@ -155,7 +155,7 @@ const CREATE = `select c.* from (select $1::jsonb as r, $3::jsonb as blobs) as g
                     case jsonb_typeof(r -> 'parts') when 'array' then r -> 'parts' else '[]' end || $4::jsonb) as part),
          p_workspace_id => (r ->> 'workspace_id')::uuid,
          p_owner_actor => r ->> 'owner_actor',
-         p_source_kind => coalesce(r ->> 'source_kind', 'user'),
+         p_source_kind => r ->> 'source_kind',
          p_source_ref => r ->> 'source_ref',
          p_idempotency_key => coalesce($2, r ->> 'idempotency_key'),
          p_expires_at => (r ->> 'expires_at')::timestamptz,

@@ -43,6 +43,9 @@ it('on your own database nobody decides in the name of another', { timeout: 60_0
     ['approve', id, '--digest', digest, '--as', 'reviewer'],
     ['reject', id, '--reason', 'no', '--as', 'reviewer'],
     ['tick', id, '1', '--as', 'reviewer'],
+    ['approve', id, '--digest', digest],
+    ['reject', id, '--reason', 'no'],
+    ['tick', id, '1'],
     ['reject', id, '--reason', 'no', '--user', reviewer.userId],
     ['show', id, '--user', reviewer.userId],
   ]) {

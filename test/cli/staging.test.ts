@@ -36,8 +36,6 @@ it('a review package from an agent to its consumption, on the command line', {
     ...PACKAGE,
     '--as',
     'agent',
-    '--source-kind',
-    'agent',
     '--key',
     'week 45',
     '--part',
@@ -64,6 +62,8 @@ it('a review package from an agent to its consumption, on the command line', {
     expect(shown).toContain(part)
   }
   expect(shown).toContain('12345678901234567890')
+  expect(shown).toMatch(/source +agent/)
+  expect(shown).toContain(`stagedoor staging approve --as reviewer ${id} --digest ${digest}`)
   // Printed alone, a part is exactly what is held: no number is rounded.
   expect((await staging('show', id, '--part', '0')).stdout).toBe('{"pieces": [12345678901234567890, 1.50]}')
 
@@ -72,11 +72,16 @@ it('a review package from an agent to its consumption, on the command line', {
     expect({ args, code, stderr }).toMatchObject({ code: exit, stderr: expect.stringMatching(words) })
   }
   await refused(6, /open items: 1, names/, 'approve', id, '--digest', digest, '--as', 'reviewer')
-  await refused(5, /✖/, 'tick', id, '1', '--as', 'agent')
+  await refused(5, /an agent decides nothing/, 'tick', id, '1', '--as', 'agent')
+  await refused(5, /a person decides.*--as reviewer/s, 'tick', id, '1')
   await json('tick', id, '1', 'names', '--as', 'reviewer', '--note', 'checked')
   await refused(6, /is not that of record/, 'approve', id, '--digest', '0'.repeat(64), '--as', 'reviewer')
-  await refused(6, /is not that of record/, 'approve', id, '--digest', digest.slice(0, 8), '--as', 'reviewer')
-  await refused(5, /✖/, 'approve', id, '--digest', digest, '--as', 'agent')
+  const short = await staging('approve', id, '--digest', digest.slice(0, 8), '--as', 'reviewer')
+  expect(short).toMatchObject({ code: 2, stderr: expect.stringContaining('at least 12 characters') })
+  expect(short.stderr).not.toContain(digest)
+  await refused(5, /an agent decides nothing/, 'approve', id, '--digest', digest, '--as', 'agent')
+  await refused(5, /a person decides.*--as reviewer/s, 'approve', id, '--digest', digest)
+  await refused(5, /a person decides.*--as reviewer/s, 'reject', id, '--reason', 'no')
   await refused(5, /✖/, 'approve', id, '--digest', digest, '--as', 'operator')
   await refused(6, /must be approved/, 'consume', id, '--as', 'operator')
   await json('approve', id, '--digest', digest.slice(0, 12), '--as', 'reviewer')
@@ -130,6 +135,10 @@ it('bad input is a clear error, and nothing is stored', { timeout: 120_000 }, as
     expect({ args, code, stderr }).toMatchObject({ code: 2, stderr: expect.stringMatching(words) })
   }
   expect((await staging('create', '--kind', 'nonsense')).code).toBe(2)
+  expect(await staging('show', 'nonsense')).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/nonsense is not a record id.*staging list/s),
+  })
   const mismatch = await staging(
     'create',
     '--kind',

@@ -1,8 +1,17 @@
+import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { VERSION } from '../../src/version.ts'
-import { runCli } from '../support/cli.ts'
+import { runCli, startCli } from '../support/cli.ts'
 
 describe('help', () => {
+  it('is cut off without a word where its reader has seen enough', async () => {
+    const help = startCli(['staging', '--help'])
+    // Long before the process writes: it has not even been loaded.
+    help.child.stdout!.destroy()
+    const [code] = await once(help.child, 'close')
+    expect({ code, said: help.output() }).toEqual({ code: 0, said: '' })
+  })
+
   it('teaches: what it is, where to start, the exit codes', async () => {
     const { code, stdout } = await runCli(['--help'])
     expect(code).toBe(0)
@@ -87,7 +96,6 @@ describe('configuration', () => {
     ['PORT', '70000', '65535'],
     ['LOG_LEVEL', 'loud', 'one of'],
     ['DATABASE_URL', 'mysql://x/y', 'postgres://'],
-    ['NATS_URL', 'nats', 'nats://'],
     ['STAGEDOOR_JWT_SECRET', 'short', '32 characters'],
     ['STAGEDOOR_POOL_SIZE', '-1', 'whole number'],
   ])('%s=%s is refused with the reason', async (setting, value, reason) => {
@@ -95,6 +103,13 @@ describe('configuration', () => {
     expect(code).toBe(3)
     expect(stderr).toContain(setting)
     expect(stderr).toContain(reason)
+  })
+
+  it('the remedy for a bad setting is not a command that fails for the same reason', async () => {
+    for (const env of [{ PORT: 'eighty' }, { STAGEDOOR_NOTHING: 'x' }]) {
+      const { stderr } = await runCli(['config'], env)
+      expect(stderr).toMatch(/leave PORT out|unset STAGEDOOR_NOTHING/)
+    }
   })
 
   it('a misspelt setting is refused with the one that was meant', async () => {

@@ -1,9 +1,12 @@
+import pg from 'pg'
 import { describe, expect, it } from 'vitest'
-import { withClient } from '../../src/db/connection.ts'
+import { createPool, withClient } from '../../src/db/connection.ts'
 import { inTransaction } from '../../src/db/transaction.ts'
 import { useDatabase } from '../support/database.ts'
+import { useDatabases } from '../support/empty-database.ts'
 
 const db = useDatabase()
+const database = useDatabases()
 const pool = () => db.pool('stagedoor_worker')
 
 it('a failed statement whose error is passed over does not look like success', async () => {
@@ -41,7 +44,6 @@ it('a session that is cut off is an unreachable database, and the pool goes on',
 describe('mistakes are not called bugs', () => {
   it.each([
     ['a uuid that is none', `select 'nope'::uuid`, 'argument_invalid'],
-    ['a database that was never migrated', 'select iu_core.fn_that_is_not_there()', 'migrations_pending'],
     [
       'a write in a read-only transaction',
       'set transaction read only; create temp table t ()',
@@ -50,5 +52,46 @@ describe('mistakes are not called bugs', () => {
   ])('%s', async (_name, sql, code) => {
     const run = inTransaction(pool(), (client) => client.query(sql))
     await expect(run).rejects.toMatchObject({ code })
+  })
+})
+
+describe('something that is not there', () => {
+  it('is a matter of migration where this version’s own functions are missing', async () => {
+    const older = await database('migrated')
+    await older.superuser('drop function iu_core.fn_my_memberships()')
+    const lost = { code: 'migrations_pending', message: expect.stringContaining('fn_my_memberships') }
+    const sql = 'select iu_core.fn_my_memberships()'
+    await expect(withClient(older.superuserUrl, (client) => client.query(sql))).rejects.toMatchObject(lost)
+    // Also after a transaction that the work left open.
+    const open = withClient(older.superuserUrl, (client) => client.query(`begin; ${sql}`))
+    await expect(open).rejects.toMatchObject(lost)
+    const pool = createPool(older.superuserUrl)
+    await expect(inTransaction(pool, (client) => client.query(sql))).rejects.toMatchObject(lost)
+    await pool.end()
+  })
+
+  it('is a matter of migration on a database that was never migrated', async () => {
+    const { url } = await database('empty')
+    const asked = withClient(url, (client) => client.query('select * from iu_core.fn_health()'))
+    await expect(asked).rejects.toMatchObject({ code: 'migrations_pending' })
+  })
+
+  it('is a matter of migration where it is the role to act under', async () => {
+    const missing = { code: 'migrations_pending', message: expect.stringContaining('nobody_at_all') }
+    const role = 'nobody_at_all'
+    const client = withClient(db.url('postgres'), async () => {}, { role })
+    await expect(client).rejects.toMatchObject(missing)
+    await expect(inTransaction(db.pool('postgres'), async () => {}, { role })).rejects.toMatchObject(missing)
+  })
+
+  it('is the caller’s own mistake where the database is as this version expects it, whatever it is called', async () => {
+    for (const sql of [
+      'select * from iu_core_of_mine',
+      'select fn_health_of_mine()',
+      'select nothing_such',
+    ]) {
+      const run = inTransaction(pool(), (client) => client.query(sql))
+      await expect(run).rejects.toBeInstanceOf(pg.DatabaseError)
+    }
   })
 })

@@ -36,6 +36,20 @@ it('is not moved by being registered again', async () => {
   expect(await read('again')).toEqual(['unread'])
 })
 
+it('is removed with its position, and can begin anew', async () => {
+  await register('restored', true)
+  await emit('read once')
+  expect(await read('restored')).toContain('read once')
+  const remove = async (reader: string | null) =>
+    (await worker().query('select iu_core.fn_event_reader_remove($1) as removed', [reader])).rows[0]!.removed
+  expect(await remove('restored')).toBe(true)
+  expect(await sqlstateOf(read('restored'))).toBe('SD303')
+  expect(await remove('restored')).toBe(false)
+  expect(await sqlstateOf(remove(null))).toBe('SD001')
+  expect(await register('restored', true)).toBe(true)
+  expect(await read('restored')).toContain('read once')
+})
+
 it('that is registered while a writer is open gets what that writer commits', async () => {
   const writer = await db.session('stagedoor_worker')
   await writer.query('begin')

@@ -118,7 +118,7 @@ describe('source_kind', () => {
 
   it('user is refused for an agent, in JSON and in a form', async () => {
     const { body } = await api.post('/api/staging', agent, record({ source_kind: 'user' }))
-    expect(body).toMatchObject({ status: 400, code: 'request_invalid' })
+    expect(body).toMatchObject({ status: 400, code: 'argument_invalid' })
     const form = new FormData()
     form.append('record', JSON.stringify(record({ source_kind: 'user' })))
     const sent = new Response(form)
@@ -128,7 +128,7 @@ describe('source_kind', () => {
       headers: { authorization: `Bearer ${agent}`, 'content-type': sent.headers.get('content-type')! },
       payload: Buffer.from(await sent.arrayBuffer()),
     })
-    expect(reply.json()).toMatchObject({ status: 400, code: 'request_invalid' })
+    expect(reply.json()).toMatchObject({ status: 400, code: 'argument_invalid' })
   })
 })
 

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { beforeAll, expect, it } from 'vitest'
 import { useApi } from '../support/api.ts'
+import { freePort } from '../support/cli.ts'
 import { useDatabase } from '../support/database.ts'
 import { createMember, createWorkspace, type Member } from '../support/factories.ts'
 
@@ -116,7 +117,7 @@ it('the example runs as its README says', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, [script], {
     env: {
       ...process.env,
-      STAGEDOOR_URL: await api.listen(),
+      API_URL: await api.listen(),
       AGENT_TOKEN: await api.token(members.agent),
       REVIEWER_TOKEN: await api.token(members.reviewer),
       OPERATOR_TOKEN: await api.token(members.operator),
@@ -128,4 +129,16 @@ it('the example runs as its README says', async () => {
   expect(stdout).toMatch(/^reviewer approved [0-9a-f]{64}$/m)
   expect(stdout).toMatch(/^job {6}refused, staging_decided: .*consumed by run/m)
   expect(stdout).toMatch(/^events {3}record_created → record_approved → record_consumed$/m)
+})
+
+it('the example says what to do when nothing answers', async () => {
+  const script = fileURLToPath(new URL('../../examples/staging-review/review.mjs', import.meta.url))
+  const tokens = { AGENT_TOKEN: 'a', REVIEWER_TOKEN: 'b', OPERATOR_TOKEN: 'c' }
+  const run = promisify(execFile)(process.execPath, [script], {
+    env: { ...process.env, ...tokens, API_URL: `http://127.0.0.1:${await freePort()}` },
+  })
+  await expect(run).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^Nothing answers at .*npm start/),
+  })
 })

@@ -668,7 +668,11 @@ it('behind a closed gate every write answers 409 and writes nothing', async () =
 it('a read-only token looks and does not touch', async () => {
   const made = await stage(tokens.agent)
   const token = await api.token({ userId: owner.userId, role: 'authenticated' }, { readOnly: true })
-  expect((await api.get(`/api/staging/${made.staging_record_id}`, token)).status).toBe(200)
+  const { status, body: seen } = await api.get(`/api/staging/${made.staging_record_id}`, token)
+  expect(status).toBe(200)
+  for (const may of Object.values((seen as { may: object }).may)) {
+    expect(may).toEqual({ allowed: false, reason: 'This token can only read.' })
+  }
   expect(
     (await api.post(`/api/staging/${made.staging_record_id}/reject`, token, { reason: 'no' })).status,
   ).toBe(403)

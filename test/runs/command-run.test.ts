@@ -134,6 +134,25 @@ it('records whom service_role acts for, and by whom', async () => {
   expect(await row(run)).toMatchObject({ actor: 'ada', actor_via: 'importer' })
 })
 
+it('says the same to a stranger whether it runs, has ended or never began', async () => {
+  const run = await start('import', null, await createWorkspace(db))
+  const ended = await start('import', null, await createWorkspace(db))
+  await finish(ended)
+  const stranger = await createMember(db, await createWorkspace(db), 'admin')
+  const told = (id: string) =>
+    db
+      .as(stranger, (client) => client.query('select iu_core.fn_command_run_finish($1)', [id]))
+      .catch((error) => ({ code: error.code, message: error.message.replace(id, '…') }))
+  const unknown = await told(randomUUID())
+  expect(unknown).toEqual({ code: 'run_ended', message: 'Run … is not running' })
+  for (const id of [run, ended, await start('global')]) expect(await told(id)).toEqual(unknown)
+  expect(await row(run)).toMatchObject({ status: 'running' })
+})
+
+it('is not opened in a workspace that does not exist, where nobody would ever see it', async () => {
+  expect(await sqlstateOf(start('import', null, randomUUID()))).toBe('SD001')
+})
+
 it.each([
   ['authenticated', 'SD201'],
   ['stagedoor_reviewer', 'SD201'],

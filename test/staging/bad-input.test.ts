@@ -188,6 +188,14 @@ describe('create refuses', () => {
     expect((refused as Error).message).toMatch(/73400299 bytes together; .* at most 64 MiB/)
   })
 
+  it('a workspace that does not exist, where nobody would ever see the record', async () => {
+    const refused = stage(place.service.session, { workspace: randomUUID() })
+    await expect(refused).rejects.toMatchObject({
+      code: 'SD001',
+      message: expect.stringMatching(/^There is no workspace/),
+    })
+  })
+
   it('the same key with other content, naming both digests', async () => {
     const other = stage(place.agent.session, { workspace: place.workspace, key: 'held' })
     const refused = (await other.catch((error: pg.DatabaseError) => error)) as pg.DatabaseError

@@ -134,6 +134,23 @@ it('keeps the audit: not even the owner changes or deletes a line of it', async 
     'SD002',
   )
   expect(await sqlstateOf(db.owner('delete from iu_core.iu_staging_kind_policy_audit'))).toBe('SD002')
+  expect(await sqlstateOf(db.owner('truncate iu_core.iu_staging_kind_policy_audit'))).toBe('SD002')
+})
+
+it('audits a change made by hand, too, without a reason', async () => {
+  await setPolicy('nosql_payload', { retention: '8 days' }, 'through the function')
+  await db.owner(
+    `update iu_core.iu_staging_kind_policy set retention = '9 days' where staging_kind = 'nosql_payload'`,
+  )
+  const audit = await db.owner(
+    `select old_policy ->> 'retention' as old, new_policy ->> 'retention' as new, reason, actor
+       from iu_core.iu_staging_kind_policy_audit where staging_kind = 'nosql_payload' order by audit_id`,
+  )
+  const actor = 'stagedoor_migrator'
+  expect(audit).toEqual([
+    { old: '7 days', new: '8 days', reason: 'through the function', actor },
+    { old: '8 days', new: '9 days', reason: null, actor },
+  ])
 })
 
 it('asks for the required items of a checklist, until the policy no longer does', async () => {
@@ -165,6 +182,17 @@ it('asks for the required items of a checklist, until the policy no longer does'
     { item_id: 'totals', label: 'Totals agree', required: true, ...ticked },
     { item_id: 'nice', label: 'nice', required: false, ticked_by: null, note: null },
   ])
+  // The first stamp stays: whoever ticks it again has not looked first.
+  await place.owner.session.query('select iu_core.fn_iu_staging_tick($1, $2, true, $3)', [
+    strict.staging_record_id,
+    '1',
+    'me, too',
+  ])
+  const { rows: again } = await place.owner.session.query(
+    'select ticked_by, note from iu_core.iu_staging_check where staging_record_id = $1 and item_id = $2',
+    [strict.staging_record_id, '1'],
+  )
+  expect(again).toEqual([ticked])
   // Ticking is no transition: it changes neither the bytes nor the digest, and tells nobody.
   expect(await approve('reviewer', strict)).toBe('not refused')
   expect(await eventsOf(db.pool('postgres'), strict.staging_record_id)).toHaveLength(2)

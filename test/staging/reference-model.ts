@@ -8,14 +8,15 @@ export type Name = (typeof NAMES)[number]
 /** The database role that each acts under, and what it may do in the workspace. */
 const WHO: Record<Name, { role: string; rights: readonly string[] }> = {
   ada: { role: 'stagedoor_reviewer', rights: ['stage', 'operate', 'review'] },
-  grace: { role: 'stagedoor_reviewer', rights: ['stage', 'operate', 'review'] },
+  // An administrator.
+  grace: { role: 'stagedoor_reviewer', rights: ['stage', 'operate', 'review', 'administer'] },
   otto: { role: 'authenticated', rights: ['stage', 'operate'] },
   vera: { role: 'authenticated', rights: [] },
   bot: { role: 'stagedoor_agent', rights: ['stage'] },
   // A reviewer of another workspace.
   mallory: { role: 'stagedoor_reviewer', rights: [] },
-  importer: { role: 'service_role', rights: ['stage', 'operate', 'review'] },
-  worker: { role: 'dot_executor', rights: ['stage', 'operate', 'review'] },
+  importer: { role: 'service_role', rights: ['stage', 'operate', 'review', 'administer'] },
+  worker: { role: 'dot_executor', rights: ['stage', 'operate', 'review', 'administer'] },
 }
 
 const SERVICES = ['service_role', 'dot_executor']
@@ -26,7 +27,7 @@ const MAY_EXECUTE = {
   approve: [...SERVICES, 'stagedoor_reviewer'],
   reject: [...SERVICES, 'stagedoor_reviewer'],
   tick: [...SERVICES, 'stagedoor_reviewer'],
-  unregister: SERVICES,
+  unregister: [...SERVICES, 'stagedoor_reviewer'],
   expire: SERVICES,
   cleanup: SERVICES,
 }
@@ -174,7 +175,7 @@ export class StagingModel {
     this.#enter(by, 'tick', id, 'review')
     const record = this.#open(id, 'ticked')
     if (!ITEMS.some((known) => known === item)) refuse('SD001')
-    if (ticked) record.ticks[item] = this.#actors[by]
+    if (ticked) record.ticks[item] ??= this.#actors[by]
     else delete record.ticks[item]
   }
 
@@ -190,7 +191,7 @@ export class StagingModel {
   }
 
   unregister(by: Name, id: string): void {
-    this.#enter(by, 'unregister', id, undefined)
+    this.#enter(by, 'unregister', id, 'administer')
     const record = this.find(id) as ModelRecord
     if (record.approvedBy !== null || record.consumed) refuse('SD512')
     this.records = this.records.filter((other) => other !== record)

@@ -44,7 +44,7 @@ export async function stage(client: Queryable, what: Staging): Promise<Staged> {
       or(what.parts, [jsonPart('{"rows": 3}')]),
       what.workspace,
       what.owner,
-      or(what.sourceKind, 'user'),
+      what.sourceKind,
       what.key,
       what.expires,
       what.metadata,

@@ -27,7 +27,7 @@ consume         42501  SD202   ok        ok        ok     42501  SD501     SD501
 consume_global  42501  SD501   SD501     SD501     SD501  42501  SD501     SD501  42501          ok        ok            ok
 withdraw        42501  SD202   SD511     SD511     SD511  SD511  SD501     SD501  42501          SD511     SD511         SD511
 withdraw_own    42501  SD202   ok        ok        ok     ok     SD501     SD501  42501          ok        ok            ok
-unregister      42501  42501   42501     42501     42501  42501  42501     42501  42501          ok        ok            ok
+unregister      42501  42501   42501     SD202     ok     42501  42501     SD501  42501          ok        ok            ok
 expire          42501  42501   42501     42501     42501  42501  42501     42501  42501          42501     ok            ok
 cleanup         42501  42501   42501     42501     42501  42501  42501     42501  42501          42501     ok            ok
 blobs_orphaned  42501  42501   42501     42501     42501  42501  42501     42501  42501          42501     ok            ok
@@ -44,7 +44,9 @@ checklist_items 42501  ok      ok        ok        ok     ok     ok        ok   
 emit            42501  42501   42501     42501     42501  42501  42501     42501  42501          42501     42501         42501
 end             42501  42501   42501     42501     42501  42501  42501     42501  42501          42501     42501         42501
 json_digest     42501  42501   42501     42501     42501  42501  42501     42501  42501          42501     42501         42501
+kind_policy_audit 42501  42501   42501     42501     42501  42501  42501     42501  42501          42501     42501         42501
 part_digests    42501  42501   42501     42501     42501  42501  42501     42501  42501          42501     42501         42501
+payload_hash    42501  42501   42501     42501     42501  42501  42501     42501  42501          42501     42501         42501
 policy          42501  42501   42501     42501     42501  42501  42501     42501  42501          42501     42501         42501
 record_digest   42501  42501   42501     42501     42501  42501  42501     42501  42501          42501     42501         42501
 record_guard    42501  42501   42501     42501     42501  42501  42501     42501  42501          42501     42501         42501
@@ -89,7 +91,9 @@ const CALLS: Record<string, string> = {
   emit: `emit(null::iu_core.iu_staging_record, 'record_created', 'x')`,
   end: `end(:other, 'x', 'x')`,
   json_digest: `json_digest('{}')`,
+  kind_policy_audit: 'kind_policy_audit()',
   part_digests: `part_digests(array['{}'::jsonb])`,
+  payload_hash: `payload_hash('{}', null)`,
   policy: `policy('sql_snapshot', 'sql_result_snapshot')`,
   record_digest: `record_digest('[]')`,
   record_guard: 'record_guard()',

@@ -6,8 +6,7 @@ as $$
 declare
   v_run iu_core.dot_iu_command_run;
 begin
-  perform iu_core.require_member(
-    (select workspace_id from iu_core.dot_iu_command_run where run_id = p_run_id), 'operate');
+  perform iu_core.require_member(iu_core.fn_command_run_workspace(p_run_id), 'operate');
   update iu_core.dot_iu_command_run
      set status = case when p_error is null then 'applied' else 'failed' end,
          error = p_error,

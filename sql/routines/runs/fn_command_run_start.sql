@@ -13,6 +13,7 @@ declare
   v_run_id uuid;
 begin
   perform iu_core.require_member(p_workspace_id, 'operate');
+  perform iu_core.fn_require_workspace(p_workspace_id);
   if p_command is null or btrim(p_command) = '' then
     raise exception using errcode = 'SD001', message = 'A run needs the name of its command';
   end if;

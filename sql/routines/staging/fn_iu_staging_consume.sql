@@ -13,7 +13,9 @@ declare
 begin
   perform iu_core.require_member(iu_core.fn_iu_staging_workspace(p_staging_record_id), 'operate');
   perform iu_core.fn_gate_require('iu_core.staging_writes_enabled');
-  -- People name runs of the record's own workspace. Shared lock: the run cannot end while it consumes.
+  -- People name runs of the record's own workspace, and hear nothing of others. Shared lock: the run cannot end while
+  -- it consumes.
+  perform iu_core.fn_command_run_workspace(p_consumed_by_run_id);
   perform from iu_core.dot_iu_command_run
     where run_id = p_consumed_by_run_id and status = 'running'
       and (iu_core.fn_caller_is_service() or workspace_id = iu_core.fn_iu_staging_workspace(p_staging_record_id))

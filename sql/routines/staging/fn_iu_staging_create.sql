@@ -4,6 +4,7 @@
 --   {"part_name": "video", "payload_kind": "blob_ref", "blob_ref": "…", "byte_len": 123, "content_hash": "…"}
 -- With an idempotency key: the same key and content gives the record that exists, whatever has become of it; the
 -- same key with other content is an error. Keys of different workspaces never meet.
+-- Where it comes from, if nobody says: from an agent when an agent stages it, else from a user.
 create or replace function iu_core.fn_iu_staging_create(
   p_staging_kind text,
   p_payload_type text,
@@ -11,7 +12,7 @@ create or replace function iu_core.fn_iu_staging_create(
   p_parts jsonb[],
   p_workspace_id uuid default null,
   p_owner_actor text default null,
-  p_source_kind text default 'user',
+  p_source_kind text default null,
   p_source_ref text default null,
   p_idempotency_key text default null,
   p_expires_at timestamptz default null,
@@ -27,6 +28,9 @@ set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
+  v_role text;
+  v_by_agent boolean;
+  v_source_kind text;
   v_policy iu_core.iu_staging_kind_policy;
   v_owner record;
   v_digests jsonb;
@@ -37,16 +41,24 @@ declare
   v_existing iu_core.iu_staging_record;
   v_now timestamptz := clock_timestamp();
 begin
-  perform iu_core.require_member(p_workspace_id, 'stage');
+  v_role := iu_core.require_member(p_workspace_id, 'stage');
+  perform iu_core.fn_require_workspace(p_workspace_id);
   perform iu_core.fn_gate_require('iu_core.staging_writes_enabled');
   v_owner := iu_core.fn_actor_for(p_owner_actor);
   v_policy := iu_core.fn_iu_staging_policy(p_staging_kind, p_payload_type);
   if p_purpose is null or p_purpose !~ '\S' then
     raise exception using errcode = 'SD001', message = 'A record needs a purpose: a few words for whoever decides';
   end if;
-  if p_source_kind is null or p_source_kind not in ('agent', 'user', 'system', 'import') then
+  -- By the member's role and by the token's: an agent's token may come without a role of its own.
+  v_by_agent := v_role = 'agent' or iu_core.fn_caller_role() = 'stagedoor_agent';
+  v_source_kind := coalesce(p_source_kind, case when v_by_agent then 'agent' else 'user' end);
+  if v_source_kind not in ('agent', 'user', 'system', 'import') then
     raise exception using errcode = 'SD001',
-      message = format('The source kind %L is none of agent, user, system, import', p_source_kind);
+      message = format('The source kind %L is none of agent, user, system, import', v_source_kind);
+  end if;
+  if v_by_agent and v_source_kind = 'user' then
+    raise exception using errcode = 'SD001', message = 'What an agent stages does not come from a user',
+      hint = 'Leave the source kind out, or say agent.';
   end if;
   if p_expires_at <= v_now or not isfinite(p_expires_at) then
     raise exception using errcode = 'SD001', message = 'The expiry must be in the future, and a date';
@@ -80,7 +92,7 @@ begin
       idempotency_key, content_hash, byte_len, part_count, part_digests, metadata, referenced_iu_ids,
       approval_required, four_eyes, checklist_required, created_at, expires_at)
     values (
-      p_workspace_id, p_staging_kind, p_payload_type, p_purpose, v_owner.actor, v_owner.via, p_source_kind, p_source_ref,
+      p_workspace_id, p_staging_kind, p_payload_type, p_purpose, v_owner.actor, v_owner.via, v_source_kind, p_source_ref,
       v_key, v_hash, v_bytes, cardinality(p_parts), v_digests, p_metadata, p_referenced_iu_ids,
       v_policy.approval_required, v_policy.four_eyes, v_policy.checklist_required, v_now,
       coalesce(p_expires_at, v_now + v_policy.time_to_live))

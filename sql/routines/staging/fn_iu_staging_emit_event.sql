@@ -22,7 +22,11 @@ begin
       message = format('staging.%s is not in the event vocabulary', p_event_type),
       detail = json_build_object('event', concat_ws('.', 'staging', p_event_type))::text;
   end if;
-  select * into strict r from iu_core.iu_staging_record where staging_record_id = p_staging_record_id;
+  -- Locked, so that of two who tell of the same transition the second sees the event of the first.
+  select * into r from iu_core.iu_staging_record where staging_record_id = p_staging_record_id for update;
+  if not found then
+    perform iu_core.fn_iu_staging_refuse(p_staging_record_id, 'told of');
+  end if;
   -- A transition has one event, and its own function writes it: nobody tells of one that was not.
   if p_event_type like 'record\_%' then
     if not (case p_event_type

@@ -53,8 +53,7 @@ begin
       order by lap, staging_payload_id limit p_sample / 2)
   )
   select count(*), string_agg(distinct p.staging_record_id::text, ', ') filter (where
-           (p.payload_kind = 'json' and p.content_hash <> encode(sha256(convert_to(p.payload_json::text, 'UTF8')), 'hex'))
-           or (p.payload_kind = 'text' and p.content_hash <> encode(sha256(convert_to(p.payload_text, 'UTF8')), 'hex'))
+           p.content_hash <> iu_core.fn_iu_staging_payload_hash(p.payload_json, p.payload_text)
            or r.part_digests -> p.part_index is distinct from jsonb_build_object(
                 'part_index', p.part_index, 'part_name', p.part_name, 'payload_kind', p.payload_kind,
                 'byte_len', p.byte_len, 'content_hash', p.content_hash)

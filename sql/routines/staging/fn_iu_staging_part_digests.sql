@@ -44,7 +44,7 @@ begin
       when 'json' then
         select d.content_hash, d.byte_len into v_digest from iu_core.fn_iu_staging_json_digest(v_part -> 'payload_json') d;
       when 'text' then
-        select encode(sha256(convert_to(v_part ->> 'payload_text', 'UTF8')), 'hex') as content_hash,
+        select iu_core.fn_iu_staging_payload_hash(null, v_part ->> 'payload_text') as content_hash,
                octet_length(convert_to(v_part ->> 'payload_text', 'UTF8'))::bigint as byte_len into v_digest;
       else
         select v_part ->> 'content_hash' as content_hash, (v_part ->> 'byte_len')::bigint as byte_len into v_digest;

@@ -46,6 +46,3 @@ create or replace trigger iu_staging_record_keeps_its_lifecycle
 create or replace trigger iu_staging_payload_never_changes
   before update on iu_core.iu_staging_payload
   for each row execute function iu_core.fn_refuse_change();
-create or replace trigger iu_staging_kind_policy_audit_only_grows
-  before update or delete on iu_core.iu_staging_kind_policy_audit
-  for each row execute function iu_core.fn_refuse_change();

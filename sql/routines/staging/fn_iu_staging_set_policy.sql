@@ -1,4 +1,5 @@
--- Changes the policy of a kind from now on. Administrators only; records that exist keep theirs. Audited.
+-- Changes the policy of a kind from now on. Administrators only; records that exist keep theirs. Audited
+-- (fn_iu_staging_kind_policy_audit).
 create or replace function iu_core.fn_iu_staging_set_policy(p_staging_kind text, p_changes jsonb, p_reason text) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -26,12 +27,12 @@ begin
   end if;
   -- jsonb_populate_record sets what is named, a JSON null too, which the columns refuse.
   v_new := jsonb_populate_record(v_old, p_changes);
+  perform set_config('stagedoor.policy_reason', p_reason, true);
   update iu_core.iu_staging_kind_policy
      set four_eyes = v_new.four_eyes, checklist_required = v_new.checklist_required,
          time_to_live = v_new.time_to_live, retention = v_new.retention
    where staging_kind = p_staging_kind;
-  insert into iu_core.iu_staging_kind_policy_audit (staging_kind, old_policy, new_policy, actor, reason)
-  values (p_staging_kind, to_jsonb(v_old), to_jsonb(v_new), iu_core.fn_actor(), p_reason);
+  perform set_config('stagedoor.policy_reason', '', true);
 exception when data_exception or check_violation or not_null_violation then
   raise exception using errcode = 'SD001', message = format('The policy cannot be set: %s', sqlerrm),
     hint = 'four_eyes and checklist_required are true or false; time_to_live (a minute or more) and retention are '

@@ -31,8 +31,8 @@ begin
   if p_ticked then
     insert into iu_core.iu_staging_check (staging_record_id, item_id, ticked_by, note)
     values (p_staging_record_id, p_item_id, iu_core.fn_actor(), p_note)
-    on conflict (staging_record_id, item_id) do update
-      set ticked_by = excluded.ticked_by, ticked_at = excluded.ticked_at, note = excluded.note;
+    -- The first stamp stays: who ticked it first has looked.
+    on conflict (staging_record_id, item_id) do nothing;
   else
     delete from iu_core.iu_staging_check where staging_record_id = p_staging_record_id and item_id = p_item_id;
   end if;

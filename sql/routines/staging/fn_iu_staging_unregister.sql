@@ -30,4 +30,5 @@ begin
   delete from iu_core.iu_staging_record where staging_record_id = p_staging_record_id;
 end $$;
 
-grant execute on function iu_core.fn_iu_staging_unregister(uuid) to dot_executor, service_role, directus;
+grant execute on function iu_core.fn_iu_staging_unregister(uuid) to
+  dot_executor, service_role, directus, stagedoor_reviewer;

@@ -18,13 +18,11 @@ begin
            'part_index', p.part_index, 'part_name', p.part_name, 'payload_kind', p.payload_kind,
            'byte_len', p.byte_len,
            -- Neither the bytes nor the digest beside them may differ.
-           'content_hash', case when p.content_hash = actual.content_hash then p.content_hash end) order by p.part_index)
+           'content_hash', case when p.payload_kind = 'blob_ref'
+              or p.content_hash = iu_core.fn_iu_staging_payload_hash(p.payload_json, p.payload_text)
+              then p.content_hash end) order by p.part_index)
     into v_found
-    from iu_core.iu_staging_payload p,
-         lateral (select case p.payload_kind
-                    when 'json' then encode(sha256(convert_to(p.payload_json::text, 'UTF8')), 'hex')
-                    when 'text' then encode(sha256(convert_to(p.payload_text, 'UTF8')), 'hex')
-                    else p.content_hash end as content_hash) as actual
+    from iu_core.iu_staging_payload p
    where p.staging_record_id = p_staging_record_id;
   if v_found is distinct from v_recorded or iu_core.fn_iu_staging_record_digest(v_found) is distinct from v_hash then
     raise exception using

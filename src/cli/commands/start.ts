@@ -78,10 +78,7 @@ async function requireMigrated(database: Database, output: Output): Promise<void
   const checks = await withClient(database.workerUrl, createHealthProbe(), { role: 'dot_executor' }).catch(
     (error: unknown) => {
       // Not even our roles or schemas are there.
-      if (
-        error instanceof StagedoorError &&
-        ['migrations_pending', 'argument_invalid', 'permission_denied'].includes(error.code)
-      )
+      if (error instanceof StagedoorError && ['migrations_pending', 'permission_denied'].includes(error.code))
         return []
       throw error
     },

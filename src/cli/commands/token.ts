@@ -18,7 +18,7 @@ export function tokenCommand(): Command {
       'after',
       `
 Examples:
-  $ curl -H "Authorization: Bearer $(stagedoor token --as reviewer)" http://localhost:4680/api/me
+  $ curl -H "Authorization: Bearer $(stagedoor token --as reviewer)" http://localhost:4680/api/me   # or your port
 With an identity provider of your own (STAGEDOOR_JWKS_URL) it signs the tokens, not this command.`,
     )
     .action(async (_options, command: Command) => {

@@ -1,7 +1,6 @@
 /** The parts of a workbook, streamed out of its zip: nothing is unpacked to disk or held. */
-import { Readable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
-import { SaxesParser, type SaxesTagPlain } from 'saxes'
+import { SaxesParser } from 'saxes'
 import { type Entry, openPromise, type ZipFile } from 'yauzl'
 import { unreadable } from './format.ts'
 
@@ -45,11 +44,11 @@ export class WorkbookZip {
     const decoder = new StringDecoder('utf8')
     let bytes = 0
     try {
-      for await (const piece of Readable.from(await this.#zip.openReadStreamPromise(entry))) {
-        parser.write(decoder.write(piece as Buffer))
-        bytes += (piece as Buffer).length
-        if (sinceEnd((piece as Buffer).length) > MOST_UNENDED)
-          throw unreadable('it has a cell without an end')
+      const pieces: AsyncIterable<Buffer> = await this.#zip.openReadStreamPromise(entry)
+      for await (const piece of pieces) {
+        parser.write(decoder.write(piece))
+        bytes += piece.length
+        if (sinceEnd(piece.length) > MOST_UNENDED) throw unreadable('it has a cell without an end')
         yield { bytes }
       }
       parser.write(decoder.end()).close()
@@ -82,8 +81,11 @@ export async function openWorkbook(path: string): Promise<WorkbookZip> {
   }
 }
 
-function parserFor(handler: XmlHandler): { parser: SaxesParser; sinceEnd: (bytes: number) => number } {
-  const parser = new SaxesParser({ position: false })
+function parserFor(handler: XmlHandler): {
+  parser: Pick<SaxesParser, 'write' | 'close'>
+  sinceEnd: (bytes: number) => number
+} {
+  const parser = new SaxesParser<{ xmlns: false; position: false }>({ xmlns: false, position: false })
   let unended = 0
   parser.on('error', (error) => {
     throw error
@@ -91,9 +93,9 @@ function parserFor(handler: XmlHandler): { parser: SaxesParser; sinceEnd: (bytes
   parser.on('doctype', () => {
     throw new Error('A workbook has no document type')
   })
-  parser.on('opentag', (tag: SaxesTagPlain) => handler.open?.(localName(tag.name), tag.attributes))
+  parser.on('opentag', (tag) => handler.open?.(localName(tag.name), tag.attributes))
   parser.on('text', (text) => handler.text?.(text))
-  parser.on('closetag', (tag: SaxesTagPlain) => {
+  parser.on('closetag', (tag) => {
     unended = 0
     handler.close?.(localName(tag.name))
   })

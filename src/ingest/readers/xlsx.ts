@@ -75,10 +75,6 @@ async function normaliseSheet(reading: SheetReading): Promise<NormalisedFile | u
     } else if (head) await write(filled, head.headers.length)
     options.onProgress?.({ bytes: Math.min(bytes, total), total, lines })
   }
-  if (first && !head) {
-    head = findHead(first, options)
-    if (head) await write(first.slice(head.rows), head.headers.length)
-  }
   await writer.close()
   if (!head || lines === 0) return undefined
   return {

@@ -63,13 +63,6 @@ export function createDiskBlobStore(folder: string): BlobStore {
       return hash.digest('hex') === blobRef.slice(-64)
     },
 
-    async size(blobRef) {
-      const path = pathOf(blobRef)
-      const found = path && (await unlessMissing(stat(path)))
-      if (!found) throw new StagedoorError('blob_missing', { ref: blobRef })
-      return found.size
-    },
-
     async open(blobRef, range) {
       if (range) checkRange(range)
       const path = pathOf(blobRef)

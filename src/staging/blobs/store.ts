@@ -26,8 +26,6 @@ export interface BlobStore {
   facts(blobRef: string): Promise<BlobFacts | undefined>
   /** Reads every byte again: whether there is such a blob and its bytes are still those that were put. */
   verify(blobRef: string): Promise<boolean>
-  /** In bytes; refused with blob_missing where there is none. */
-  size(blobRef: string): Promise<number>
   /** Refused with blob_missing where there is none. A blob that is deleted while it is read is read to its end. */
   open(blobRef: string, range?: ByteRange): Promise<Readable>
   /** One that is not there is not an error. */

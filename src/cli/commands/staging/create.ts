@@ -1,14 +1,13 @@
 import { Command, Option } from 'commander'
 import pc from 'picocolors'
-import type { Client } from '../../../db/connection.ts'
-import { StagedoorError } from '../../../errors.ts'
-import { listGates } from '../../../gates/gates.ts'
-import type { BlobStore, StoredBlob } from '../../../staging/blobs/store.ts'
+import { withBlobsForRecord } from '../../../staging/blobs/for-record.ts'
+import { readJson } from '../../../staging/exact-json.ts'
+import { requireStaging } from '../../../staging/gate.ts'
 import { type CreatedRecord, createRecord, PAYLOAD_TYPES, STAGING_KINDS } from '../../../staging/records.ts'
 import { type ActingOptions, acting, asOption, userOption, workspaceOf } from '../../acting.ts'
 import { configOf, outputOf } from '../../context.ts'
 import { blobsOf } from './blobs.ts'
-import { parseParts, readPart, requireJson } from './parts.ts'
+import { parseParts, readPart } from './parts.ts'
 
 interface CreateOptions extends ActingOptions {
   readonly kind: string
@@ -18,13 +17,11 @@ interface CreateOptions extends ActingOptions {
   readonly workspace?: string
   readonly global?: boolean
   readonly key?: string
-  readonly sourceKind: string
+  readonly sourceKind?: string
   readonly sourceRef?: string
   readonly metadata?: string
   readonly expiresAt?: string
 }
-
-const GATE = 'iu_core.staging_writes_enabled'
 
 export function createCommand(): Command {
   return new Command('create')
@@ -39,9 +36,10 @@ export function createCommand(): Command {
     .option('--global', 'in no workspace: for the back end only')
     .option('--key <key>', 'idempotency key: the same call again gives the same record')
     .addOption(
-      new Option('--source-kind <kind>', 'where it comes from')
-        .choices(['agent', 'user', 'system', 'import'])
-        .default('user'),
+      new Option(
+        '--source-kind <kind>',
+        'where it comes from; default: agent for an agent, else user',
+      ).choices(['agent', 'user', 'system', 'import']),
     )
     .option('--source-ref <ref>', 'address or id of the source')
     .option('--metadata <json>', 'a JSON object of hints')
@@ -76,15 +74,15 @@ function collect(value: string, before: string[]): string[] {
   return [...before, value]
 }
 
-/** Parts are read and stored only for those who may stage; what was stored for a record that did not come to be is deleted. */
+/** Parts are read and stored only for those who may stage. */
 async function create(options: CreateOptions): Promise<CreatedRecord> {
   const given = parseParts(options.part)
-  if (options.metadata !== undefined) requireJson(options.metadata, '--metadata')
+  if (options.metadata !== undefined) readJson(options.metadata, '--metadata', 'text_invalid')
   const limit = configOf(options).blobLimit
   const store = blobsOf(options)
-  const stored: StoredBlob[] = []
-  try {
-    const created = await acting(
+  const scope = options.workspace !== undefined && !options.global ? { workspace: options.workspace } : {}
+  return withBlobsForRecord(store, (stored) =>
+    acting(
       options,
       async (client) => {
         const workspace = options.global ? undefined : await workspaceOf(client, options.workspace)
@@ -93,26 +91,9 @@ async function create(options: CreateOptions): Promise<CreatedRecord> {
         for (const part of given) parts.push(await readPart(part, { store, stored, limit }))
         return createRecord(client, requestOf(options, workspace, parts), options.key)
       },
-      options.workspace !== undefined && !options.global ? { workspace: options.workspace } : {},
-    )
-    // The key found a record: it has its own blobs.
-    if (!created.created) await discard(store, stored)
-    return created
-  } catch (error) {
-    // When the database was lost, the record may have been committed: its blobs must stay. If not, they are swept.
-    const lost = error instanceof StagedoorError && error.code === 'database_unreachable'
-    if (!lost) await discard(store, stored)
-    throw error
-  }
-}
-
-/** Whoever may not stage does not fill the disk either. Create checks again. */
-async function requireStaging(client: Client, workspace: string | undefined): Promise<void> {
-  await client.query(`select iu_core.require_member($1, 'stage')`, [workspace ?? null])
-  const gates = await listGates(client)
-  if (!gates.some(({ gate, open }) => gate === GATE && open)) {
-    throw new StagedoorError('gate_closed', { gate: GATE })
-  }
+      scope,
+    ),
+  )
 }
 
 /** Put together as text: the numbers of a JSON part must not pass through JavaScript. */
@@ -128,9 +109,4 @@ function requestOf(options: CreateOptions, workspace: string | undefined, parts:
   })
   const metadata = options.metadata === undefined ? '' : `,"metadata":${options.metadata}`
   return `${envelope.slice(0, -1)}${metadata},"parts":[${parts.join(',')}]}`
-}
-
-/** What cannot be deleted now is an orphan, swept later: the error that led here matters more. */
-async function discard(store: BlobStore, stored: readonly StoredBlob[]): Promise<void> {
-  for (const { blob_ref } of stored) await store.delete(blob_ref).catch(() => {})
 }

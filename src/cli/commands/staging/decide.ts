@@ -13,6 +13,7 @@ import {
 import { type ActingOptions, acting, asOption, userOption } from '../../acting.ts'
 import { outputOf } from '../../context.ts'
 import { blobsOf } from './blobs.ts'
+import { recordId } from './record-id.ts'
 
 /** Enough of a digest that nobody types it by accident. */
 const SHORTEST_DIGEST = 12
@@ -20,7 +21,7 @@ const SHORTEST_DIGEST = 12
 export function tickCommand(): Command {
   return new Command('tick')
     .description('tick items of a record’s checklist')
-    .argument('<id>')
+    .argument('<id>', 'of the record', recordId)
     .argument('<item...>', 'ids of items, as `staging show` lists them')
     .option('--undo', 'take the ticks away')
     .option('--note <text>', 'a remark to keep with them')
@@ -46,7 +47,7 @@ export function tickCommand(): Command {
 export function approveCommand(): Command {
   return new Command('approve')
     .description('approve exactly the bytes that you saw')
-    .argument('<id>')
+    .argument('<id>', 'of the record', recordId)
     .requiredOption(
       '--digest <digest>',
       `as \`staging show\` printed it; its first ${SHORTEST_DIGEST} characters will do`,
@@ -57,15 +58,14 @@ export function approveCommand(): Command {
     .action(async (id: string, _options, command: Command) => {
       const options = command.optsWithGlobals<ActingOptions & { digest: string; doc?: string }>()
       const output = outputOf(options)
+      requireLong(options.digest)
       await acting(
         options,
         async (client) => {
           const record = await findRecord(client, id)
           if (!record) throw new StagedoorError('staging_not_found', { record: id })
           await requireIntactBlobs(client, blobsOf(options), id, { others: 'refused' })
-          const long = options.digest.length >= SHORTEST_DIGEST
-          const digest =
-            long && record.content_hash.startsWith(options.digest) ? record.content_hash : options.digest
+          const digest = record.content_hash.startsWith(options.digest) ? record.content_hash : options.digest
           await approveRecord(client, id, {
             digest,
             ...(options.doc !== undefined && { approvalDocId: options.doc }),
@@ -79,10 +79,20 @@ export function approveCommand(): Command {
     })
 }
 
+function requireLong(digest: string): void {
+  if (digest.length >= SHORTEST_DIGEST) return
+  const reason = `--digest ${digest} is too short: give at least ${SHORTEST_DIGEST} characters`
+  throw new StagedoorError(
+    'argument_invalid',
+    { reason },
+    { hint: '`stagedoor staging show <id>` prints it, with what it stands for.' },
+  )
+}
+
 export function rejectCommand(): Command {
   return new Command('reject')
     .description('reject a pending record')
-    .argument('<id>')
+    .argument('<id>', 'of the record', recordId)
     .requiredOption('--reason <text>', 'for its owner to read')
     .addOption(asOption())
     .addOption(userOption())
@@ -102,7 +112,7 @@ export function rejectCommand(): Command {
 export function withdrawCommand(): Command {
   return new Command('withdraw')
     .description('take back your own record that nobody has decided yet')
-    .argument('<id>')
+    .argument('<id>', 'of the record', recordId)
     .addOption(asOption())
     .addOption(userOption())
     .action(async (id: string, _options, command: Command) => {
@@ -118,7 +128,7 @@ export function withdrawCommand(): Command {
 export function consumeCommand(): Command {
   return new Command('consume')
     .description('mark a record as used by a run')
-    .argument('<id>')
+    .argument('<id>', 'of the record', recordId)
     .option('--run <id>', 'a run that is open; default: one is opened and ended')
     .option('--command <name>', 'what consumes it, when a run is opened', 'staging consume')
     .option('--digest <digest>', 'refuse if it holds anything else')

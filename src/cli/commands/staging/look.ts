@@ -17,6 +17,7 @@ import { outputOf } from '../../context.ts'
 import { whole } from '../../numbers.ts'
 import { age, bytes, cut, type Output, table, visible, visibleLine } from '../../output.ts'
 import { blobsOf, printBlob } from './blobs.ts'
+import { recordId } from './record-id.ts'
 
 interface ListOptions extends ActingOptions {
   readonly status?: (typeof LIFECYCLE)[number]
@@ -80,7 +81,7 @@ function row(record: StagingRecord): string[] {
 export function showCommand(): Command {
   return new Command('show')
     .description('a record with its parts, readably')
-    .argument('<id>')
+    .argument('<id>', 'of the record', recordId)
     .option('--part <n>', 'print this part alone, exactly as it is held', whole(0, 99))
     .option('--full', 'do not shorten long parts')
     .addOption(asOption())
@@ -88,9 +89,11 @@ export function showCommand(): Command {
     .action(async (id: string, _options, command: Command) => {
       const options = command.optsWithGlobals<ActingOptions & { part?: number; full?: boolean }>()
       const output = outputOf(options)
+      let external = false
       const found = await acting(
         options,
-        async (client) => {
+        async (client, database) => {
+          external = database.kind === 'external'
           const record = await findRecord(client, id)
           if (!record) throw new StagedoorError('staging_not_found', { record: id })
           const indexes =
@@ -105,9 +108,12 @@ export function showCommand(): Command {
         { record: id },
       )
       if (options.part !== undefined) return printPart(options, found.parts[0], id, options.part)
-      output.result(found, () =>
-        printRecord(output, found.record, found.parts, found.checklist, options.full === true),
-      )
+      output.result(found, () => {
+        printRecord(output, found.record, found.parts, found.checklist, options.full === true)
+        if (found.record.lifecycle_status === 'pending' && found.record.approval_required) {
+          output.line(pc.dim(`\nApprove exactly this: ${howToApprove(found.record, external)}`))
+        }
+      })
     })
 }
 
@@ -168,13 +174,16 @@ function printRecord(
       output.line(`  ${mark} ${visibleLine(`${item.item_id}  ${item.label}`)}${who}`)
     }
   }
-  if (r.lifecycle_status === 'pending' && r.approval_required) {
-    output.line(
-      pc.dim(
-        `\nApprove exactly this: stagedoor staging approve ${r.staging_record_id} --digest ${r.content_hash}`,
-      ),
-    )
-  }
+}
+
+/** On one's own database people decide over the API, with their own tokens. */
+function howToApprove(
+  { staging_record_id: id, content_hash: digest }: StagingRecord,
+  external: boolean,
+): string {
+  return external
+    ? `POST /api/staging/${id}/approve with the reviewer’s token and {"digest": "${digest}"}`
+    : `stagedoor staging approve --as reviewer ${id} --digest ${digest}`
 }
 
 /** JSON comes laid out by PostgreSQL: JavaScript would round the very numbers that a reviewer must see. */

@@ -4,8 +4,9 @@ import { readFile, stat } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { Readable } from 'node:stream'
 import { StagedoorError } from '../../../errors.ts'
-import { decodeUtf8 } from '../../../http/exact-json.ts'
 import type { BlobStore, StoredBlob } from '../../../staging/blobs/store.ts'
+import { decodeUtf8, readJson } from '../../../staging/exact-json.ts'
+import { LARGEST_PART } from '../../../staging/limits.ts'
 
 type Kind = 'json' | 'text' | 'blob'
 
@@ -23,8 +24,6 @@ export interface Blobs {
   readonly stored: StoredBlob[]
 }
 
-/** Larger files become blobs. */
-const LARGEST_PART = 10 * 1024 * 1024
 const JSON_ENDINGS = ['.json']
 const TEXT_ENDINGS = ['.txt', '.md', '.csv', '.tsv', '.log', '.yaml', '.yml', '.html', '.xml', '.sql']
 
@@ -65,18 +64,8 @@ export async function readPart({ name, kind: given, from }: GivenPart, blobs: Bl
     return `{${head},"payload_kind":"text","payload_text":${JSON.stringify(text)}}`
   }
   const text = typeof bytes === 'string' ? bytes : decodeUtf8(bytes, what)
-  requireJson(text, what)
+  readJson(text, what, 'text_invalid')
   return `{${head},"payload_kind":"json","payload_json":${text}}`
-}
-
-/** Only what is one JSON value by itself may be put between the braces. */
-export function requireJson(text: string, what: string): void {
-  try {
-    JSON.parse(text)
-  } catch (error) {
-    const reason = `${what} is not JSON: ${(error as Error).message}`
-    throw new StagedoorError('text_invalid', { reason }, { cause: error })
-  }
 }
 
 async function kindOf(file: string): Promise<Kind> {

@@ -3,9 +3,10 @@ import type { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { StagedoorError } from '../../../errors.ts'
+import { requireStaging } from '../../../staging/gate.ts'
 import { problems } from '../../responses.ts'
 import { Blob } from './shapes.ts'
-import { receiveBlob, requireStaging, type Stores } from './uploads.ts'
+import { receiveBlob, type Stores } from './uploads.ts'
 
 export function uploadRoutes(stores: Stores): FastifyPluginAsyncTypebox {
   return async (api) => {
@@ -39,7 +40,7 @@ export function uploadRoutes(stores: Stores): FastifyPluginAsyncTypebox {
         if (Number(request.headers['content-length'] ?? 0) > stores.blobLimit) {
           throw new StagedoorError('body_too_large', { limit: stores.blobLimit })
         }
-        await requireStaging(request, request.query.workspace_id)
+        await request.transaction((client) => requireStaging(client, request.query.workspace_id))
         if (!request.body) throw new StagedoorError('request_invalid', { reason: 'the body is empty' })
         const { blob_ref, byte_len, content_hash } = await receiveBlob(request.body as Readable, stores)
         reply.removeHeader('connection')

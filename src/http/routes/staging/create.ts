@@ -5,16 +5,18 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Client } from '../../../db/connection.ts'
 import { StagedoorError } from '../../../errors.ts'
-import type { BlobFacts, StoredBlob } from '../../../staging/blobs/store.ts'
+import { withBlobsForRecord } from '../../../staging/blobs/for-record.ts'
+import type { BlobFacts } from '../../../staging/blobs/store.ts'
+import { decodeUtf8, readJson } from '../../../staging/exact-json.ts'
+import { requireStaging } from '../../../staging/gate.ts'
 import { type CreatedRecord, createRecord } from '../../../staging/records.ts'
-import { decodeUtf8, readJson } from '../../exact-json.ts'
 import { invalidInput } from '../../invalid-input.ts'
 import { refuseCostlyJson } from '../../json-limits.ts'
 import { problems } from '../../responses.ts'
 import { createSlots } from '../../slots.ts'
 import { readForm } from './form.ts'
 import { Created, NewRecord, NewRecordForm, type NewRecordShape } from './shapes.ts'
-import { discardBlobs, requireStaging, type Stores } from './uploads.ts'
+import type { Stores } from './uploads.ts'
 
 /** 64 MiB of parts, and room for their names, quotes and escapes. */
 const BODY_LIMIT = 80 * 1024 ** 2
@@ -67,7 +69,7 @@ export function createRoutes(stores: Stores): FastifyPluginAsyncTypebox {
       async (request: FastifyRequest, body: Buffer) => {
         refuseCostlyJson(body)
         request.bodyText = decodeUtf8(body, 'The body')
-        return readJson(request.bodyText, 'the body')
+        return readJson(request.bodyText, 'the body', 'request_invalid')
       },
     )
     await api.register(multipart, {
@@ -116,18 +118,8 @@ function isLarge(request: FastifyRequest): boolean {
 
 async function createFromJson(request: FastifyRequest, stores: Stores, key?: string): Promise<CreatedRecord> {
   const record = request.body as NewRecordShape
-  const text = withSource(request, record, request.bodyText)
   const blobs = await factsOf(record, stores)
-  return request.transaction((client) => createWithBlobs(client, stores, text, key, { blobs }))
-}
-
-/** What an agent stages comes from an agent. The text has no source_kind then, so one is put at its beginning. */
-function withSource(request: FastifyRequest, record: NewRecordShape, text: string): string {
-  if (request.principal?.role !== 'stagedoor_agent') return text
-  if (record.source_kind === undefined) return text.replace('{', '{"source_kind":"agent",')
-  if (record.source_kind !== 'user') return text
-  const reason = 'what an agent stages does not come from a user: leave source_kind out, or say agent'
-  throw new StagedoorError('request_invalid', { reason })
+  return request.transaction((client) => createWithBlobs(client, stores, request.bodyText, key, { blobs }))
 }
 
 async function createFromForm(
@@ -138,32 +130,34 @@ async function createFromForm(
 ): Promise<CreatedRecord> {
   // If anything goes wrong, the rest of the form is still on its way: the connection is of no further use.
   reply.header('connection', 'close')
-  const stored: StoredBlob[] = []
-  let named: Record<string, BlobFacts> = {}
-  let text = ''
-  try {
-    const parts = await readForm(request, stores, BODY_LIMIT, stored, async (sent) => {
-      const record = validRecord(request, readJson(sent, 'the field record'))
-      text = withSource(request, record, sent)
-      await requireStaging(request, record.workspace_id)
-      named = await factsOf(record, stores)
-    })
-    const blobs = { ...named, ...Object.fromEntries(stored.map((blob) => [blob.blob_ref, facts(blob)])) }
-    const made = await request.transaction((client) =>
-      createWithBlobs(client, stores, text, key, { blobs, parts }),
-    )
-    // The key found a record: it has its own blobs.
-    if (!made.created) await discardBlobs(request, stores, stored)
-    reply.removeHeader('connection')
-    return made
-  } catch (error) {
-    request.raw.unpipe()
-    request.raw.resume()
-    // When the database was lost, the record may have been committed: its blobs must stay. If not, they are swept.
-    const lost = error instanceof StagedoorError && error.code === 'database_unreachable'
-    if (!lost) await discardBlobs(request, stores, stored)
-    throw error
-  }
+  const undeleted = (blob_ref: string, error: unknown): void =>
+    request.log.warn({ err: error, blob_ref }, 'a blob could not be deleted')
+  const made = await withBlobsForRecord(
+    stores.blobs,
+    async (stored) => {
+      let named: Record<string, BlobFacts> = {}
+      let text = ''
+      try {
+        const parts = await readForm(request, stores, BODY_LIMIT, stored, async (sent) => {
+          const record = validRecord(request, readJson(sent, 'the field record', 'request_invalid'))
+          text = sent
+          await request.transaction((client) => requireStaging(client, record.workspace_id))
+          named = await factsOf(record, stores)
+        })
+        const blobs = { ...named, ...Object.fromEntries(stored.map((blob) => [blob.blob_ref, facts(blob)])) }
+        return await request.transaction((client) =>
+          createWithBlobs(client, stores, text, key, { blobs, parts }),
+        )
+      } catch (error) {
+        request.raw.unpipe()
+        request.raw.resume()
+        throw error
+      }
+    },
+    undeleted,
+  )
+  reply.removeHeader('connection')
+  return made
 }
 
 /** Create locks the blobs against deletion. One that went between the first look and the lock is missed here. */

@@ -4,14 +4,10 @@ import type { MultipartFile } from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
 import { StagedoorError } from '../../../errors.ts'
 import type { StoredBlob } from '../../../staging/blobs/store.ts'
-import { decodeUtf8, readJson } from '../../exact-json.ts'
-import { MOST_PARTS, refuseCostlyJson, tooManyParts } from '../../json-limits.ts'
+import { decodeUtf8, readJson } from '../../../staging/exact-json.ts'
+import { LARGEST_PART, LARGEST_TOTAL, MOST_PARTS } from '../../../staging/limits.ts'
+import { refuseCostlyJson, tooManyParts } from '../../json-limits.ts'
 import { interruption, receiveBlob, type Stores } from './uploads.ts'
-
-const MEBIBYTE = 1024 ** 2
-/** Those of the database: a larger json or text part must be a blob. */
-const INLINE_LIMIT = 10 * MEBIBYTE
-const INLINE_TOTAL = 64 * MEBIBYTE
 
 /**
  * Gives the parts as JSON text of an array. `opened` is called with the record before the first part is read. Blobs are added to `stored` as they come, so that
@@ -38,7 +34,7 @@ export async function readForm(
     }
     const part = await readPart(file, stores, stored)
     inline += part.length
-    if (inline > INLINE_TOTAL) throw new StagedoorError('body_too_large', { limit: INLINE_TOTAL })
+    if (inline > LARGEST_TOTAL) throw new StagedoorError('body_too_large', { limit: LARGEST_TOTAL })
     parts.push(part)
   }
   if (record === undefined) throw recordMissing()
@@ -86,7 +82,7 @@ async function readPart(file: MultipartFile, stores: Stores, stored: StoredBlob[
   const name = file.fieldname
   const isJson = file.mimetype === 'application/json' || file.mimetype.endsWith('+json')
   if (!isJson && !file.mimetype.startsWith('text/')) return storePart(name, file.file, stores, stored)
-  const { bytes, rest } = await readUpTo(file.file, INLINE_LIMIT)
+  const { bytes, rest } = await readUpTo(file.file, LARGEST_PART)
   if (rest) return storePart(name, Readable.from(rest), stores, stored)
   if (!isJson) {
     const text = decodeUtf8(bytes, `The part ${name}`, { keepMark: true })
@@ -94,8 +90,7 @@ async function readPart(file: MultipartFile, stores: Stores, stored: StoredBlob[
   }
   refuseCostlyJson(bytes)
   const text = decodeUtf8(bytes, `The part ${name}`)
-  // Only what is one JSON value by itself may be put between the braces.
-  readJson(text, `the part ${name}`)
+  readJson(text, `the part ${name}`, 'request_invalid')
   return `{"part_name":${JSON.stringify(name)},"payload_kind":"json","payload_json":${text}}`
 }
 

@@ -1,22 +1,24 @@
 /** What the caller may do with a record now, and why not. For buttons and messages: the database decides. */
 import type { Client } from '../../../db/connection.ts'
+import type { Caller } from '../../../db/transaction.ts'
+import { WRITES_GATE } from '../../../staging/gate.ts'
 import type { ChecklistItem, StagingRecord } from '../../../staging/records.ts'
-
-const GATE = 'iu_core.staging_writes_enabled'
 
 export interface Standing {
   readonly actor: string
   readonly rights: readonly string[]
   readonly gateOpen: boolean
+  /** Of the token. */
+  readonly readOnly: boolean
 }
 
 /** An agent's token has an agent's rights only, whatever its subject is besides. */
 export async function readStanding(
   client: Client,
   workspace: string | null,
-  role: string,
+  { role, readOnly = false }: Pick<Caller, 'role' | 'readOnly'>,
 ): Promise<Standing> {
-  const { rows } = await client.query<Standing>(
+  const { rows } = await client.query<Omit<Standing, 'readOnly'>>(
     `select iu_core.fn_actor() as actor,
             exists (select from iu_core.dot_config where key = $3 and value = 'true') as "gateOpen",
             case when iu_core.fn_caller_is_service() then array['read', 'stage', 'operate', 'review']
@@ -25,9 +27,9 @@ export async function readStanding(
                             intersect
                             select unnest(a.rights) from iu_core.app_role a
                              where $2 <> 'stagedoor_agent' or a.app_role = 'agent') end as rights`,
-    [workspace, role, GATE],
+    [workspace, role, WRITES_GATE],
   )
-  return rows[0]!
+  return { ...rows[0]!, readOnly }
 }
 
 export interface Permission {
@@ -36,19 +38,16 @@ export interface Permission {
 }
 
 export function permissions(record: StagingRecord, checklist: readonly ChecklistItem[], standing: Standing) {
+  const may = (...reasons: (string | false)[]) =>
+    permission(standing.readOnly && 'This token can only read.', ...reasons)
   const right = (name: string) =>
     !standing.rights.includes(name) && `You do not have the right to ${name} in this workspace.`
-  const gate = !standing.gateOpen && `The gate ${GATE} is closed.`
+  const gate = !standing.gateOpen && `The gate ${WRITES_GATE} is closed.`
   const undecided = notPending(record)
   const open = checklist.filter((item) => item.required && item.ticked_at === null)
   return {
-    tick: permission(
-      right('review'),
-      undecided,
-      checklist.length === 0 && 'The record has no checklist.',
-      gate,
-    ),
-    approve: permission(
+    tick: may(right('review'), undecided, checklist.length === 0 && 'The record has no checklist.', gate),
+    approve: may(
       right('review'),
       undecided,
       record.four_eyes &&
@@ -59,14 +58,14 @@ export function permissions(record: StagingRecord, checklist: readonly Checklist
         `The checklist has open items: ${open.map((item) => item.item_id).join(', ')}.`,
       gate,
     ),
-    reject: permission(right('review'), undecided, gate),
-    withdraw: permission(
+    reject: may(right('review'), undecided, gate),
+    withdraw: may(
       record.owner_actor !== standing.actor && 'Only its owner withdraws it.',
       right('stage'),
       undecided,
       gate,
     ),
-    consume: permission(right('operate'), notConsumable(record), gate),
+    consume: may(right('operate'), notConsumable(record), gate),
   }
 }
 

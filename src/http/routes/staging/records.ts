@@ -5,8 +5,8 @@ import { Type } from 'typebox'
 import type { Client } from '../../../db/connection.ts'
 import { StagedoorError } from '../../../errors.ts'
 import { listEventsAbout } from '../../../events/outbox.ts'
+import { withExactMember } from '../../../staging/exact-json.ts'
 import { findRecord, listRecords, readChecklist, type StagingRecord } from '../../../staging/records.ts'
-import { withExactMember } from '../../exact-json.ts'
 import { nullable, problems } from '../../responses.ts'
 import { Event, presentEvent } from '../events.ts'
 import { permissions, readStanding } from './permissions.ts'
@@ -115,7 +115,7 @@ export async function requireRecord(client: Client, id: string): Promise<Staging
 export async function readDetail(client: Client, request: FastifyRequest, id: string): Promise<string> {
   const record = await requireRecord(client, id)
   const checklist = await readChecklist(client, id)
-  const standing = await readStanding(client, record.workspace_id, request.principal!.role)
+  const standing = await readStanding(client, record.workspace_id, request.principal!)
   const detail = {
     ...presentSummary(record),
     part_digests: record.part_digests.map((part) => ({ ...part, byte_len: String(part.byte_len) })),

@@ -1,5 +1,6 @@
 /** What goes in and comes out of the staging routes. */
 import { Type } from 'typebox'
+import { MOST_PARTS } from '../../../staging/limits.ts'
 import {
   type ChecklistItem,
   LIFECYCLE,
@@ -7,7 +8,6 @@ import {
   STAGING_KINDS,
   type StagingRecord,
 } from '../../../staging/records.ts'
-import { MOST_PARTS } from '../../json-limits.ts'
 import { nullable, Timestamp } from '../../responses.ts'
 
 const Uuid = Type.String({ format: 'uuid' })
@@ -84,7 +84,6 @@ export const NewRecordForm = Type.Object(
 )
 export interface NewRecordShape {
   readonly workspace_id?: string
-  readonly source_kind?: string
   readonly parts?: readonly {
     readonly part_name: string
     readonly payload_kind: 'json' | 'text' | 'blob_ref'

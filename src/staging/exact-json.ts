@@ -1,5 +1,5 @@
 /** JSON that must arrive and leave exactly as it is: JavaScript rounds numbers beyond 2^53. */
-import { StagedoorError } from '../errors.ts'
+import { type ErrorCode, StagedoorError } from '../errors.ts'
 
 /** Refuses what is not UTF-8 instead of storing replacement characters. A byte order mark is kept where asked. */
 export function decodeUtf8(bytes: Uint8Array, what: string, options: { keepMark?: boolean } = {}): string {
@@ -10,13 +10,16 @@ export function decodeUtf8(bytes: Uint8Array, what: string, options: { keepMark?
   }
 }
 
-/** A copy to look at. What is stored is the text. */
-export function readJson(text: string, what: string): unknown {
+/**
+ * A copy to look at; what is stored is the text. Only what is one JSON value by itself may be put between the braces
+ * of another.
+ */
+export function readJson(text: string, what: string, code: ErrorCode): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
     const reason = `${what} is not JSON: ${(error as Error).message}`
-    throw new StagedoorError('request_invalid', { reason }, { cause: error })
+    throw new StagedoorError(code, { reason }, { cause: error })
   }
 }
 

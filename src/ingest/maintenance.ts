@@ -1,0 +1,60 @@
+/** What happens to uploads by themselves: readers that died, retention of staged rows, images past their undo. */
+import type { MaintenanceTask } from '../db/maintenance.ts'
+import { sweepSpool } from './spool.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+
+export function ingestTasks(home: string): MaintenanceTask[] {
+  return [
+    {
+      name: 'uploads without a reader',
+      everyMs: MINUTE,
+      async run(client) {
+        const { rows } = await client.query<{ failed: number }>('select iu_core.fn_ingest_sweep() as failed')
+        const folders = await sweepSpool(home)
+        const { failed } = rows[0]!
+        return failed + folders > 0
+          ? `${failed} uploads given up, ${folders} spool folders removed`
+          : undefined
+      },
+    },
+    {
+      name: 'staged rows',
+      everyMs: HOUR,
+      async run(client) {
+        await client.query('set local role service_role')
+        const { rows } = await client.query<Record<'promoted' | 'invalid' | 'orphan', number>>(
+          `select promoted_deleted as promoted, invalid_deleted as invalid, orphan_deleted as orphan
+             from public.cleanup_staging_rows()`,
+        )
+        const { promoted, invalid, orphan } = rows[0]!
+        const all = promoted + invalid + orphan
+        return all > 0
+          ? `${promoted} promoted, ${invalid} invalid, ${orphan} orphaned rows deleted`
+          : undefined
+      },
+    },
+    {
+      name: 'id resolutions',
+      everyMs: HOUR,
+      async run(client) {
+        await client.query('set local role service_role')
+        const { rows } = await client.query<{ deleted: number }>(
+          'select public.cleanup_staging_id_resolution() as deleted',
+        )
+        return rows[0]!.deleted > 0 ? `${rows[0]!.deleted} resolutions deleted` : undefined
+      },
+    },
+    {
+      name: 'images of promotions',
+      everyMs: HOUR,
+      async run(client) {
+        const { rows } = await client.query<{ rows: string | null }>(
+          'select iu_core.fn_ingest_images_drop() as rows',
+        )
+        return rows[0]!.rows === null ? undefined : `images of ${rows[0]!.rows} rows dropped`
+      },
+    },
+  ]
+}

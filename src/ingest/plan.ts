@@ -1,0 +1,129 @@
+/** The plan of an upload: made, looked at, handed in, decided. */
+import type { Queryable } from '../db/connection.ts'
+import type { GateMode, Totals } from './uploads.ts'
+
+export const PLAN_ACTIONS = ['insert', 'update', 'unchanged', 'skipped', 'refused'] as const
+export type PlanAction = (typeof PLAN_ACTIONS)[number]
+
+export interface Plan {
+  readonly upload_id: string
+  readonly plan_id: string
+  readonly digest: string
+  readonly gate_mode: GateMode
+  readonly threshold: string
+  readonly totals: Totals
+  /** Why it cannot be promoted as it is; null: it can. */
+  readonly refusal: string | null
+  readonly approval_required: boolean
+  readonly review_record_id: string | null
+  readonly planned_by: string
+  readonly planned_at: Date
+  readonly took_ms: number
+}
+
+export interface PlanRequest {
+  readonly gate_mode?: GateMode
+  /** Share of valid lines that LENIENT asks for; default 0.9. */
+  readonly threshold?: number
+  readonly planned_by?: string
+}
+
+const PLAN = `upload_id, plan_id, digest, gate_mode, threshold, totals, refusal, approval_required, review_record_id,
+  planned_by, planned_at, took_ms`
+
+export async function planUpload(db: Queryable, upload: string, request: PlanRequest = {}): Promise<Plan> {
+  const { rows } = await db.query<Plan>(
+    `select ${PLAN} from iu_core.fn_ingest_plan($1, coalesce($2, 'STRICT'), coalesce($3, 0.9), $4)`,
+    [upload, request.gate_mode ?? null, request.threshold ?? null, request.planned_by ?? null],
+  )
+  return rows[0]!
+}
+
+export interface PlanRow {
+  readonly type_order: number
+  readonly row_type: string
+  readonly row_number: number
+  readonly action: PlanAction
+  readonly target_id: string | null
+  readonly target_key: Readonly<Record<string, unknown>> | null
+  readonly before: Readonly<Record<string, unknown>> | null
+  readonly after: Readonly<Record<string, unknown>> | null
+  readonly changed: readonly string[] | null
+  readonly reason: string | null
+  /** What people call it: the names that its line gives. */
+  readonly label: Readonly<Record<string, unknown>> | null
+}
+
+export interface PlanRowFilter {
+  readonly row_type?: string
+  readonly action?: PlanAction
+  /** Updates that change this column. */
+  readonly column?: string
+  /** … by more than this share of the old value. */
+  readonly by_more_than?: number
+  readonly limit: number
+  /** `type_order.row_number` of the row before. */
+  readonly after?: string
+}
+
+/** In the order in which it will be applied. */
+export async function listPlanRows(db: Queryable, upload: string, filter: PlanRowFilter): Promise<PlanRow[]> {
+  const [order = '0', line = '-1'] = filter.after?.split('.') ?? []
+  const { rows } = await db.query<PlanRow>(
+    `select p.type_order, p.row_type, p.row_number, p.action, p.target_id, p.target_key, p.before, p.after, p.changed,
+            p.reason, s.normalized_payload as label
+       from iu_core.ingest_plan_row p
+       left join public.staging_rows s on s.id = p.staging_row_id
+      where p.upload_id = $1 and (p.type_order, p.row_number) > ($2, $3)
+        and ($4::text is null or p.row_type = $4) and ($5::text is null or p.action = $5)
+        and ($6::text is null or $6 = any (p.changed))
+        and ($7::numeric is null or abs((p.after ->> $6)::numeric - (p.before ->> $6)::numeric)
+                                    > $7 * abs((p.before ->> $6)::numeric))
+      order by p.type_order, p.row_number limit $8`,
+    [
+      upload,
+      Number(order),
+      Number(line),
+      filter.row_type ?? null,
+      filter.action ?? null,
+      filter.column ?? null,
+      filter.by_more_than ?? null,
+      filter.limit,
+    ],
+  )
+  return rows
+}
+
+/** Hands the plan to a second person; returns the staging record that they decide on. */
+export async function submitPlan(
+  db: Queryable,
+  upload: string,
+  digest: string,
+  submittedBy?: string,
+): Promise<string> {
+  const { rows } = await db.query<{ record: string }>(
+    'select iu_core.fn_ingest_submit($1, $2, $3) as record',
+    [upload, digest, submittedBy ?? null],
+  )
+  return rows[0]!.record
+}
+
+export interface Approval {
+  readonly digest: string
+  /** Items of the checklist that were looked at. */
+  readonly ticked?: readonly string[]
+  readonly approved_by?: string
+}
+
+export async function approvePlan(db: Queryable, upload: string, approval: Approval): Promise<void> {
+  await db.query('select iu_core.fn_ingest_approve($1, $2, $3, $4)', [
+    upload,
+    approval.digest,
+    approval.ticked ?? [],
+    approval.approved_by ?? null,
+  ])
+}
+
+export async function rejectPlan(db: Queryable, upload: string, reason: string): Promise<void> {
+  await db.query('select iu_core.fn_ingest_reject($1, $2)', [upload, reason])
+}

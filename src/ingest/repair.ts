@@ -1,0 +1,134 @@
+/** Corrects lines of an upload and checks them again: the very statement that checked the file, over the corrected text. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Client, Queryable } from '../db/connection.ts'
+import { StagedoorError } from '../errors.ts'
+import { withRule } from './custom-rules.ts'
+import { rawKeys } from './datasets/compile/payload.ts'
+import { compileSelect } from './datasets/compile-select.ts'
+import type { Dataset } from './datasets/dataset.ts'
+import { queryDuck } from './duckdb.ts'
+import { chunkSource, writeChunk } from './readers/chunks.ts'
+import type { StagedRow } from './rows.ts'
+import type { Upload } from './uploads.ts'
+
+export interface Correction {
+  /** The line of the file. */
+  readonly line: number
+  /** Header → corrected text; the other cells stay. */
+  readonly values: Readonly<Record<string, string | null>>
+}
+
+interface CheckedRow {
+  row_number: string
+  raw_payload: string
+  normalized_payload: string
+  validation_status: 'valid' | 'invalid' | 'skipped'
+  validation_errors: string
+  validation_warnings: string
+}
+
+/** `db` acts as the back end, which names who corrected. Returns how many lines are wrong now. */
+export async function repairLines(
+  db: Client,
+  upload: Upload,
+  dataset: Dataset,
+  corrections: readonly Correction[],
+  repairedBy: string,
+): Promise<void> {
+  const held = await heldLines(db, upload, corrections)
+  const checked = await checkAgain(upload, dataset, applied(upload, held, corrections))
+  await db.query('select iu_core.fn_ingest_repair($1, $2, $3)', [
+    upload.upload_id,
+    `[${checked.map(rowJson).join(',')}]`,
+    repairedBy,
+  ])
+}
+
+type HeldLine = Pick<StagedRow, 'row_number' | 'raw_payload'>
+
+async function heldLines(
+  db: Queryable,
+  upload: Upload,
+  corrections: readonly Correction[],
+): Promise<HeldLine[]> {
+  const lines = [...new Set(corrections.map(({ line }) => line))]
+  const { rows } = await db.query<HeldLine>(
+    `select row_number, raw_payload from public.staging_rows
+      where upload_id = $1 and row_type = $2 and row_number = any ($3::int[]) order by row_number`,
+    [upload.upload_id, readingOf(upload).layout.leaf, lines],
+  )
+  const missing = lines.find((line) => !rows.some((row) => row.row_number === line))
+  if (missing !== undefined) {
+    throw new StagedoorError('argument_invalid', { reason: `The upload has no line ${missing}` })
+  }
+  return rows
+}
+
+function applied(upload: Upload, held: HeldLine[], corrections: readonly Correction[]): HeldLine[] {
+  const known = new Set(rawKeys(readingOf(upload).headers))
+  return held.map(({ row_number, raw_payload }) => {
+    const changed = Object.assign(
+      {},
+      ...corrections.filter(({ line }) => line === row_number).map((c) => c.values),
+    )
+    const unknown = Object.keys(changed).find((header) => !known.has(header))
+    if (unknown !== undefined) {
+      throw new StagedoorError('argument_invalid', { reason: `The file has no column “${unknown}”` })
+    }
+    return { row_number, raw_payload: { ...raw_payload, ...changed } }
+  })
+}
+
+/** What was wrong with the line's structure is mended by the correction: its cells are now in their places. */
+export async function checkAgain(
+  upload: Upload,
+  dataset: Dataset,
+  lines: readonly HeldLine[],
+): Promise<CheckedRow[]> {
+  const reading = readingOf(upload)
+  const keys = rawKeys(reading.headers)
+  const folder = await mkdtemp(join(tmpdir(), 'stagedoor-repair-'))
+  try {
+    const path = join(folder, 'lines.csv')
+    await writeChunk(
+      path,
+      [...reading.headers],
+      lines.map(({ row_number, raw_payload }) => ({
+        line: row_number,
+        values: keys.map((key) => raw_payload[key] ?? null),
+      })),
+    )
+    const rows = await queryDuck<CheckedRow>(
+      compileSelect({
+        dataset,
+        platform: upload.platform,
+        map: reading.map,
+        styles: reading.styles,
+        source: chunkSource([path], reading.headers.length),
+        upload,
+        preamblePeriod: reading.period,
+        values: reading.values,
+      }),
+    )
+    const { check } = dataset
+    return check ? rows.map((row) => withRule(check, row)) : rows
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+function readingOf(upload: Upload): NonNullable<Upload['reading']> {
+  if (upload.reading) return upload.reading
+  throw new StagedoorError('upload_state', {
+    upload: upload.upload_id,
+    status: upload.status,
+    action: 'repaired',
+  })
+}
+
+/** The payloads are JSON already; parsed and written again they would lose digits. */
+function rowJson(row: CheckedRow): string {
+  return `{"row_number":${row.row_number},"raw_payload":${row.raw_payload},"normalized_payload":${row.normalized_payload},"validation_status":"${row.validation_status}","validation_errors":${row.validation_errors},"validation_warnings":${row.validation_warnings}}`
+}
