@@ -176,6 +176,7 @@ async function copyChunks(
 ): Promise<void> {
   const { dataset, signal, report } = request
   const lines = { done: 0, total: chunks.length }
+  await client.query(ARRIVALS)
   let writing: Promise<void> = Promise.resolve()
   for (const chunk of chunks) {
     if (signal?.aborted) throw new StagedoorError('argument_invalid', { reason: 'The upload was stopped' })
@@ -200,8 +201,15 @@ async function checkedRows(dataset: Dataset, chunk: string, select: string): Pro
   return path
 }
 
+/** PostgreSQL refuses COPY into a table with row security, so a chunk arrives in a temporary one. */
+const ARRIVALS = `create temporary table ingest_arrivals on commit drop as
+  select ${COLUMNS} from public.staging_rows with no data`
+
 async function copyFile(client: Client, path: string): Promise<void> {
-  const sink = client.query(copyFrom(`copy public.staging_rows (${COLUMNS}) from stdin (format csv)`))
+  const sink = client.query(copyFrom(`copy ingest_arrivals (${COLUMNS}) from stdin (format csv)`))
   await pipeline(createReadStream(path, { highWaterMark: 1 << 18 }), sink)
+  await client.query(
+    `insert into public.staging_rows (${COLUMNS}) select ${COLUMNS} from ingest_arrivals; truncate ingest_arrivals`,
+  )
   await rm(path)
 }

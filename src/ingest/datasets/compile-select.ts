@@ -1,43 +1,51 @@
 /**
  * A dataset, a file's header and its styles as one DuckDB SELECT: the only source of the rules. A whole file and
  * the repair of one line run the same text. Layers, each a projection over the one before:
- * cells → plain? → cleaned → steps of the fields → values → judged → output.
+ * cells → plain? → the long way, by kind → values → judged → output.
  */
-import { cleanedCell } from './compile/field-sql.ts'
+import { readDates } from './compile/date.ts'
+import { type Kind, trimmed, unlessNothing, withMembers } from './compile/field-sql.ts'
+import { readIds } from './compile/id.ts'
+import { readNumbers } from './compile/number.ts'
 import { normalizedPayload, rawPayload } from './compile/payload.ts'
 import { type CompileInput, type Plan, type PlannedField, planFields } from './compile/plan.ts'
-import { findingsOf, report } from './compile/problems.ts'
+import { findingsOf, totalWarning } from './compile/problems.ts'
 import { isTotal } from './compile/totals.ts'
+import type { Styles } from './profile.ts'
 import { text } from './sql-text.ts'
 
 export type { CompileInput } from './compile/plan.ts'
 
 type Layer = [name: string, expression: string][]
 
+const READERS: Record<Kind, (list: string, styles: Styles) => string> = {
+  number: readNumbers,
+  date: readDates,
+  id: readIds,
+}
+const KINDS = Object.keys(READERS) as Kind[]
+
 export function compileSelect(input: CompileInput): string {
   const plan = planFields(input)
-  const { errors, warnings, suspect } = findingsOf(plan)
+  const { errors, warnings, suspect, gathered } = findingsOf(plan)
   const layers: Layer[] = [
-    cells(plan),
-    looks(plan),
+    rememberedCells(plan),
+    ...firstLayers(plan),
     plan.fields.map(({ at, sql }) => [at.plain, sql.plain]),
-    plan.fields.map(({ at }) => [
-      at.cleaned,
-      `CASE WHEN ${at.plain} THEN NULL ELSE ${cleanedCell(at.cell)} END`,
-    ]),
-    ...steps(plan),
-    plan.fields.flatMap(({ at, sql }) => [
-      [at.value, `CASE WHEN ${at.plain} THEN ${sql.plainValue} ELSE ${sql.value} END`],
-      [at.problem, sql.problem],
-    ]),
-    [...period(plan), ['raw', rawPayload(input.map.headers)]],
+    KINDS.flatMap((kind) => longWay(plan, kind)),
+    plan.fields.flatMap((planned) => fieldValue(plan, planned)),
+    [...periodDay(plan), ['raw', rawPayload(input.map.headers)]],
     [
       ['is_total', isTotal(plan)],
       ['is_suspect', `coalesce(${suspect}, false)`],
     ],
+    [['found', `CASE WHEN is_suspect AND NOT is_total THEN ${gathered} END`]],
     [
-      ['errors', `CASE WHEN is_suspect AND NOT is_total THEN ${errors} ELSE '' END`],
-      ['warnings', `CASE WHEN is_total THEN ${totalWarning()} WHEN is_suspect THEN ${warnings} ELSE '' END`],
+      ['errors', `CASE WHEN found IS NULL THEN '' ELSE ${errors} END`],
+      [
+        'warnings',
+        `CASE WHEN is_total THEN ${totalWarning()} WHEN found IS NULL THEN '' ELSE ${warnings} END`,
+      ],
     ],
   ]
   const { workspace_id, client_id, upload_id } = input.upload
@@ -53,62 +61,79 @@ FROM ${layered(input.source, layers)}`
 
 /** Subqueries rather than WITH: nothing is materialised, so a statement holds one vector of rows at a time. */
 function layered(source: string, layers: Layer[]): string {
-  const start = `(SELECT line, coalesce(flaw, '') AS flaw, extra, * EXCLUDE (line, flaw, extra) FROM ${source})`
   return layers
     .filter((layer) => layer.length > 0)
     .reduce(
       (inner, layer) =>
         `(SELECT *, ${layer.map(([name, expression]) => `${expression} AS ${name}`).join(',\n  ')}\nFROM ${inner})`,
-      start,
+      source,
     )
 }
 
-/** The cell of each field; a remembered value takes the place of what is written. */
-function cells(plan: Plan): Layer {
-  return plan.fields.map(({ name, mapped, at }) => {
-    const cell = `coalesce(c${mapped.column}, '')`
-    const remembered = Object.entries(plan.input.values?.[name] ?? {}).map(
-      ([written, meant]) => `WHEN ${text(written)} THEN ${text(meant ?? '')}`,
-    )
-    return [
-      at.cell,
-      remembered.length > 0 ? `CASE trim(${cell}) ${remembered.join(' ')} ELSE ${cell} END` : cell,
-    ]
+function rememberedCells(plan: Plan): Layer {
+  return plan.fields.flatMap(({ name, mapped, at }): Layer => {
+    const values = Object.entries(plan.input.values?.[name] ?? {})
+    if (values.length === 0) return []
+    const cases = values.map(([written, meant]) => `WHEN ${text(written)} THEN ${text(meant ?? '')}`)
+    return [[at.cell, `CASE trim(c${mapped.column}) ${cases.join(' ')} ELSE c${mapped.column} END`]]
   })
 }
 
-function looks(plan: Plan): Layer {
-  return plan.fields.flatMap(({ at, sql }) =>
-    Object.entries(sql.first ?? {}).map(([name, expression]): [string, string] => [
-      at.step(name),
-      expression,
-    ]),
+/** The n-th columns of all fields make one layer. */
+function firstLayers(plan: Plan): Layer[] {
+  const depth = Math.max(0, ...plan.fields.map(({ sql }) => sql.first.length))
+  return Array.from({ length: depth }, (_, index) =>
+    plan.fields.flatMap(({ at, sql }) =>
+      Object.entries(sql.first[index] ?? {}).map(([name, expression]): [string, string] => [
+        at.own(name),
+        expression,
+      ]),
+    ),
   )
 }
 
-/** The n-th steps of all fields make one layer. */
-function steps(plan: Plan): Layer[] {
-  const depth = Math.max(0, ...plan.fields.map(({ sql }) => sql.steps.length))
-  return Array.from({ length: depth }, (_, index) => plan.fields.flatMap((planned) => stepOf(planned, index)))
+function ofKind(plan: Plan, kind: Kind): PlannedField[] {
+  return plan.fields.filter(({ sql }) => sql.kind === kind)
 }
 
-function stepOf({ at, sql }: PlannedField, index: number): Layer {
-  return Object.entries(sql.steps[index] ?? {}).map(([name, expression]) => [at.step(name), expression])
-}
-
-function period({ period: planned }: Plan): Layer {
-  if (!planned) return []
-  const { start, end, at } = planned
-  return [[at.value, `CASE WHEN ${start.at.value} = ${end.at.value} THEN ${start.at.value} END`]]
-}
-
-function totalWarning(): string {
-  return report({
-    column: null,
-    field: null,
-    value: 'c0',
-    rule: 'row.total',
-    message: text('This line only sums up others and was left out.'),
-    suggestion: text('Nothing to do. If it is a line of its own, give it a date and all its names.'),
+/** The cells of a line that are not plain, read in one list; NULL for a line where all are. */
+function longWay(plan: Plan, kind: Kind): Layer {
+  const fields = ofKind(plan, kind)
+  if (fields.length === 0) return []
+  const entries = fields.map(({ at, sql }) => {
+    const known = Object.entries(sql.entry ?? {}).map(([name, value]) => `${name}: ${value}`)
+    return `{${[`c: CASE WHEN ${at.plain} THEN NULL ELSE ${at.cell} END`, ...known].join(', ')}}`
   })
+  const cleaned = withMembers(`[${entries.join(', ')}]`, [
+    ['z', trimmed('e.c')],
+    ['x', unlessNothing('e.z')],
+  ])
+  const read = READERS[kind](cleaned, plan.input.styles)
+  const plain = fields.map(({ at }) => at.plain).join(' AND ')
+  return [[kind, `CASE WHEN ${plain} THEN NULL ELSE list_transform(${read}, lambda e: {v: e.v, p: e.p}) END`]]
+}
+
+function fieldValue(plan: Plan, planned: PlannedField): Layer {
+  const { at, sql } = planned
+  if (!sql.kind) {
+    const value =
+      sql.plain === 'false'
+        ? sql.value!
+        : `CASE WHEN ${at.plain} THEN ${sql.plainValue} ELSE ${sql.value} END`
+    return [
+      [at.value, value],
+      [at.problem, sql.problem ?? 'CAST(NULL AS VARCHAR)'],
+    ]
+  }
+  const place = ofKind(plan, sql.kind).indexOf(planned) + 1
+  return [
+    [at.value, `CASE WHEN ${at.plain} THEN ${sql.plainValue} ELSE ${sql.kind}[${place}].v END`],
+    [at.problem, `CASE WHEN ${at.plain} THEN NULL ELSE ${sql.kind}[${place}].p END`],
+  ]
+}
+
+function periodDay({ period }: Plan): Layer {
+  if (!period) return []
+  const { start, end, at } = period
+  return [[at.value, `CASE WHEN ${start.at.value} = ${end.at.value} THEN ${start.at.value} END`]]
 }

@@ -108,7 +108,7 @@ describe('Any table that is written as CSV', () => {
         expect(file.rows.map((row) => row.flaw).filter(Boolean)).toEqual([])
         expect(file.rows.map((row) => [row.line, ...row.values])).toEqual(expected)
       }),
-      { numRuns: 4000 },
+      { numRuns: 300 },
     )
   })
 })
@@ -139,7 +139,7 @@ describe('Any bytes at all', () => {
           ).toBe(true)
         },
       ),
-      { numRuns: 4000 },
+      { numRuns: 300 },
     )
   })
 })

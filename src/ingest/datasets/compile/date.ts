@@ -1,8 +1,8 @@
 /** Dates. The order of day and month is taken from the whole file or not at all: it is never guessed. */
 import type { Field } from '../dataset.ts'
 import type { Styles } from '../profile.ts'
-import { concat, matches, text } from '../sql-text.ts'
-import type { FieldColumns, FieldProblem, FieldSql } from './field-sql.ts'
+import { matches, text } from '../sql-text.ts'
+import { type FieldColumns, type FieldSql, findingOf, withMembers } from './field-sql.ts'
 import { MONTHS } from './months.ts'
 
 /** Every date there is from 1900 to 2099, but 29 February: no cast is needed to know that it exists. */
@@ -37,42 +37,50 @@ const KINDS: Record<string, { pattern: string; reading: string }> = {
 const OTHER_READING = '\\3-\\1-\\2'
 const SERIAL = '[34][0-9]{4}(?:\\.[0-9]+)?'
 
-export function dateSql(field: Field, styles: Styles, at: FieldColumns): FieldSql {
-  const { cleaned, step } = at
-  const plainText = step('l')
-  const [kind, first, other] = [step('k'), step('a'), step('b')]
-  const [firstDay, otherDay, day] = [step('t'), step('u'), step('w')]
-  const kinds = Object.entries(KINDS)
-  const steps = [
-    { l: `CASE WHEN ${cleaned} IS NULL THEN NULL ELSE lower(strip_accents(${cleaned})) END` },
-    {
-      k: `CASE WHEN ${plainText} IS NULL THEN NULL ${kinds.map(([name, { pattern }]) => `WHEN ${matches(plainText, pattern)} THEN ${text(name)}`).join(' ')} WHEN ${matches(plainText, SERIAL)} THEN 'serial' ELSE 'none' END`,
-    },
-    {
-      a: `CASE ${kind} ${kinds.map(([name, { pattern, reading }]) => `WHEN ${text(name)} THEN ${reads(plainText, pattern, reading)}`).join(' ')} END`,
-      b: `CASE WHEN ${kind} = 'either' THEN ${reads(plainText, KINDS.either!.pattern, OTHER_READING)} END`,
-    },
-    { t: dayOf(first), u: dayOf(other) },
-    { w: chosen(kind, firstDay, otherDay, styles.dates) },
-  ]
-  const problem = [
-    `CASE WHEN ${kind} IS NULL THEN NULL`,
-    `WHEN ${kind} = 'serial' THEN 'date.excel_serial'`,
-    `WHEN ${kind} = 'none' THEN 'date.invalid'`,
-    `WHEN ${day} IS NULL AND ${firstDay} IS NOT NULL AND ${otherDay} IS NOT NULL THEN 'date.ambiguous'`,
-    `WHEN ${day} IS NULL AND (${firstDay} IS NOT NULL OR ${otherDay} IS NOT NULL) THEN 'date.order'`,
-    `WHEN ${day} IS NULL THEN 'date.impossible'`,
-    `WHEN ${day} NOT BETWEEN DATE '1900-01-01' AND DATE '2099-12-31' THEN 'date.implausible' END`,
-  ].join(' ')
+export function dateSql(field: Field, at: FieldColumns): FieldSql {
   return {
+    first: [],
     plain: matches(at.cell, field.required && !field.period ? PLAIN : `(?:${PLAIN})?`),
     plainValue: `nullif(${at.cell}, '')`,
-    steps,
-    value: `CASE WHEN year(${day}) BETWEEN 1900 AND 2099 THEN CAST(${day} AS VARCHAR) END`,
-    problem,
-    problems: problemsOf(field, cleaned, firstDay, otherDay),
+    kind: 'date',
+    entry: { severity: field.severity === 'warning' ? `'W'` : `'E'` },
     json: 'quoted',
   }
+}
+
+/** Entries with `x`, the cleaned cell, become entries with `v` and `p`. */
+export function readDates(list: string, styles: Styles): string {
+  const kinds = Object.entries(KINDS)
+  const readings = kinds.map(
+    ([kind, { pattern, reading }]) => `WHEN ${text(kind)} THEN ${reads('e.l', pattern, reading)}`,
+  )
+  const which = kinds.map(([kind, { pattern }]) => `WHEN ${matches('e.l', pattern)} THEN ${text(kind)}`)
+  const fails = (rule: string, suggestion?: string) => findingOf('e.severity', rule, suggestion)
+  return withMembers(list, [
+    ['l', 'CASE WHEN e.x IS NULL THEN NULL ELSE lower(strip_accents(e.x)) END'],
+    [
+      'k',
+      `CASE WHEN e.l IS NULL THEN NULL ${which.join(' ')} WHEN ${matches('e.l', SERIAL)} THEN 'serial' ELSE 'none' END`,
+    ],
+    ['a', `CASE e.k ${readings.join(' ')} END`],
+    ['b', `CASE WHEN e.k = 'either' THEN ${reads('e.l', KINDS.either!.pattern, OTHER_READING)} END`],
+    ['t', dayOf('e.a')],
+    ['u', dayOf('e.b')],
+    ['w', chosen('e.k', 'e.t', 'e.u', styles.dates)],
+    ['v', 'CASE WHEN year(e.w) BETWEEN 1900 AND 2099 THEN CAST(e.w AS VARCHAR) END'],
+    [
+      'p',
+      [
+        'CASE WHEN e.k IS NULL THEN NULL',
+        `WHEN e.k = 'serial' THEN ${fails('date.excel_serial', serialReading())}`,
+        `WHEN e.k = 'none' THEN ${fails('date.invalid')}`,
+        `WHEN e.w IS NULL AND e.t IS NOT NULL AND e.u IS NOT NULL THEN ${fails('date.ambiguous', bothReadings())}`,
+        `WHEN e.w IS NULL AND (e.t IS NOT NULL OR e.u IS NOT NULL) THEN ${fails('date.order', onlyReading())}`,
+        `WHEN e.w IS NULL THEN ${fails('date.impossible')}`,
+        `WHEN e.v IS NULL THEN ${fails('date.implausible')} END`,
+      ].join(' '),
+    ],
+  ])
 }
 
 function reads(value: string, pattern: string, reading: string): string {
@@ -99,59 +107,17 @@ function chosen(kind: string, first: string, other: string, order: Styles['dates
   return `CASE WHEN ${kind} IS NULL THEN NULL WHEN ${kind} = 'either' THEN ${settled} ELSE ${first} END`
 }
 
-function problemsOf(field: Field, cleaned: string, first: string, other: string): FieldProblem[] {
-  const severity = field.severity ?? 'error'
-  const serial = `CAST(DATE '1899-12-30' + CAST(floor(CAST(${cleaned} AS DECIMAL(18, 9))) AS INTEGER) AS VARCHAR)`
-  return [
-    {
-      rule: 'date.excel_serial',
-      severity,
-      message: text('This is a spreadsheet’s day number, not a date.'),
-      suggestion: concat([
-        text('It may mean '),
-        serial,
-        text('. Format the column as a date before exporting, or write the date as YYYY-MM-DD.'),
-      ]),
-    },
-    {
-      rule: 'date.invalid',
-      severity,
-      message: text('This is not a date.'),
-      suggestion: text('Write it as YYYY-MM-DD.'),
-    },
-    {
-      rule: 'date.ambiguous',
-      severity,
-      message: text('Day and month cannot be told apart, and the file does not settle which comes first.'),
-      suggestion: concat([
-        text('It is either '),
-        `CAST(${first} AS VARCHAR)`,
-        text(' or '),
-        `CAST(${other} AS VARCHAR)`,
-        text('. Export dates as YYYY-MM-DD, or repair the line.'),
-      ]),
-    },
-    {
-      rule: 'date.order',
-      severity,
-      message: text('Day and month stand the other way round than in the rest of the file.'),
-      suggestion: concat([
-        text('It can only mean '),
-        `CAST(coalesce(${first}, ${other}) AS VARCHAR)`,
-        text('. Write it as YYYY-MM-DD.'),
-      ]),
-    },
-    {
-      rule: 'date.impossible',
-      severity,
-      message: text('There is no such day.'),
-      suggestion: text('Check the date in the source and write it as YYYY-MM-DD.'),
-    },
-    {
-      rule: 'date.implausible',
-      severity,
-      message: text('The year is before 1900 or after 2099.'),
-      suggestion: text('Check the date in the source and write it as YYYY-MM-DD.'),
-    },
-  ]
+function serialReading(): string {
+  const day = `CAST(DATE '1899-12-30' + CAST(floor(CAST(e.x AS DECIMAL(18, 9))) AS INTEGER) AS VARCHAR)`
+  const after = '. Format the column as a date before exporting, or write the date as YYYY-MM-DD.'
+  return `${text('It may mean ')}, ${day}, ${text(after)}`
+}
+
+function bothReadings(): string {
+  const after = '. Export dates as YYYY-MM-DD, or repair the line.'
+  return `${text('It is either ')}, CAST(e.t AS VARCHAR), ${text(' or ')}, CAST(e.u AS VARCHAR), ${text(after)}`
+}
+
+function onlyReading(): string {
+  return `${text('It can only mean ')}, CAST(coalesce(e.t, e.u) AS VARCHAR), ${text('. Write it as YYYY-MM-DD.')}`
 }

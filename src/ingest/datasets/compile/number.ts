@@ -2,18 +2,19 @@
 import type { Field } from '../dataset.ts'
 import type { MappedField } from '../map-headers.ts'
 import type { Styles } from '../profile.ts'
-import { concat, matches, replaced, text } from '../sql-text.ts'
-import { type FieldColumns, type FieldProblem, type FieldSql, withoutZeros } from './field-sql.ts'
+import { matches, replaced, text } from '../sql-text.ts'
+import { type FieldColumns, type FieldSql, findingOf, withMembers, withoutZeros } from './field-sql.ts'
 
 const SPACES = `'’\\s\\x{a0}\\x{202f}\\x{2009}`
-const CURRENCY = `(?:[A-Za-z]{1,3}\\$|\\p{Sc}|[A-Z]{3}|zł|Kč|kr\\.?|Fr\\.?|đ|VNĐ)`
+const BLANK = '[\\s\\x{a0}\\x{202f}]*'
+const CURRENCY = `(?:[A-Za-z]{1,3}\\$|\\p{Sc}|[A-Z]{3}|zł|Kč|kr\\.?|Fr\\.?|đ|VNĐ)?`
 const SIGN = '([-+−–])?'
 
-/** Sign, currency and percent sign may stand before or behind; groups: open, s1, s2, body, exponent, s3, percent. */
+/** Sign, currency and percent sign may stand before or behind. */
 const AMOUNT = [
-  `^(\\()?\\s*${SIGN}\\s*${CURRENCY}?[\\s\\x{a0}\\x{202f}]*${SIGN}\\s*`,
+  `^(\\()?\\s*${SIGN}\\s*${CURRENCY}${BLANK}${SIGN}\\s*`,
   `([0-9][0-9.,${SPACES}]*|[.,][0-9]+)([eE][-+]?[0-9]{1,3})?`,
-  `[\\s\\x{a0}\\x{202f}]*(-)?\\s*(%)?[\\s\\x{a0}\\x{202f}]*${CURRENCY}?\\s*\\)?$`,
+  `${BLANK}(-)?\\s*(%)?${BLANK}${CURRENCY}\\s*\\)?$`,
 ].join('')
 const GROUPS = `['open', 's1', 's2', 'body', 'exponent', 's3', 'percent']`
 
@@ -23,7 +24,7 @@ interface Marks {
   decimal: string
   group: string
 }
-const MARKS: Record<'dot' | 'comma', Marks> = {
+const MARKS: Record<Styles['decimal'], Marks> = {
   dot: { decimal: '\\.', group: ',' },
   comma: { decimal: ',', group: '\\.' },
 }
@@ -36,53 +37,59 @@ export function numberSql(field: Field, mapped: MappedField, styles: Styles, at:
   const digits = `(?:0|[1-9][0-9]{0,17}|[1-9][0-9]{0,2}(?:${marks.group}[0-9]{3}){1,5})`
   const fraction = whole || micros ? '' : `(?:${marks.decimal}[0-9]{1,18})?`
   const percent = field.type === 'percent' ? '%?' : ''
-  const plain = matches(at.cell, `${sign}${digits}${fraction}${percent}${field.required ? '' : '|'}`)
-
-  const { cleaned, step } = at
-  const amount = step('g')
-  const body = step('b')
-  const number = step('n')
-  const exact = step('d')
-  const hundredth = `${amount}.percent <> ''`
-  const minus = ['s1', 's2', 's3'].map((name) => `${amount}.${name} IN ('-', '−', '–')`).join(' OR ')
-  const steps = [
-    {
-      g: `CASE WHEN ${cleaned} IS NULL THEN NULL ELSE regexp_extract(${cleaned}, ${text(AMOUNT)}, ${GROUPS}) END`,
-    },
-    { b: `rtrim(${amount}.body, ${text(" '’\u00a0\u202f\u2009")})` },
-    {
-      n: `CASE WHEN ${readable(body, marks, whole)} THEN concat(CASE WHEN ${minus} OR ${amount}.open <> '' THEN '-' ELSE '' END, ${tidy(canonical(body, styles.decimal))}, ${amount}.exponent) END`,
-    },
-    { d: `CASE WHEN ${number} IS NULL THEN NULL ELSE TRY_CAST(${number} AS DECIMAL(38, 9)) END` },
-  ]
-  const scaled = `CASE WHEN ${hundredth} THEN ${times(exact, '0.01')} ELSE ${exact} END`
-  const value = whole
-    ? `CASE WHEN ${exact} % 1 = 0 AND abs(${exact}) <= ${BIGGEST} AND NOT ${hundredth} THEN CAST(CAST(${exact} AS HUGEINT) AS VARCHAR) END`
-    : micros
-      ? withoutZeros(times(exact, '0.000001'))
-      : `CASE WHEN ${exact} IS NULL THEN NULL WHEN ${amount}.exponent = '' AND NOT ${hundredth} THEN ${number} ELSE ${withoutZeros(scaled)} END`
-  const problem = [
-    `CASE WHEN ${cleaned} IS NULL THEN NULL`,
-    `WHEN ${matches(cleaned, '[<>≤≥].*')} THEN 'value.censored'`,
-    `WHEN ${body} = '' THEN 'number.invalid'`,
-    `WHEN ${number} IS NULL THEN 'number.style'`,
-    `WHEN ${exact} IS NULL THEN 'number.overflow'`,
-    whole ? `WHEN ${exact} % 1 <> 0 OR ${hundredth} THEN 'integer.fraction'` : '',
-    whole ? `WHEN abs(${exact}) > ${BIGGEST} THEN 'number.overflow'` : '',
-    'END',
-  ].join(' ')
   return {
-    plain,
+    first: [],
+    plain: matches(at.cell, `${sign}${digits}${fraction}${percent}${field.required ? '' : '|'}`),
     plainValue: plainValue(at.cell, styles.decimal, field, micros),
-    steps,
-    value,
-    problem,
-    problems: problemsOf(body, styles, field),
+    kind: 'number',
+    entry: {
+      whole: String(whole),
+      micros: String(micros),
+      severity: field.severity === 'warning' ? `'W'` : `'E'`,
+    },
     json: 'raw',
   }
 }
 
-function plainValue(cell: string, style: 'dot' | 'comma', field: Field, micros: boolean): string {
+/** Entries with `x`, the cleaned cell, become entries with `v` and `p`. */
+export function readNumbers(list: string, styles: Styles): string {
+  const style = styles.decimal
+  const minus = ['s1', 's2', 's3'].map((name) => `e.g.${name} IN ('-', '−', '–')`).join(' OR ')
+  const hundredth = `e.g.percent <> ''`
+  const scaled = `CASE WHEN ${hundredth} THEN ${times('e.d', '0.01')} WHEN e.micros THEN ${times('e.d', '0.000001')} ELSE e.d END`
+  return withMembers(list, [
+    ['g', `CASE WHEN e.x IS NULL THEN NULL ELSE regexp_extract(e.x, ${text(AMOUNT)}, ${GROUPS}) END`],
+    ['b', `rtrim(e.g.body, ${text(" '’\u00a0\u202f\u2009")})`],
+    [
+      'n',
+      `CASE WHEN ${readable('e.b', MARKS[style])} THEN concat(CASE WHEN ${minus} OR e.g.open <> '' THEN '-' ELSE '' END, ${tidy(canonical('e.b', style))}, e.g.exponent) END`,
+    ],
+    ['d', 'CASE WHEN e.n IS NULL THEN NULL ELSE TRY_CAST(e.n AS DECIMAL(38, 9)) END'],
+    [
+      'v',
+      [
+        'CASE WHEN e.d IS NULL THEN NULL',
+        `WHEN e.whole THEN CASE WHEN e.d % 1 = 0 AND abs(e.d) <= ${BIGGEST} AND NOT ${hundredth} THEN CAST(CAST(e.d AS HUGEINT) AS VARCHAR) END`,
+        `WHEN e.g.exponent = '' AND NOT ${hundredth} AND NOT e.micros THEN e.n`,
+        `ELSE ${withoutZeros(scaled)} END`,
+      ].join(' '),
+    ],
+    [
+      'p',
+      [
+        'CASE WHEN e.x IS NULL THEN NULL',
+        `WHEN ${matches('e.x', '[<>≤≥].*')} THEN ${findingOf(`'W'`, 'value.censored')}`,
+        `WHEN e.b = '' THEN ${findingOf('e.severity', 'number.invalid')}`,
+        `WHEN e.n IS NULL THEN ${findingOf('e.severity', 'number.style', bothReadings())}`,
+        `WHEN e.d IS NULL OR (e.whole AND abs(e.d) > ${BIGGEST}) THEN ${findingOf('e.severity', 'number.overflow')}`,
+        `WHEN e.whole AND (e.d % 1 <> 0 OR ${hundredth}) THEN ${findingOf('e.severity', 'integer.fraction')}`,
+        'END',
+      ].join(' '),
+    ],
+  ])
+}
+
+function plainValue(cell: string, style: Styles['decimal'], field: Field, micros: boolean): string {
   const number =
     style === 'dot' ? `replace(${cell}, ',', '')` : `replace(replace(${cell}, '.', ''), ',', '.')`
   if (micros) return withoutZeros(times(`CAST(nullif(${number}, '') AS DECIMAL(29, 0))`, '0.000001'))
@@ -97,21 +104,20 @@ function times(exact: string, factor: '0.01' | '0.000001'): string {
   return `CAST(${exact} AS DECIMAL(29, ${factor === '0.01' ? 9 : 3})) * CAST(${factor} AS ${type})`
 }
 
-/** True for a body that can be read in this style and in no other. */
-function readable(body: string, { decimal, group }: Marks, whole: boolean): string {
+function readable(body: string, { decimal, group }: Marks): string {
   const separator = `[${group}${SPACES}]`
   const forms = [
     `[0-9]+(?:${decimal}[0-9]*)?`,
     `${decimal}[0-9]+`,
     `[0-9]{1,3}(?:${separator}[0-9]{3})+(?:${decimal}[0-9]*)?`,
-    `[0-9]{1,2}(?:,[0-9]{2})+,[0-9]{3}(?:${decimal}[0-9]*)?`,
+    ...(group === ',' ? [`[0-9]{1,2}(?:,[0-9]{2})+,[0-9]{3}(?:${decimal}[0-9]*)?`] : []),
   ]
-  const fits = matches(body, (group === ',' ? forms : forms.slice(0, 3)).join('|'))
   // 1.234 where whole numbers are expected is a thousand of the other style, not one and a bit.
-  return whole ? `${fits} AND NOT ${matches(body, `[1-9][0-9]{0,2}${decimal}[0-9]{3}`)}` : fits
+  const otherThousand = `e.whole AND ${matches(body, `[1-9][0-9]{0,2}${decimal}[0-9]{3}`)}`
+  return `${matches(body, forms.join('|'))} AND NOT (${otherThousand})`
 }
 
-function canonical(body: string, style: 'dot' | 'comma'): string {
+function canonical(body: string, style: Styles['decimal']): string {
   return style === 'dot'
     ? replaced(body, '[^0-9.]', '')
     : `replace(${replaced(body, '[^0-9,]', '')}, ',', '.')`
@@ -122,47 +128,12 @@ function tidy(number: string): string {
   return `regexp_replace(regexp_replace(rtrim(${number}, '.'), '^\\.', '0.'), '^0+([0-9])', '\\1')`
 }
 
-function problemsOf(body: string, styles: Styles, field: Field): FieldProblem[] {
-  const severity = field.severity ?? 'error'
-  const mark = styles.decimal === 'dot' ? 'a decimal point' : 'a decimal comma'
-  const point = `nullif(${canonical(body, 'dot')}, '')`
-  const comma = `nullif(${canonical(body, 'comma')}, '')`
+function bothReadings(): string {
   return [
-    {
-      rule: 'value.censored',
-      severity: 'warning',
-      message: text('The export gives only a bound here, not a number.'),
-      suggestion: text('Nothing is stored for this value. If you know the number, repair the line with it.'),
-    },
-    {
-      rule: 'number.invalid',
-      severity,
-      message: text('This is not a number.'),
-      suggestion: text(`Write digits with ${mark}, or leave the cell empty.`),
-    },
-    {
-      rule: 'number.style',
-      severity,
-      message: text(`This number is not written like the others in the file, which use ${mark}.`),
-      suggestion: concat([
-        text('With a decimal point it reads '),
-        point,
-        text(', with a decimal comma '),
-        comma,
-        text('. Write the one that is meant, without separators between thousands.'),
-      ]),
-    },
-    {
-      rule: 'number.overflow',
-      severity,
-      message: text('This number is too large.'),
-      suggestion: text('Check the value in the source; numbers up to 9223372036854775807 can be stored.'),
-    },
-    {
-      rule: 'integer.fraction',
-      severity,
-      message: text('A whole number is expected here, and this one has a fraction.'),
-      suggestion: text('Check that the right column was exported; write a whole number.'),
-    },
-  ]
+    text('With a decimal point it reads '),
+    canonical('e.b', 'dot'),
+    text(', with a decimal comma '),
+    canonical('e.b', 'comma'),
+    text('. Write the one that is meant, without separators between thousands.'),
+  ].join(', ')
 }

@@ -3,7 +3,7 @@ import { type Dataset, type Field, type RowType, titleOf } from '../dataset.ts'
 import type { HeaderMap, MappedField } from '../map-headers.ts'
 import type { Period } from '../preamble.ts'
 import type { Styles } from '../profile.ts'
-import { currencySql, enumSql } from './choice.ts'
+import { choiceSql } from './choice.ts'
 import { dateSql } from './date.ts'
 import { columnsOf, type FieldColumns, type FieldSql } from './field-sql.ts'
 import { idSql } from './id.ts'
@@ -54,7 +54,7 @@ export function planFields(input: CompileInput): Plan {
   const fields = Object.entries(map.fields).map(([name, mapped], index): PlannedField => {
     const declared = dataset.fields[name]!
     const required = (declared.required ?? false) || identities.has(name)
-    const at = columnsOf(index)
+    const at = columnsOf(index, cellOf(input, name, mapped.column, index))
     const field = { ...declared, required }
     return {
       name,
@@ -79,6 +79,11 @@ export function identityField(row: RowType, map: HeaderMap): string | undefined 
   return id && map.fields[id] ? id : name
 }
 
+/** The file's own column; a remembered value takes the place of what is written in a column of its own. */
+function cellOf(input: CompileInput, name: string, column: number, index: number): string {
+  return Object.keys(input.values?.[name] ?? {}).length > 0 ? `f${index}_c` : `c${column}`
+}
+
 function sqlOf(field: Field, mapped: MappedField, styles: Styles, at: FieldColumns): FieldSql {
   switch (field.type) {
     case 'text':
@@ -86,12 +91,11 @@ function sqlOf(field: Field, mapped: MappedField, styles: Styles, at: FieldColum
     case 'id':
       return idSql(field, at)
     case 'date':
-      return dateSql(field, styles, at)
+      return dateSql(field, at)
     case 'currency':
-      return currencySql(field, at)
     case 'enum':
     case 'boolean':
-      return enumSql(field, at)
+      return choiceSql(field, at)
     default:
       return numberSql(field, mapped, styles, at)
   }
@@ -103,7 +107,8 @@ function addDay(plan: Plan): void {
     if (field.type !== 'date' || !field.period || plan.byName.has(name)) continue
     const start = plan.byName.get(field.period.start)
     const end = plan.byName.get(field.period.end)
-    if (start && end) plan.period = { name, field, start, end, at: columnsOf(plan.fields.length) }
+    if (start && end)
+      plan.period = { name, field, start, end, at: columnsOf(plan.fields.length, start.at.cell) }
     else if (preamblePeriod && preamblePeriod.start === preamblePeriod.end) {
       plan.constants[name] = preamblePeriod.start
     }

@@ -1,302 +1,246 @@
-/** Everything that can be wrong with a line, each as a JSON object or NULL; and a cheap test that nothing is. */
-import type { Comparison, Severity } from '../dataset.ts'
+/**
+ * Everything that can be wrong with a line. A finding is a short text (whose column, severity, rule, suggestion);
+ * only the lines that have one pay for turning them into JSON.
+ */
+import type { Severity } from '../dataset.ts'
 import { text } from '../sql-text.ts'
-import { FLAWS } from './flaws.ts'
+import { finding, SEPARATOR } from './field-sql.ts'
 import { headerCurrency, type Plan, type PlannedField } from './plan.ts'
+import { WORDS, type Words } from './words.ts'
 
 interface Finding {
-  severity: Severity
   /** SQL that is true where the rule is broken. */
   when: string
+  /** SQL of the finding's text. */
   sql: string
 }
 
-interface Report {
-  column: string | null
-  field: string | null
-  /** SQL of the value to be shown. */
-  value: string
-  rule: string
-  /** SQL */
-  message: string
-  suggestion: string
-}
-
 export interface Findings {
-  /** True where anything may be wrong: only then are the problems put together. */
+  /** True where anything may be wrong: only then are the findings gathered. */
   suspect: string
+  /** The list of findings. */
+  gathered: string
+  /** JSON objects, joined by commas, of the findings in the column `found`. */
   errors: string
   warnings: string
 }
 
-const COMPARED: Record<Comparison, string> = {
-  '<=': '<=',
-  '<': '<',
-  '=': '=',
-  '>=': '>=',
-  '>': '>',
-  '<>': '<>',
+/** Columns to report on, by number: those of the file, and three that belong to no field. */
+interface Reported {
+  /** `"column":…,"field":…` */
+  head: string
+  /** SQL of the value shown. */
+  value: string
 }
 
 export function findingsOf(plan: Plan): Findings {
+  const columns: Reported[] = []
+  const words: Record<string, Words> = { ...WORDS }
+  const line = reported(null, null, `nullif(extra, '')`)
   const values = [
-    ...plan.fields.flatMap((planned) => [...typeFindings(planned), ...ruleFindings(planned)]),
-    ...periodFindings(plan),
-    ...crossFindings(plan),
-    ...currencyFindings(plan),
-    ...duplicateFindings(plan),
+    ...plan.fields.flatMap(fieldFindings),
+    ...periodFindings(),
+    ...crossFindings(),
+    ...currencyFindings(),
+    ...duplicateFindings(),
   ]
-  const whole = [...structureFindings(), ...replacementFindings(plan)]
+  const structure: Finding = {
+    when: `flaw <> ''`,
+    sql: `concat('${line}${SEPARATOR}E${SEPARATOR}structure.', flaw, '${SEPARATOR}')`,
+  }
+  const replacement = replacementFinding()
+  const all = [structure, replacement, ...values]
+  // Of a line that could not be read at all only that is said.
+  const lost = `flaw IN ('not_json', 'line_too_long', 'unterminated_quote')`
   return {
-    suspect: [...whole, ...values].map(({ when }) => `(${when})`).join(' OR '),
-    errors: listed('error'),
-    warnings: listed('warning'),
+    suspect: all.map(({ when }) => `(${when})`).join(' OR '),
+    gathered: `CASE WHEN ${lost} THEN [${structure.sql}] ELSE list_filter([${all.map(({ when, sql }) => `CASE WHEN ${when} THEN ${sql} END`).join(',\n  ')}], lambda x: x IS NOT NULL) END`,
+    errors: reports('E'),
+    warnings: reports('W'),
   }
 
-  /** Of a line that could not be read at all only that is said. */
-  function listed(severity: Severity): string {
-    const cases = (findings: Finding[]) =>
-      findings
-        .filter((finding) => finding.severity === severity)
-        .map(({ when, sql }) => `CASE WHEN ${when} THEN ${sql} END`)
-    const all = [...cases(whole), ...cases(values)]
-    const only = cases(whole)
-    const lost = `flaw IN ('not_json', 'line_too_long', 'unterminated_quote')`
-    return `CASE WHEN ${lost} THEN ${joined(only)} ELSE ${joined(all)} END`
+  function reported(column: string | null, field: string | null, value: string): number {
+    columns.push({ head: `"column":${JSON.stringify(column)},"field":${JSON.stringify(field)}`, value })
+    return columns.length
   }
-}
 
-function joined(cases: string[]): string {
-  return cases.length > 0 ? `concat_ws(',', ${cases.join(', ')})` : `''`
-}
-
-function typeFindings({ name, mapped, at, sql }: PlannedField): Finding[] {
-  return sql.problems.map(({ rule, message, suggestion, severity }) => ({
-    severity,
-    when: `${at.problem} = ${text(rule)}`,
-    sql: report({ column: mapped.header, field: name, value: at.cell, rule, message, suggestion }),
-  }))
-}
-
-function ruleFindings({ name, title, field, mapped, at, required }: PlannedField): Finding[] {
-  const severity = field.severity ?? 'error'
-  const number = `CAST(${at.value} AS DECIMAL(38, 9))`
-  const findings: Finding[] = []
-  if (required) {
-    const when = `${at.value} IS NULL AND ${at.problem} IS NULL`
-    add(
-      when,
-      'required.missing',
-      `${title} is empty.`,
-      'Fill it in and upload again, or repair the line.',
-      'error',
-    )
-  }
-  if (field.min === 0) {
-    const when = `starts_with(${at.value}, '-') AND ${number} < 0`
-    add(when, 'number.min', `${title} is below 0.`, 'Check the sign and the column in the source.')
-  } else if (field.min !== undefined) {
-    add(
-      `${number} < ${Number(field.min)}`,
-      'number.min',
-      `${title} is below ${field.min}.`,
-      'Check the value in the source.',
-    )
-  }
-  if (field.max !== undefined) {
-    add(
-      `${number} > ${Number(field.max)}`,
-      'number.max',
-      `${title} is above ${field.max}.`,
-      'Check the value in the source.',
-    )
-  }
-  if (field.scale !== undefined) {
-    const when = `strlen(split_part(${at.value}, '.', 2)) > ${Number(field.scale)}`
-    add(
-      when,
-      'number.scale',
-      `${title} has more than ${field.scale} digits after the decimal point.`,
-      'Round it in the source.',
-    )
-  }
-  if (field.maxLength !== undefined) {
-    const when = `length(${at.value}) > ${Number(field.maxLength)}`
-    add(
-      when,
-      'text.too_long',
-      `${title} is longer than ${field.maxLength} characters.`,
-      'Shorten it in the source.',
-    )
-  }
-  if (field.pattern !== undefined) {
-    const when = `NOT regexp_full_match(${at.value}, ${text(field.pattern)})`
-    add(
-      when,
-      'text.pattern',
-      `${title} does not have the form that is expected.`,
-      `It must match ${field.pattern}.`,
-    )
-  }
-  return findings
-
-  function add(
-    when: string,
-    rule: string,
-    message: string,
-    suggestion: string,
-    as: Severity = severity,
-  ): void {
-    const sql = report({
-      column: mapped.header,
-      field: name,
-      value: at.cell,
-      rule,
-      message: text(message),
-      suggestion: text(suggestion),
-    })
-    findings.push({ severity: as, when, sql })
-  }
-}
-
-function periodFindings({ period }: Plan): Finding[] {
-  if (!period) return []
-  const { start, end, name } = period
-  const both = `concat(${start.at.value}, ' – ', ${end.at.value})`
-  return [
-    {
-      severity: 'error',
-      when: `${start.at.value} <> ${end.at.value}`,
-      sql: report({
-        column: start.mapped.header,
-        field: name,
-        value: both,
-        rule: 'period.longer_than_day',
-        message: text('This line covers more than one day, and each must be of one day.'),
-        suggestion: text('Export the report again with a breakdown by day.'),
-      }),
-    },
-    {
-      severity: 'error',
-      when: `(${start.at.value} IS NULL AND ${start.at.problem} IS NULL) OR (${end.at.value} IS NULL AND ${end.at.problem} IS NULL)`,
-      sql: report({
-        column: start.mapped.header,
-        field: name,
-        value: start.at.cell,
-        rule: 'required.missing',
-        message: text('The day of this line is not known.'),
-        suggestion: text('Export the report again with a breakdown by day, or repair the line.'),
-      }),
-    },
-  ]
-}
-
-function crossFindings(plan: Plan): Finding[] {
-  return (plan.input.dataset.rules ?? []).flatMap(({ name, severity, compare, message, suggestion }) => {
-    const [left, comparison, right] = compare
-    const one = plan.byName.get(left)
-    const other = typeof right === 'number' ? String(Number(right)) : plan.byName.get(right)
-    if (!one || other === undefined) return []
-    return {
-      severity,
-      when: `NOT (${comparable(one)} ${COMPARED[comparison]} ${typeof other === 'string' ? other : comparable(other)})`,
-      sql: report({
-        column: one.mapped.header,
-        field: left,
-        value: one.at.cell,
-        rule: name,
-        message: text(message),
-        suggestion: text(suggestion ?? 'Check both values in the source.'),
-      }),
+  function fieldFindings({ name, title, field, mapped, at, required, sql }: PlannedField): Finding[] {
+    const column = reported(mapped.header, name, at.cell)
+    const number = `CAST(${at.value} AS DECIMAL(38, 9))`
+    const findings: Finding[] = []
+    if (sql.kind || sql.problem) {
+      findings.push({
+        when: `${at.problem} IS NOT NULL`,
+        sql: `concat('${column}${SEPARATOR}', ${at.problem})`,
+      })
     }
-  })
-}
+    const add = (when: string, rule: string, message: string, suggestion: string, as?: Severity) =>
+      findings.push({
+        when,
+        sql: own(column, as ?? field.severity ?? 'error', rule, { message, suggestion }),
+      })
 
-function comparable({ field, at }: PlannedField): string {
-  return ['integer', 'decimal', 'money', 'percent'].includes(field.type)
-    ? `CAST(${at.value} AS DECIMAL(38, 9))`
-    : at.value
-}
+    const look = 'Check the value in the source.'
+    if (required) {
+      const when = `${at.value} IS NULL AND ${at.problem} IS NULL`
+      add(
+        when,
+        'required.missing',
+        `${title} is empty.`,
+        'Fill it in and upload again, or repair the line.',
+        'error',
+      )
+    }
+    if (field.min === 0) {
+      const when = `starts_with(${at.value}, '-') AND ${number} < 0`
+      add(when, 'number.min', `${title} is below 0.`, 'Check the sign and the column in the source.')
+    } else if (field.min !== undefined) {
+      add(`${number} < ${Number(field.min)}`, 'number.min', `${title} is below ${field.min}.`, look)
+    }
+    if (field.max !== undefined) {
+      add(`${number} > ${Number(field.max)}`, 'number.max', `${title} is above ${field.max}.`, look)
+    }
+    if (field.scale !== undefined) {
+      const when = `strlen(split_part(${at.value}, '.', 2)) > ${Number(field.scale)}`
+      add(when, 'number.scale', `${title} has more than ${field.scale} digits after the decimal point.`, look)
+    }
+    if (field.maxLength !== undefined) {
+      const when = `length(${at.value}) > ${Number(field.maxLength)}`
+      add(
+        when,
+        'text.too_long',
+        `${title} is longer than ${field.maxLength} characters.`,
+        'Shorten it in the source.',
+      )
+    }
+    if (field.pattern !== undefined) {
+      const when = `NOT regexp_full_match(${at.value}, ${text(field.pattern)})`
+      add(
+        when,
+        'text.pattern',
+        `${title} does not have the form that is expected.`,
+        `It must match ${field.pattern}.`,
+      )
+    }
+    return findings
+  }
 
-function currencyFindings(plan: Plan): Finding[] {
-  const code = headerCurrency(plan)
-  const column = plan.fields.find(({ field }) => field.type === 'currency')
-  if (!code || !column) return []
-  return [
-    {
-      severity: 'warning',
-      when: `${column.at.value} <> ${text(code)}`,
-      sql: report({
-        column: column.mapped.header,
-        field: column.name,
-        value: column.at.cell,
-        rule: 'currency.differs',
-        message: text(`The header says that amounts are in ${code}, this line names another currency.`),
-        suggestion: text('The line’s own currency is stored. Check which one the amounts are in.'),
-      }),
-    },
-  ]
-}
+  /** A finding in words of its own. */
+  function own(column: number, severity: Severity, rule: string, said: Words): string {
+    words[`${rule}#${column}`] = said
+    return text(
+      `${column}${SEPARATOR}${severity === 'error' ? 'E' : 'W'}${SEPARATOR}${rule}#${column}${SEPARATOR}`,
+    )
+  }
 
-function duplicateFindings(plan: Plan): Finding[] {
-  return plan.fields.flatMap(({ name, mapped }) =>
-    mapped.duplicates.map((column) => ({
-      severity: 'warning' as const,
-      when: `c${column} <> c${mapped.column} AND c${column} <> ''`,
-      sql: report({
-        column: mapped.header,
-        field: name,
-        value: `c${column}`,
-        rule: 'header.duplicate_differs',
-        message: text('The header is there more than once, and this line’s values differ.'),
-        suggestion: text('The first column is used. Leave the other one out of the export if that is wrong.'),
-      }),
-    })),
-  )
-}
+  function known(column: number, severity: Severity, rule: string): string {
+    return `concat('${column}${SEPARATOR}', ${finding(severity, rule)})`
+  }
 
-function structureFindings(): Finding[] {
-  return Object.entries(FLAWS).map(([flaw, { message, suggestion }]) => ({
-    severity: 'error',
-    when: `flaw = ${text(flaw)}`,
-    sql: report({
-      column: null,
-      field: null,
-      value: `nullif(extra, '')`,
-      rule: `structure.${flaw}`,
-      message: text(message),
-      suggestion: text(suggestion),
-    }),
-  }))
-}
+  function periodFindings(): Finding[] {
+    if (!plan.period) return []
+    const { start, end, name } = plan.period
+    const column = reported(start.mapped.header, name, `concat_ws(' – ', ${start.at.value}, ${end.at.value})`)
+    const empty = [start, end].map(({ at }) => `(${at.value} IS NULL AND ${at.problem} IS NULL)`).join(' OR ')
+    return [
+      {
+        when: `${start.at.value} <> ${end.at.value}`,
+        sql: known(column, 'error', 'period.longer_than_day'),
+      },
+      {
+        when: empty,
+        sql: own(column, 'error', 'required.missing', {
+          message: 'The day of this line is not known.',
+          suggestion: 'Export the report again with a breakdown by day, or repair the line.',
+        }),
+      },
+    ]
+  }
 
-/** U+FFFD stands where a character was lost before the file reached us. */
-function replacementFindings(plan: Plan): Finding[] {
-  const lost = plan.input.map.headers
-  const columns = lost.map(
-    (_, column) => `CASE WHEN contains(c${column}, '\ufffd') THEN ${text(`“${lost[column]}”`)} END`,
-  )
-  return [
-    {
-      severity: 'warning',
+  function crossFindings(): Finding[] {
+    return (plan.input.dataset.rules ?? []).flatMap(({ name, severity, compare, message, suggestion }) => {
+      const [left, comparison, right] = compare
+      const one = plan.byName.get(left)
+      const other = typeof right === 'number' ? String(Number(right)) : comparable(plan.byName.get(right))
+      if (!one || other === undefined) return []
+      const column = reported(one.mapped.header, left, one.at.cell)
+      return {
+        when: `NOT (${comparable(one)} ${comparison} ${other})`,
+        sql: own(column, severity, name, {
+          message,
+          suggestion: suggestion ?? 'Check both values in the source.',
+        }),
+      }
+    })
+  }
+
+  function currencyFindings(): Finding[] {
+    const code = headerCurrency(plan)
+    const currency = plan.fields.find(({ field }) => field.type === 'currency')
+    if (!code || !currency) return []
+    const column = reported(currency.mapped.header, currency.name, currency.at.cell)
+    return [
+      {
+        when: `${currency.at.value} <> ${text(code)}`,
+        sql: own(column, 'warning', 'currency.differs', {
+          message: `The header says that amounts are in ${code}, this line names another currency.`,
+          suggestion: 'The line’s own currency is stored. Check which one the amounts are in.',
+        }),
+      },
+    ]
+  }
+
+  function duplicateFindings(): Finding[] {
+    return plan.fields.flatMap(({ name, mapped }) =>
+      mapped.duplicates.map((other) => ({
+        when: `c${other} <> c${mapped.column} AND c${other} <> ''`,
+        sql: known(reported(mapped.header, name, `c${other}`), 'warning', 'header.duplicate_differs'),
+      })),
+    )
+  }
+
+  /** U+FFFD stands where a character was lost before the file reached us. */
+  function replacementFinding(): Finding {
+    const names = plan.input.map.headers.map((header) => text(`“${header}”`))
+    const cells = plan.input.map.headers.map((_, column) => `c${column}`)
+    const where = `array_to_string(list_where([${names.join(', ')}], list_transform([${cells.join(', ')}], lambda x: contains(x, '\ufffd'))), ', ')`
+    return {
       when: `contains(raw, '\ufffd') AND flaw <> 'invalid_utf8'`,
-      sql: report({
-        column: null,
-        field: null,
-        value: `concat_ws(', ', ${columns.join(', ')})`,
-        rule: 'text.replacement_character',
-        message: text('A character was lost before the file was uploaded; � stands in its place.'),
-        suggestion: text('Export the file again as UTF-8, or repair the line.'),
-      }),
-    },
-  ]
+      sql: known(reported(null, null, where), 'warning', 'text.replacement_character'),
+    }
+  }
+
+  function reports(severity: 'E' | 'W'): string {
+    const part = (index: number) => `split_part(x, '${SEPARATOR}', ${index})`
+    const entries = Object.entries(words)
+    const keys = `[${entries.map(([key]) => text(key)).join(', ')}]`
+    const said = entries.map(([key, { message }]) =>
+      text(`,"rule":${JSON.stringify(key.split('#')[0])},"message":${JSON.stringify(message)},"suggestion":`),
+    )
+    const advice = entries.map(([, { suggestion }]) => text(JSON.stringify(suggestion)))
+    const at = `list_position(${keys}, ${part(3)})`
+    const column = `CAST(${part(1)} AS INTEGER)`
+    const heads = `[${columns.map(({ head }) => text(head)).join(', ')}]`
+    const shown = `[${columns.map(({ value }) => value).join(', ')}]`
+    const json = [
+      `concat('{"line":', line, ',', ${heads}[${column}], ',"value":'`,
+      `coalesce(CAST(to_json(left(${shown}[${column}], 200)) AS VARCHAR), 'null'), [${said.join(', ')}][${at}]`,
+      `CASE WHEN ${part(4)} <> '' THEN CAST(to_json(${part(4)}) AS VARCHAR) ELSE [${advice.join(', ')}][${at}] END, '}')`,
+    ].join(', ')
+    const chosen = `list_filter(found, lambda x: ${part(2)} = '${severity}')`
+    return `array_to_string(list_transform(${chosen}, lambda x: ${json}), ',')`
+  }
 }
 
-export function report({ column, field, value, rule, message, suggestion }: Report): string {
-  const head = `,"column":${JSON.stringify(column)},"field":${JSON.stringify(field)},"value":`
-  return [
-    `concat('{"line":', line, ${text(head)}, coalesce(CAST(to_json(left(${value}, 200)) AS VARCHAR), 'null')`,
-    `${text(`,"rule":${JSON.stringify(rule)},"message":`)}, to_json(${message})`,
-    `',"suggestion":', to_json(${suggestion}), '}')`,
-  ].join(', ')
+function comparable(planned: PlannedField | undefined): string | undefined {
+  if (!planned) return undefined
+  const { field, at } = planned
+  const isNumber = ['integer', 'decimal', 'money', 'percent'].includes(field.type)
+  return isNumber ? `CAST(${at.value} AS DECIMAL(38, 9))` : at.value
+}
+
+export function totalWarning(): string {
+  const { message, suggestion } = WORDS['row.total']!
+  const after = `,"rule":"row.total","message":${JSON.stringify(message)},"suggestion":${JSON.stringify(suggestion)}}`
+  return `concat('{"line":', line, ',"column":null,"field":null,"value":', CAST(to_json(left(c0, 200)) AS VARCHAR), ${text(after)})`
 }

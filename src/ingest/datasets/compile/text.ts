@@ -1,14 +1,12 @@
 /** Free text: trimmed, and nothing where the export writes a dash. Its rules are looked at with everyone else's. */
-import type { FieldColumns, FieldSql } from './field-sql.ts'
+import { type FieldColumns, type FieldSql, trimmed, unlessNothing } from './field-sql.ts'
 
 export function textSql(at: FieldColumns): FieldSql {
   return {
+    first: [{ x: trimmed(at.cell) }],
     plain: 'false',
-    plainValue: 'CAST(NULL AS VARCHAR)',
-    steps: [],
-    value: at.cleaned,
-    problem: 'CAST(NULL AS VARCHAR)',
-    problems: [],
+    plainValue: 'NULL',
+    value: unlessNothing(at.own('x')),
     json: 'escaped',
   }
 }

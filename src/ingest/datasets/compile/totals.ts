@@ -2,7 +2,7 @@
  * Lines that only sum up others. The word alone does not make one: a campaign may be called Total, and then its
  * line has a date and all the names it needs.
  */
-import { matches, text } from '../sql-text.ts'
+import { text } from '../sql-text.ts'
 import { identityField, type Plan, type PlannedField } from './plan.ts'
 
 const TOTAL =
@@ -50,7 +50,9 @@ export function isTotal(plan: Plan): string {
       : 'false'
   const cases = [
     lacking.length > 0 ? `WHEN ${lacking.join(' OR ')} THEN ${nameless} OR ${says(total)}` : '',
-    day ? `WHEN lower(${day.at.cleaned}) IN (${WHOLE_PERIOD.map(text).join(', ')}) THEN true` : '',
+    day
+      ? `WHEN list_contains([${WHOLE_PERIOD.map(text).join(', ')}], lower(trim(${day.at.cell}))) THEN true`
+      : '',
     day ? '' : `WHEN ${says([COUNTED, ...own].join('|'))} THEN true`,
     day ? '' : bareTotal(plan, named, says(total)),
   ].filter((part) => part !== '')
@@ -69,9 +71,4 @@ function bareTotal(plan: Plan, named: PlannedField[], says: string): string {
 
 function isEmpty({ at }: PlannedField): string {
   return `(${at.value} IS NULL AND ${at.problem} IS NULL)`
-}
-
-/** Patterns of a declaration are joined with ours, so each must stand alone. */
-export function totalPatternFits(cell: string, pattern: string): string {
-  return matches(cell, `(?i:${pattern})`)
 }
