@@ -4,13 +4,14 @@ import type { Benchmark } from './benchmark.ts'
 import { wrong } from './criteria.ts'
 import { BenchError } from './errors.ts'
 import { runBenchmark } from './harness.ts'
+import { ingest } from './ingest/ingest.ts'
 import { outbox } from './outbox/outbox.ts'
 import { jsonLine, tableFor } from './report.ts'
 import { recordResult } from './results.ts'
 import { type BenchServer, startBenchServer } from './server.ts'
 import { staging } from './staging/staging.ts'
 
-const BENCHMARKS: readonly Benchmark[] = [outbox, staging]
+const BENCHMARKS: readonly Benchmark[] = [outbox, ingest, staging]
 
 try {
   process.exitCode = await main(process.argv.slice(2))

@@ -5,3 +5,8 @@
 export { type EmbeddedServer, startEmbedded } from '../../dist/db/embedded/server.js'
 export { migrate } from '../../dist/db/migrate/migrate.js'
 export { VERSION } from '../../dist/version.js'
+export { createPool } from '../../dist/db/connection.js'
+export { inTransaction } from '../../dist/db/transaction.js'
+export { closeDuck } from '../../dist/ingest/duckdb.js'
+export { ingest } from '../../dist/ingest/ingest.js'
+export { addPack } from '../../dist/ingest/packs.js'

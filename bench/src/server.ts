@@ -14,6 +14,8 @@ export interface SessionOptions {
 export interface BenchDatabase {
   /** The superuser's address, for what a benchmark does beside the measured work, and for peers. */
   readonly url: string
+  /** The address of the product's worker. */
+  readonly workerUrl: string
   /** Sessions of the product's worker, acting as dot_executor. Closed with the database. */
   worker(options?: SessionOptions): Promise<pg.Client>
   superuser(): Promise<pg.Client>
@@ -97,6 +99,7 @@ function benchDatabase(server: EmbeddedServer, name: string, password: string): 
   }
   return {
     url,
+    workerUrl: workerUrl.toString(),
     async worker(options) {
       const client = await open(workerUrl.toString(), options)
       await client.query('set role dot_executor')

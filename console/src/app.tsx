@@ -1,20 +1,28 @@
 import { Frame } from './frame/frame.tsx'
+import { HeldProvider } from './live/held.tsx'
 import { PulseProvider } from './live/pulse.tsx'
 import { SystemProvider } from './live/system.tsx'
 import { MissingPage } from './missing-page.tsx'
-import { PAGES } from './pages.ts'
+import { pageAt } from './pages.ts'
+import { useLinks, usePath } from './route.ts'
 import { SessionGate } from './session/session.tsx'
 
+const isPage = (path: string) => pageAt(path) !== undefined
+
 export function App() {
-  const page = PAGES.find((candidate) => candidate.path === location.pathname)
-  const Content = page?.content ?? MissingPage
+  const path = usePath()
+  useLinks(isPage)
+  const found = pageAt(path)
+  const Content = found?.page.content ?? MissingPage
   return (
     <SessionGate>
       <PulseProvider>
         <SystemProvider>
-          <Frame title={page?.title ?? 'No such page'}>
-            <Content />
-          </Frame>
+          <HeldProvider>
+            <Frame title={found?.page.title ?? 'No such page'}>
+              <Content key={path} params={found?.params ?? {}} />
+            </Frame>
+          </HeldProvider>
         </SystemProvider>
       </PulseProvider>
     </SessionGate>

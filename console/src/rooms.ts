@@ -12,15 +12,14 @@ export const ROOMS: readonly Room[] = [
   {
     id: 'held',
     name: 'Held',
-    purpose: 'Files, API pulls and agents’ output will wait here until a person approves them.',
-    built: false,
+    purpose: 'Files, API pulls and agents’ output wait here until a person approves them.',
+    built: true,
   },
   {
     id: 'production',
     name: 'Production',
-    purpose:
-      'What was approved will be promoted into your tables in one transaction, and undone the same way.',
-    built: false,
+    purpose: 'What was approved is promoted into your tables in one transaction, and undone the same way.',
+    built: true,
   },
   {
     id: 'signals',

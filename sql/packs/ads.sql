@@ -68,7 +68,8 @@ begin
     execute format($sql$
       create table public.%1$I (
         id uuid primary key default gen_random_uuid(),
-        client_id uuid not null references public.clients (id),
+        -- Its campaign leads to the client; a second foreign key would only be checked once more for every row.
+        client_id uuid not null,
         platform text not null,
         campaign_id uuid not null references public.campaigns (id),
         ad_set_id uuid references public.ad_sets (id),
@@ -84,7 +85,8 @@ begin
         conversion_value numeric(18, 6),
         video_views bigint,
         created_at timestamptz not null default now(),
-        constraint %6$I unique nulls not distinct (campaign_id, ad_set_id, ad_id, date %7$s)
+        -- The ad first: it serves the foreign key, too, when an undo deletes ads.
+        constraint %6$I unique nulls not distinct (ad_id, ad_set_id, campaign_id, date %7$s)
       )
     $sql$, v_table, case v_table when 'demographic_metrics' then 'age text, gender text,' else '' end,
       v_table || '_impressions_not_negative', v_table || '_clicks_not_negative', v_table || '_spend_not_negative',

@@ -5,6 +5,7 @@ import { type Client, createPool, withClient } from '../db/connection.ts'
 import type { Database } from '../db/open.ts'
 import { type Caller, inTransaction } from '../db/transaction.ts'
 import { StagedoorError } from '../errors.ts'
+import { requireUpload } from '../ingest/uploads.ts'
 import { findRecord } from '../staging/records.ts'
 import { type GlobalOptions, withDatabase } from './context.ts'
 
@@ -24,6 +25,7 @@ export function userOption(): Option {
 /** What a command is about, which says in which workspace the member is looked for. */
 export interface Scope {
   readonly record?: string
+  readonly upload?: string
   /** Id or name. */
   readonly workspace?: string
   /** A person's decision: nobody but that person makes it, except where the whole server is theirs. */
@@ -37,9 +39,7 @@ export async function acting<T>(
   scope: Scope = {},
 ): Promise<T> {
   return withDatabase(options, async (database) => {
-    const named = options.as !== undefined || options.user !== undefined
-    if (scope.decides && !named) throw nobodyNamed(database)
-    const caller = named ? await memberOf(database, options, scope) : undefined
+    const caller = await callerFor(database, options, scope)
     const url = caller ? database.apiUrl : database.workerUrl
     const pool = createPool(url, { max: 1, purpose: 'cli', ...(!caller && { role: 'dot_executor' }) })
     try {
@@ -48,6 +48,21 @@ export async function acting<T>(
       await pool.end()
     }
   })
+}
+
+/** The member that --as or --user names; undefined: the back end itself. */
+export async function callerFor(
+  database: Database,
+  options: ActingOptions,
+  scope: Scope,
+): Promise<Caller | undefined> {
+  if (isNamed(options)) return memberOf(database, options, scope)
+  if (scope.decides) throw nobodyNamed(database, scope)
+  return undefined
+}
+
+export function isNamed({ as, user }: ActingOptions): boolean {
+  return as !== undefined || user !== undefined
 }
 
 /** People decide under stagedoor_reviewer, where their membership is checked; agents stay agents. */
@@ -73,31 +88,38 @@ async function memberOf(database: Database, options: ActingOptions, scope: Scope
 }
 
 /** A global record has no workspace and so no members: whoever it is, the database refuses them. */
-async function workspaceIn(client: Client, { record, workspace }: Scope): Promise<string | undefined> {
+async function workspaceIn(
+  client: Client,
+  { record, upload, workspace }: Scope,
+): Promise<string | undefined> {
   if (workspace !== undefined) return workspaceOf(client, workspace)
+  if (upload !== undefined) return (await requireUpload(client, upload)).workspace_id
   if (record === undefined) return undefined
   const found = await findRecord(client, record)
   if (!found) throw new StagedoorError('staging_not_found', { record })
   return found.workspace_id ?? undefined
 }
 
-const OVER_THE_API =
-  'The person does it over the API, with their own token: POST /api/staging/{id}/approve, reject or tick.'
+function overTheApi({ upload }: Scope): string {
+  return upload === undefined
+    ? 'The person does it over the API, with their own token: POST /api/staging/{id}/approve, reject or tick.'
+    : `The person does it in the console or over the API, with their own token: POST /api/uploads/${upload}/approve, reject or undo.`
+}
 
 /** Whoever holds the database's password could otherwise decide in anybody's name, and the audit would not show it. */
-function notTheirs({ decides }: Scope): StagedoorError {
-  const reason = decides
+function notTheirs(scope: Scope): StagedoorError {
+  const reason = scope.decides
     ? 'on your own database nobody decides in the name of another with --as or --user'
     : 'on your own database --user does not choose a person'
   return new StagedoorError(
     'permission_denied',
     { reason },
-    { message: `Refused: ${reason}`, hint: OVER_THE_API },
+    { message: `Refused: ${reason}`, hint: overTheApi(scope) },
   )
 }
 
 /** A login is nobody: that it decided would say nothing about who had looked. */
-function nobodyNamed({ kind }: Database): StagedoorError {
+function nobodyNamed({ kind }: Database, scope: Scope): StagedoorError {
   const reason = 'a person decides, not a login'
   return new StagedoorError(
     'permission_denied',
@@ -106,7 +128,7 @@ function nobodyNamed({ kind }: Database): StagedoorError {
       message: `Refused: ${reason}`,
       hint:
         kind === 'external'
-          ? OVER_THE_API
+          ? overTheApi(scope)
           : 'Say who: --as reviewer, or --user <id> with an id of `stagedoor member list`.',
     },
   )
@@ -119,9 +141,10 @@ function agentDecidesNothing(): StagedoorError {
   return new StagedoorError('permission_denied', { reason }, { message: `Refused: ${reason}`, hint })
 }
 
-function noSuchMember({ as, user }: ActingOptions, { record, workspace }: Scope): StagedoorError {
+function noSuchMember({ as, user }: ActingOptions, { record, upload, workspace }: Scope): StagedoorError {
   const who = [user, as && `with the role ${as}`].filter(Boolean).join(' ')
-  const where = record !== undefined ? ' in the workspace of the record' : workspace ? ` in ${workspace}` : ''
+  const held = record !== undefined ? 'record' : upload !== undefined ? 'upload' : undefined
+  const where = held ? ` in the workspace of the ${held}` : workspace ? ` in ${workspace}` : ''
   return new StagedoorError(
     'not_found',
     { what: `member ${who}${where}` },

@@ -3,17 +3,22 @@ import { Command, CommanderError } from 'commander'
 import { readConfig } from '../config.ts'
 import { StagedoorError } from '../errors.ts'
 import { VERSION } from '../version.ts'
+import { clientCommand } from './commands/client.ts'
 import { completionCommand } from './commands/completion.ts'
 import { configCommand } from './commands/config.ts'
+import { datasetCommand } from './commands/dataset.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { eventsCommand } from './commands/events.ts'
 import { gateCommand } from './commands/gate.ts'
+import { ingestCommand } from './commands/ingest.ts'
+import { lineageCommand } from './commands/lineage.ts'
 import { loginCommand } from './commands/login.ts'
 import { memberCommand, workspaceCommand } from './commands/member.ts'
 import { migrateCommand } from './commands/migrate.ts'
 import { stagingCommand } from './commands/staging/index.ts'
 import { startCommand } from './commands/start.ts'
 import { tokenCommand } from './commands/token.ts'
+import { uploadCommand } from './commands/upload.ts'
 import { reportError } from './output.ts'
 
 const AFTER_HELP = `
@@ -22,6 +27,7 @@ With DATABASE_URL nothing is created, opened or loaded without a command that sa
 
 Start here:
   $ stagedoor start                      run API, workers and console
+  $ stagedoor ingest FILE --dataset ads --platform meta
   $ stagedoor config                     see every setting and where it came from
   $ stagedoor migrate --plan             see what a migration would do to your database
   $ stagedoor doctor                     compare the database with what this version expects
@@ -47,6 +53,11 @@ export function createProgram(): Command {
     doctorCommand(),
     configCommand(),
     gateCommand(),
+    ingestCommand(),
+    uploadCommand(),
+    lineageCommand(),
+    datasetCommand(),
+    clientCommand(),
     stagingCommand(),
     eventsCommand(),
     workspaceCommand(),

@@ -15,6 +15,8 @@ import { eventTasks } from '../events/maintenance.ts'
 import { gateTasks } from '../gates/maintenance.ts'
 import { createServer } from '../http/server.ts'
 import { createTokenVerifier } from '../http/tokens.ts'
+import type { IngestContext } from '../ingest/ingest.ts'
+import { ingestTasks } from '../ingest/maintenance.ts'
 import { createDiskBlobStore } from '../staging/blobs/disk.ts'
 import type { BlobStore } from '../staging/blobs/store.ts'
 import { ORPHANS, stagingTasks } from '../staging/maintenance.ts'
@@ -25,6 +27,8 @@ export interface Serving {
 }
 
 const API_TIMEOUT_MS = 60_000
+/** Each file that is read takes one, and another now and then to say how far it is. */
+const READERS = 8
 
 /** Closes `database` when stopped, or when it could not start. */
 export async function serve(config: Config, database: Database): Promise<Serving> {
@@ -50,11 +54,24 @@ export async function serve(config: Config, database: Database): Promise<Serving
       closers,
       createPool(database.workerUrl, { role: 'dot_executor', max: 4, purpose: 'worker' }),
     )
+    // Of their own: a file that is being read holds one for as long as it takes.
+    const readers = open(
+      closers,
+      createPool(database.workerUrl, { role: 'dot_executor', max: READERS, purpose: 'reader' }),
+    )
     const blobs = createDiskBlobStore(join(config.home, 'blobs'))
-    const tasks = [...eventTasks, ...gateTasks, ...zoneTasks(database, blobs, log)]
+    const tasks = [
+      ...eventTasks,
+      ...gateTasks,
+      ...zoneTasks(database, blobs, log),
+      ...ingestTasks(config.home),
+    ]
     const maintenance = startMaintenance(workers, tasks, log)
     closers.push(() => maintenance.stop())
-    const url = await listen(config, database, pool, workers, log, closers, maintenance.health, blobs)
+    const url = await listen(config, database, pool, workers, log, closers, maintenance.health, blobs, {
+      pool: readers,
+      home: config.home,
+    })
     return { url, stop }
   } catch (error) {
     await stop()
@@ -76,6 +93,7 @@ async function listen(
   closers: (() => Promise<unknown>)[],
   workerHealth: ReturnType<typeof startMaintenance>['health'],
   blobs: BlobStore,
+  ingest: IngestContext,
 ): Promise<string> {
   const probe = createHealthProbe()
   const app = await createServer({
@@ -85,6 +103,7 @@ async function listen(
     log: log.child({}, config.logLevel === 'info' ? { level: 'warn' } : {}),
     tokens: createTokenVerifier(config, database.jwtSecret),
     blobs,
+    ingest,
     blobLimit: config.blobLimit,
     health: remembered(1000, async () => [...(await inTransaction(workers, probe)), workerHealth()]),
   })

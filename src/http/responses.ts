@@ -9,6 +9,8 @@ const REASONS = {
   409: 'in conflict with the present state',
   413: 'larger than the limit',
   416: 'the range is not within the bytes',
+  422: 'understood, but it cannot be done with this content',
+  429: 'too much at once',
 }
 
 export function problems(...statuses: (keyof typeof REASONS)[]) {

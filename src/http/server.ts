@@ -14,16 +14,20 @@ import type { Client, Pool } from '../db/connection.ts'
 import type { HealthCheck } from '../db/health.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { StagedoorError } from '../errors.ts'
+import type { IngestContext } from '../ingest/ingest.ts'
 import type { BlobStore } from '../staging/blobs/store.ts'
 import { watchArrivals } from './arrival.ts'
 import { serveConsole } from './console.ts'
 import { describeApi } from './openapi.ts'
 import { notFound, sendProblem } from './problem.ts'
+import { datasetRoutes } from './routes/datasets.ts'
 import { eventRoutes } from './routes/events.ts'
 import { gateRoutes } from './routes/gates.ts'
 import { healthRoutes } from './routes/health.ts'
+import { lineageRoutes } from './routes/lineage.ts'
 import { meRoutes } from './routes/me.ts'
 import { stagingRoutes } from './routes/staging.ts'
+import { uploadRoutes } from './routes/uploads.ts'
 import type { Principal, TokenVerifier } from './tokens.ts'
 
 export interface ApiContext {
@@ -33,6 +37,8 @@ export interface ApiContext {
   readonly tokens: TokenVerifier
   readonly health: () => Promise<HealthCheck[]>
   readonly blobs: BlobStore
+  /** Logged in as stagedoor_worker: reads files after the caller's right was checked. */
+  readonly ingest: IngestContext
   /** Largest blob in bytes; default 2 GiB. */
   readonly blobLimit?: number
   /** How long an upload may be silent before it is cut off; default a minute. */
@@ -92,6 +98,9 @@ export async function createServer(context: ApiContext): Promise<FastifyInstance
       await api.register(gateRoutes)
       await api.register(eventRoutes)
       await api.register(stagingRoutes(context), { prefix: '/staging' })
+      await api.register(datasetRoutes, { prefix: '/datasets' })
+      await api.register(uploadRoutes(context), { prefix: '/uploads' })
+      await api.register(lineageRoutes)
     },
     { prefix: '/api' },
   )

@@ -1,4 +1,4 @@
-/** A few places for work that needs much memory at once. A caller has one at most, so nobody takes them all. */
+/** A few places for work that needs much at once. A caller has one at most, or `each`, so nobody takes them all. */
 import { finished } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { StagedoorError } from '../errors.ts'
@@ -11,16 +11,16 @@ interface Waiting {
 export type Slots = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 
 /** Resolves when there is a place. It is free again when the request has been answered or has gone away. */
-export function createSlots(count: number): Slots {
-  const callers = new Set<string>()
+export function createSlots(count: number, each = 1): Slots {
+  const taken: string[] = []
   const queue: Waiting[] = []
 
   const admit = (): void => {
-    while (callers.size < count) {
-      const next = queue.findIndex(({ caller }) => !callers.has(caller))
+    while (taken.length < count) {
+      const next = queue.findIndex(({ caller }) => taken.filter((other) => other === caller).length < each)
       if (next === -1) return
       const [waiting] = queue.splice(next, 1)
-      callers.add(waiting!.caller)
+      taken.push(waiting!.caller)
       waiting!.enter()
     }
   }
@@ -31,7 +31,7 @@ export function createSlots(count: number): Slots {
       queue.push(waiting)
       finished(reply.raw, () => {
         const place = queue.indexOf(waiting)
-        if (place === -1) callers.delete(waiting.caller)
+        if (place === -1) taken.splice(taken.indexOf(waiting.caller), 1)
         else queue.splice(place, 1)
         // Of no consequence for whoever has entered.
         reject(new StagedoorError('request_invalid', { reason: 'the request went away while it waited' }))

@@ -3,7 +3,8 @@
  * bounded memory (two threads without a limit peaked at 1,090 MB on 1,000,000 rows), what does not fit goes to a
  * temporary folder. Nothing is downloaded: csv, json, parquet and icu are linked in.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
@@ -65,7 +66,8 @@ async function withConnection<T>(work: (connection: DuckDBConnection) => Promise
 }
 
 async function openDuck(): Promise<OpenDuck> {
-  const spill = mkdtempSync(join(parent, 'duckdb-'))
+  // DuckDB makes the folder when it needs it: a process that ends without closing leaves nothing behind.
+  const spill = join(parent, `duckdb-${randomUUID()}`)
   const instance = await DuckDBInstance.create(':memory:', {
     threads: '1',
     memory_limit: '128MB',

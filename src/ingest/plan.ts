@@ -77,8 +77,10 @@ export async function listPlanRows(db: Queryable, upload: string, filter: PlanRo
       where p.upload_id = $1 and (p.type_order, p.row_number) > ($2, $3)
         and ($4::text is null or p.row_type = $4) and ($5::text is null or p.action = $5)
         and ($6::text is null or $6 = any (p.changed))
-        and ($7::numeric is null or abs((p.after ->> $6)::numeric - (p.before ->> $6)::numeric)
-                                    > $7 * abs((p.before ->> $6)::numeric))
+        and ($7::numeric is null
+             or case when jsonb_typeof(p.before -> $6) = 'number' and jsonb_typeof(p.after -> $6) = 'number'
+                     then abs((p.after ->> $6)::numeric - (p.before ->> $6)::numeric)
+                          > $7 * abs((p.before ->> $6)::numeric) end)
       order by p.type_order, p.row_number limit $8`,
     [
       upload,

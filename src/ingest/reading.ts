@@ -21,6 +21,8 @@ export interface Reading {
   readonly delimiter: string | null
   readonly header_line: number
   readonly headers: readonly string[]
+  /** Data records of the file. */
+  readonly lines: number
   readonly preamble: readonly { line: number; text: string }[]
   readonly styles: Styles
   readonly map: HeaderMap

@@ -34,7 +34,7 @@ export async function listRows(db: Queryable, upload: string, filter: RowFilter)
        from public.staging_rows
       where upload_id = $1 and row_type = $2 and row_number > $3
         and ($4::public.staging_validation_status is null or validation_status = $4)
-        and (not $5 or validation_errors <> '[]' or validation_warnings <> '[]')
+        and (not $5 or validation_status <> 'valid' or validation_warnings <> '[]')
       order by row_number limit $6`,
     [
       upload,

@@ -13,11 +13,14 @@ import { createDiskBlobStore } from '../../src/staging/blobs/disk.ts'
 import type { BlobStore } from '../../src/staging/blobs/store.ts'
 import type { TestDatabase } from './database.ts'
 import type { Member } from './factories.ts'
+import { temporaryHome } from './temporary-home.ts'
 
 export const SECRET = randomBytes(32).toString('base64url')
 
 export interface TestApi {
   app: FastifyInstance
+  /** Where the spool is. */
+  home: string
   get(url: string, token?: string): Promise<{ status: number; body: never; headers: Record<string, unknown> }>
   /** A JSON body, as a value or as its very text. */
   post(
@@ -47,7 +50,9 @@ interface ApiSettings {
 
 export function useApi(db: TestDatabase, settings: ApiSettings = {}): TestApi {
   const folder = join(tmpdir(), `stagedoor-test-blobs-${db.name}`)
+  const home = temporaryHome('api')
   const api = {
+    home,
     async get(url: string, token?: string) {
       const reply = await api.app.inject({ url, headers: token ? { authorization: `Bearer ${token}` } : {} })
       return { status: reply.statusCode, body: reply.json() as never, headers: reply.headers }
@@ -76,6 +81,7 @@ export function useApi(db: TestDatabase, settings: ApiSettings = {}): TestApi {
       config: { bodyLimit: settings.bodyLimit ?? 1_048_576, rateLimit: settings.rateLimit ?? 0 },
       pool: db.pool('stagedoor_api'),
       blobs: settings.blobs ?? createDiskBlobStore(folder),
+      ingest: { pool: workers, home },
       ...(settings.blobLimit !== undefined && { blobLimit: settings.blobLimit }),
       ...(settings.stallMs !== undefined && { stallMs: settings.stallMs }),
       tokens: createTokenVerifier(

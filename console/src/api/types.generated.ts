@@ -265,6 +265,342 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/datasets/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What files can be uploaded */
+        get: operations["listDatasets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/datasets/{dataset}/clients": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The clients of a workspace; none where the dataset has none */
+        get: operations["listDatasetClients"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/datasets/{dataset}/mapping": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What was said about headers and values, and the fields that there are */
+        get: operations["getDatasetMapping"];
+        /** Say what headers and values mean; remembered for the next files of the workspace */
+        put: operations["setDatasetMapping"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/uploads/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Uploads that you may see, newest first; without how they were read */
+        get: operations["listUploads"];
+        put?: never;
+        /**
+         * Upload a file: as a form, or as the body with what is said about it in the address
+         * @description Answers as soon as the file is here. It is read, checked and planned behind the scenes: follow it at /api/uploads/{id}/progress. The same bytes for the same client are recognised. In a form the fields come before the file.
+         */
+        post: operations["createUpload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/uploads/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One upload: how it was read, its plan and review, and what you may do with it */
+        get: operations["getUpload"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/uploads/{id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What happened to an upload, oldest first */
+        get: operations["listUploadEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/uploads/{id}/lineage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The production rows that an upload wrote, with the lines that they come from */
+        get: operations["listUploadLineage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/uploads/{id}/progress": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How far the reading of a file is, as server-sent events
+         * @description `event: progress` with {stage, done, total, lines} until `event: done` with {status, error}, which ends the stream.
+         */
+        get: operations["followUpload"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/uploads/{id}/rows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The lines of an upload with what is wrong with them, in the order of the file */
+        get: operations["listUploadRows"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Correct lines; they are checked again by the same rules
+         * @description Any plan is gone with it, and a review that was open. Whoever corrects does not approve.
+         */
+        patch: operations["repairUploadRows"];
+        trace?: never;
+    };
+    "/api/uploads/{id}/problems.csv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The wrong lines as a CSV, with what is wrong beside each: correct it and upload it again */
+        get: operations["downloadUploadProblems"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/uploads/{id}/plan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Work out what an upload would change; an earlier plan is gone */
+        post: operations["planUpload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/uploads/{id}/plan/rows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What would change, row by row, in the order in which it will be applied */
+        get: operations["listPlanRows"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/uploads/{id}/submit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Hand the plan that you saw to a second person */
+        post: operations["submitUpload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/uploads/{id}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Approve exactly the plan that you saw, ticking what you looked at */
+        post: operations["approveUpload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/uploads/{id}/reject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Reject the plan of an upload, with a reason; it can be corrected and planned again */
+        post: operations["rejectUpload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/uploads/{id}/promote": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Apply the plan that you saw, all of it in one transaction */
+        post: operations["promoteUpload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/uploads/{id}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What an undo would do now; changes nothing */
+        get: operations["planUploadUndo"];
+        put?: never;
+        /** Take a promotion back, if it is still the undo that you saw */
+        post: operations["undoUpload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/uploads/{id}/discard": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Throw an upload away that was not promoted */
+        post: operations["discardUpload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/lineage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Every promotion that wrote a production row, newest first: which file, which line, who */
+        get: operations["getRowLineage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1858,6 +2194,4194 @@ export interface operations {
             };
             /** @description in conflict with the present state */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listDatasets: {
+        parameters: {
+            query?: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        datasets: {
+                            dataset: string;
+                            title: string;
+                            version: number;
+                            approval_required: boolean;
+                            /** @example 30 days */
+                            undo_window: string;
+                            platforms: {
+                                platform: string;
+                                title: string;
+                            }[];
+                            row_types: {
+                                row_type: string;
+                                target: string;
+                            }[];
+                            has_clients: boolean;
+                        }[];
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listDatasetClients: {
+        parameters: {
+            query?: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /** @example ads */
+                dataset: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        clients: {
+                            id: string;
+                            name: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getDatasetMapping: {
+        parameters: {
+            query: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+                /** @example meta */
+                platform: string;
+            };
+            header?: never;
+            path: {
+                /** @example ads */
+                dataset: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description header → field; null leaves the column out
+                         * @example {
+                         *       "Kosten": "spend",
+                         *       "Notes": null
+                         *     }
+                         */
+                        headers: {
+                            [key: string]: string | null;
+                        };
+                        /** @description field → value in the file → value to take */
+                        field_values: {
+                            [key: string]: {
+                                [key: string]: string | null;
+                            };
+                        };
+                        fields: {
+                            field: string;
+                            title: string;
+                            type: string;
+                            required: boolean;
+                        }[];
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    setDatasetMapping: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example ads */
+                dataset: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * Format: uuid
+                     * @description may be left out by whoever has exactly one
+                     */
+                    workspace_id?: string;
+                    /** @example meta */
+                    platform: string;
+                    /**
+                     * @description header → field; null leaves the column out
+                     * @example {
+                     *       "Kosten": "spend",
+                     *       "Notes": null
+                     *     }
+                     */
+                    headers: {
+                        [key: string]: string | null;
+                    };
+                    /** @description field → value in the file → value to take */
+                    field_values: {
+                        [key: string]: {
+                            [key: string]: string | null;
+                        };
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description header → field; null leaves the column out
+                         * @example {
+                         *       "Kosten": "spend",
+                         *       "Notes": null
+                         *     }
+                         */
+                        headers: {
+                            [key: string]: string | null;
+                        };
+                        /** @description field → value in the file → value to take */
+                        field_values: {
+                            [key: string]: {
+                                [key: string]: string | null;
+                            };
+                        };
+                        fields: {
+                            field: string;
+                            title: string;
+                            type: string;
+                            required: boolean;
+                        }[];
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listUploads: {
+        parameters: {
+            query: {
+                workspace_id?: string;
+                /**
+                 * @description one or several
+                 * @example staged,planned
+                 */
+                status?: string;
+                /** @description only those that wait for a decision */
+                waiting?: boolean;
+                limit: number;
+                /** @description the `next` of the page before */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        uploads: {
+                            /** Format: uuid */
+                            upload_id: string;
+                            /** Format: uuid */
+                            workspace_id: string;
+                            /** Format: uuid */
+                            client_id: string;
+                            dataset: string;
+                            platform: string;
+                            file_name: string;
+                            /**
+                             * @description sha-256, in hex
+                             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+                             */
+                            file_hash: string;
+                            byte_len: string;
+                            /** @enum {unknown} */
+                            run_mode: "FULL_DRY_RUN" | "STAGING_ONLY" | "SAFE_PROD";
+                            /** @enum {unknown} */
+                            status: "reading" | "staged" | "planned" | "promoted" | "undone" | "failed" | "discarded" | "expired";
+                            reading: {
+                                /** @enum {unknown} */
+                                format: "csv" | "jsonl" | "json" | "parquet" | "xlsx";
+                                encoding: string;
+                                delimiter: string | null;
+                                header_line: number;
+                                headers: string[];
+                                preamble: {
+                                    line: number;
+                                    text: string;
+                                }[];
+                                styles: {
+                                    /** @enum {unknown} */
+                                    decimal: "dot" | "comma";
+                                    /** @enum {unknown} */
+                                    dates: "dmy" | "mdy" | "mixed" | "unknown";
+                                };
+                                map: {
+                                    headers: string[];
+                                    /** @description field → the column that it comes from */
+                                    fields: {
+                                        [key: string]: {
+                                            column: number;
+                                            header: string;
+                                            type: string;
+                                            micros?: boolean;
+                                            currency?: string;
+                                            duplicates: number[];
+                                        };
+                                    };
+                                    unknown: {
+                                        column: number;
+                                        header: string;
+                                    }[];
+                                    missing: {
+                                        field: string;
+                                        title: string;
+                                        nearest?: string;
+                                    }[];
+                                    rowTypes: string[];
+                                    leaf: string;
+                                    notes: {
+                                        rule: string;
+                                        message: string;
+                                    }[];
+                                };
+                                period: {
+                                    start: string;
+                                    end: string;
+                                } | null;
+                                values: {
+                                    [key: string]: {
+                                        [key: string]: string | null;
+                                    };
+                                };
+                                layout: {
+                                    fields: string[];
+                                    row_types: string[];
+                                    leaf: string;
+                                };
+                            } | null;
+                            /** @description about the whole file */
+                            notes: {
+                                rule: string;
+                                message: string;
+                                line?: number;
+                                count?: number;
+                            }[];
+                            line_count: number | null;
+                            valid_count: number | null;
+                            invalid_count: number | null;
+                            skipped_count: number | null;
+                            warning_count: number | null;
+                            progress: {
+                                /** @enum {unknown} */
+                                stage: "read" | "check" | "stage" | "plan" | "promote";
+                                done: number;
+                                total: number;
+                                lines?: number;
+                            } | null;
+                            error: {
+                                code: string;
+                                message: string;
+                                hint: string;
+                            } | null;
+                            cursor_name: string | null;
+                            cursor_value: unknown;
+                            uploaded_by: string;
+                            uploaded_via: string | null;
+                            /** @description whoever put something into it; none of them approves */
+                            changed_by: string[];
+                            /** Format: date-time */
+                            created_at: string;
+                            staged_at: string | null;
+                            ended_at: string | null;
+                            plan_digest: string | null;
+                            gate_mode: ("STRICT" | "LENIENT") | null;
+                            threshold: string | null;
+                            plan_totals: {
+                                [key: string]: {
+                                    [key: string]: number;
+                                };
+                            } | null;
+                            plan_refusal: string | null;
+                            planned_by: string | null;
+                            planned_at: string | null;
+                            plan_took_ms: number | null;
+                            review_record_id: string | null;
+                            approval_required: boolean;
+                            review_status: ("not_submitted" | "pending" | "approved" | "rejected" | "expired") | null;
+                            review_reason: string | null;
+                            approved_by: string | null;
+                            approved_at: string | null;
+                            promoted_by: string | null;
+                            promoted_at: string | null;
+                            promotion_totals: {
+                                [key: string]: {
+                                    [key: string]: number;
+                                };
+                            } | null;
+                            undo_until: string | null;
+                            undone_by: string | null;
+                            undone_at: string | null;
+                            undo_totals: {
+                                [key: string]: {
+                                    [key: string]: number;
+                                };
+                            } | null;
+                        }[];
+                        next: string | null;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createUpload: {
+        parameters: {
+            query?: {
+                /** @example ads */
+                dataset?: string;
+                /** @example meta */
+                platform?: string;
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+                /** @description whose data it is, where the dataset has clients */
+                client_id?: string;
+                /** @description plan all lines or none, or the valid ones; default refuse */
+                on_invalid?: "refuse" | "skip";
+                /** @description share of valid lines that skip asks for; default 0.9 */
+                threshold?: number;
+                /** @description read, check and plan, but never to be promoted */
+                dry_run?: boolean;
+                /** @description default planned */
+                until?: "staged" | "planned";
+                /** @description default: found out */
+                encoding?: "utf-8" | "utf-16le" | "utf-16be" | "windows-1252";
+                /** @description default: found out */
+                delimiter?: string;
+                /** @description of an xlsx; default the first with data */
+                sheet?: string;
+                /** @description default: found out */
+                decimal?: "dot" | "comma";
+                /** @description default: found out */
+                dates?: "dmy" | "mdy";
+                file_name?: string;
+                cursor_name?: string;
+                /** @description JSON: where the next pull begins, kept with the promotion */
+                cursor_value?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": {
+                    /** @example ads */
+                    dataset?: string;
+                    /** @example meta */
+                    platform?: string;
+                    /**
+                     * Format: uuid
+                     * @description may be left out by whoever has exactly one
+                     */
+                    workspace_id?: string;
+                    /**
+                     * Format: uuid
+                     * @description whose data it is, where the dataset has clients
+                     */
+                    client_id?: string;
+                    /**
+                     * @description plan all lines or none, or the valid ones; default refuse
+                     * @enum {unknown}
+                     */
+                    on_invalid?: "refuse" | "skip";
+                    /** @description share of valid lines that skip asks for; default 0.9 */
+                    threshold?: number;
+                    /** @description read, check and plan, but never to be promoted */
+                    dry_run?: boolean;
+                    /**
+                     * @description default planned
+                     * @enum {unknown}
+                     */
+                    until?: "staged" | "planned";
+                    /**
+                     * @description default: found out
+                     * @enum {unknown}
+                     */
+                    encoding?: "utf-8" | "utf-16le" | "utf-16be" | "windows-1252";
+                    /** @description default: found out */
+                    delimiter?: string;
+                    /** @description of an xlsx; default the first with data */
+                    sheet?: string;
+                    /**
+                     * @description default: found out
+                     * @enum {unknown}
+                     */
+                    decimal?: "dot" | "comma";
+                    /**
+                     * @description default: found out
+                     * @enum {unknown}
+                     */
+                    dates?: "dmy" | "mdy";
+                    file_name?: string;
+                    cursor_name?: string;
+                    /** @description JSON: where the next pull begins, kept with the promotion */
+                    cursor_value?: string;
+                    /**
+                     * Format: binary
+                     * @description the last field
+                     */
+                    file?: string;
+                };
+                "application/x-ndjson": unknown;
+                "application/jsonl": unknown;
+                "application/json-seq": unknown;
+                "text/csv": unknown;
+                "text/tab-separated-values": unknown;
+                "text/plain": unknown;
+                "application/json": unknown;
+                "application/octet-stream": unknown;
+                "application/vnd.apache.parquet": unknown;
+                "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": unknown;
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        upload: {
+                            /** Format: uuid */
+                            upload_id: string;
+                            /** Format: uuid */
+                            workspace_id: string;
+                            /** Format: uuid */
+                            client_id: string;
+                            dataset: string;
+                            platform: string;
+                            file_name: string;
+                            /**
+                             * @description sha-256, in hex
+                             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+                             */
+                            file_hash: string;
+                            byte_len: string;
+                            /** @enum {unknown} */
+                            run_mode: "FULL_DRY_RUN" | "STAGING_ONLY" | "SAFE_PROD";
+                            /** @enum {unknown} */
+                            status: "reading" | "staged" | "planned" | "promoted" | "undone" | "failed" | "discarded" | "expired";
+                            reading: {
+                                /** @enum {unknown} */
+                                format: "csv" | "jsonl" | "json" | "parquet" | "xlsx";
+                                encoding: string;
+                                delimiter: string | null;
+                                header_line: number;
+                                headers: string[];
+                                preamble: {
+                                    line: number;
+                                    text: string;
+                                }[];
+                                styles: {
+                                    /** @enum {unknown} */
+                                    decimal: "dot" | "comma";
+                                    /** @enum {unknown} */
+                                    dates: "dmy" | "mdy" | "mixed" | "unknown";
+                                };
+                                map: {
+                                    headers: string[];
+                                    /** @description field → the column that it comes from */
+                                    fields: {
+                                        [key: string]: {
+                                            column: number;
+                                            header: string;
+                                            type: string;
+                                            micros?: boolean;
+                                            currency?: string;
+                                            duplicates: number[];
+                                        };
+                                    };
+                                    unknown: {
+                                        column: number;
+                                        header: string;
+                                    }[];
+                                    missing: {
+                                        field: string;
+                                        title: string;
+                                        nearest?: string;
+                                    }[];
+                                    rowTypes: string[];
+                                    leaf: string;
+                                    notes: {
+                                        rule: string;
+                                        message: string;
+                                    }[];
+                                };
+                                period: {
+                                    start: string;
+                                    end: string;
+                                } | null;
+                                values: {
+                                    [key: string]: {
+                                        [key: string]: string | null;
+                                    };
+                                };
+                                layout: {
+                                    fields: string[];
+                                    row_types: string[];
+                                    leaf: string;
+                                };
+                            } | null;
+                            /** @description about the whole file */
+                            notes: {
+                                rule: string;
+                                message: string;
+                                line?: number;
+                                count?: number;
+                            }[];
+                            line_count: number | null;
+                            valid_count: number | null;
+                            invalid_count: number | null;
+                            skipped_count: number | null;
+                            warning_count: number | null;
+                            progress: {
+                                /** @enum {unknown} */
+                                stage: "read" | "check" | "stage" | "plan" | "promote";
+                                done: number;
+                                total: number;
+                                lines?: number;
+                            } | null;
+                            error: {
+                                code: string;
+                                message: string;
+                                hint: string;
+                            } | null;
+                            cursor_name: string | null;
+                            cursor_value: unknown;
+                            uploaded_by: string;
+                            uploaded_via: string | null;
+                            /** @description whoever put something into it; none of them approves */
+                            changed_by: string[];
+                            /** Format: date-time */
+                            created_at: string;
+                            staged_at: string | null;
+                            ended_at: string | null;
+                            plan_digest: string | null;
+                            gate_mode: ("STRICT" | "LENIENT") | null;
+                            threshold: string | null;
+                            plan_totals: {
+                                [key: string]: {
+                                    [key: string]: number;
+                                };
+                            } | null;
+                            plan_refusal: string | null;
+                            planned_by: string | null;
+                            planned_at: string | null;
+                            plan_took_ms: number | null;
+                            review_record_id: string | null;
+                            approval_required: boolean;
+                            review_status: ("not_submitted" | "pending" | "approved" | "rejected" | "expired") | null;
+                            review_reason: string | null;
+                            approved_by: string | null;
+                            approved_at: string | null;
+                            promoted_by: string | null;
+                            promoted_at: string | null;
+                            promotion_totals: {
+                                [key: string]: {
+                                    [key: string]: number;
+                                };
+                            } | null;
+                            undo_until: string | null;
+                            undone_by: string | null;
+                            undone_at: string | null;
+                            undo_totals: {
+                                [key: string]: {
+                                    [key: string]: number;
+                                };
+                            } | null;
+                        };
+                        /** @description false: the same bytes are there already */
+                        created: boolean;
+                    };
+                };
+            };
+            /** @description Default Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        upload: {
+                            /** Format: uuid */
+                            upload_id: string;
+                            /** Format: uuid */
+                            workspace_id: string;
+                            /** Format: uuid */
+                            client_id: string;
+                            dataset: string;
+                            platform: string;
+                            file_name: string;
+                            /**
+                             * @description sha-256, in hex
+                             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+                             */
+                            file_hash: string;
+                            byte_len: string;
+                            /** @enum {unknown} */
+                            run_mode: "FULL_DRY_RUN" | "STAGING_ONLY" | "SAFE_PROD";
+                            /** @enum {unknown} */
+                            status: "reading" | "staged" | "planned" | "promoted" | "undone" | "failed" | "discarded" | "expired";
+                            reading: {
+                                /** @enum {unknown} */
+                                format: "csv" | "jsonl" | "json" | "parquet" | "xlsx";
+                                encoding: string;
+                                delimiter: string | null;
+                                header_line: number;
+                                headers: string[];
+                                preamble: {
+                                    line: number;
+                                    text: string;
+                                }[];
+                                styles: {
+                                    /** @enum {unknown} */
+                                    decimal: "dot" | "comma";
+                                    /** @enum {unknown} */
+                                    dates: "dmy" | "mdy" | "mixed" | "unknown";
+                                };
+                                map: {
+                                    headers: string[];
+                                    /** @description field → the column that it comes from */
+                                    fields: {
+                                        [key: string]: {
+                                            column: number;
+                                            header: string;
+                                            type: string;
+                                            micros?: boolean;
+                                            currency?: string;
+                                            duplicates: number[];
+                                        };
+                                    };
+                                    unknown: {
+                                        column: number;
+                                        header: string;
+                                    }[];
+                                    missing: {
+                                        field: string;
+                                        title: string;
+                                        nearest?: string;
+                                    }[];
+                                    rowTypes: string[];
+                                    leaf: string;
+                                    notes: {
+                                        rule: string;
+                                        message: string;
+                                    }[];
+                                };
+                                period: {
+                                    start: string;
+                                    end: string;
+                                } | null;
+                                values: {
+                                    [key: string]: {
+                                        [key: string]: string | null;
+                                    };
+                                };
+                                layout: {
+                                    fields: string[];
+                                    row_types: string[];
+                                    leaf: string;
+                                };
+                            } | null;
+                            /** @description about the whole file */
+                            notes: {
+                                rule: string;
+                                message: string;
+                                line?: number;
+                                count?: number;
+                            }[];
+                            line_count: number | null;
+                            valid_count: number | null;
+                            invalid_count: number | null;
+                            skipped_count: number | null;
+                            warning_count: number | null;
+                            progress: {
+                                /** @enum {unknown} */
+                                stage: "read" | "check" | "stage" | "plan" | "promote";
+                                done: number;
+                                total: number;
+                                lines?: number;
+                            } | null;
+                            error: {
+                                code: string;
+                                message: string;
+                                hint: string;
+                            } | null;
+                            cursor_name: string | null;
+                            cursor_value: unknown;
+                            uploaded_by: string;
+                            uploaded_via: string | null;
+                            /** @description whoever put something into it; none of them approves */
+                            changed_by: string[];
+                            /** Format: date-time */
+                            created_at: string;
+                            staged_at: string | null;
+                            ended_at: string | null;
+                            plan_digest: string | null;
+                            gate_mode: ("STRICT" | "LENIENT") | null;
+                            threshold: string | null;
+                            plan_totals: {
+                                [key: string]: {
+                                    [key: string]: number;
+                                };
+                            } | null;
+                            plan_refusal: string | null;
+                            planned_by: string | null;
+                            planned_at: string | null;
+                            plan_took_ms: number | null;
+                            review_record_id: string | null;
+                            approval_required: boolean;
+                            review_status: ("not_submitted" | "pending" | "approved" | "rejected" | "expired") | null;
+                            review_reason: string | null;
+                            approved_by: string | null;
+                            approved_at: string | null;
+                            promoted_by: string | null;
+                            promoted_at: string | null;
+                            promotion_totals: {
+                                [key: string]: {
+                                    [key: string]: number;
+                                };
+                            } | null;
+                            undo_until: string | null;
+                            undone_by: string | null;
+                            undone_at: string | null;
+                            undo_totals: {
+                                [key: string]: {
+                                    [key: string]: number;
+                                };
+                            } | null;
+                        };
+                        /** @description false: the same bytes are there already */
+                        created: boolean;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description larger than the limit */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description too much at once */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getUpload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description the upload */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        upload_id: string;
+                        /** Format: uuid */
+                        workspace_id: string;
+                        /** Format: uuid */
+                        client_id: string;
+                        dataset: string;
+                        platform: string;
+                        file_name: string;
+                        /**
+                         * @description sha-256, in hex
+                         * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+                         */
+                        file_hash: string;
+                        byte_len: string;
+                        /** @enum {unknown} */
+                        run_mode: "FULL_DRY_RUN" | "STAGING_ONLY" | "SAFE_PROD";
+                        /** @enum {unknown} */
+                        status: "reading" | "staged" | "planned" | "promoted" | "undone" | "failed" | "discarded" | "expired";
+                        reading: {
+                            /** @enum {unknown} */
+                            format: "csv" | "jsonl" | "json" | "parquet" | "xlsx";
+                            encoding: string;
+                            delimiter: string | null;
+                            header_line: number;
+                            headers: string[];
+                            preamble: {
+                                line: number;
+                                text: string;
+                            }[];
+                            styles: {
+                                /** @enum {unknown} */
+                                decimal: "dot" | "comma";
+                                /** @enum {unknown} */
+                                dates: "dmy" | "mdy" | "mixed" | "unknown";
+                            };
+                            map: {
+                                headers: string[];
+                                /** @description field → the column that it comes from */
+                                fields: {
+                                    [key: string]: {
+                                        column: number;
+                                        header: string;
+                                        type: string;
+                                        micros?: boolean;
+                                        currency?: string;
+                                        duplicates: number[];
+                                    };
+                                };
+                                unknown: {
+                                    column: number;
+                                    header: string;
+                                }[];
+                                missing: {
+                                    field: string;
+                                    title: string;
+                                    nearest?: string;
+                                }[];
+                                rowTypes: string[];
+                                leaf: string;
+                                notes: {
+                                    rule: string;
+                                    message: string;
+                                }[];
+                            };
+                            period: {
+                                start: string;
+                                end: string;
+                            } | null;
+                            values: {
+                                [key: string]: {
+                                    [key: string]: string | null;
+                                };
+                            };
+                            layout: {
+                                fields: string[];
+                                row_types: string[];
+                                leaf: string;
+                            };
+                        } | null;
+                        /** @description about the whole file */
+                        notes: {
+                            rule: string;
+                            message: string;
+                            line?: number;
+                            count?: number;
+                        }[];
+                        line_count: number | null;
+                        valid_count: number | null;
+                        invalid_count: number | null;
+                        skipped_count: number | null;
+                        warning_count: number | null;
+                        progress: {
+                            /** @enum {unknown} */
+                            stage: "read" | "check" | "stage" | "plan" | "promote";
+                            done: number;
+                            total: number;
+                            lines?: number;
+                        } | null;
+                        error: {
+                            code: string;
+                            message: string;
+                            hint: string;
+                        } | null;
+                        cursor_name: string | null;
+                        cursor_value: unknown;
+                        uploaded_by: string;
+                        uploaded_via: string | null;
+                        /** @description whoever put something into it; none of them approves */
+                        changed_by: string[];
+                        /** Format: date-time */
+                        created_at: string;
+                        staged_at: string | null;
+                        ended_at: string | null;
+                        plan_digest: string | null;
+                        gate_mode: ("STRICT" | "LENIENT") | null;
+                        threshold: string | null;
+                        plan_totals: {
+                            [key: string]: {
+                                [key: string]: number;
+                            };
+                        } | null;
+                        plan_refusal: string | null;
+                        planned_by: string | null;
+                        planned_at: string | null;
+                        plan_took_ms: number | null;
+                        review_record_id: string | null;
+                        approval_required: boolean;
+                        review_status: ("not_submitted" | "pending" | "approved" | "rejected" | "expired") | null;
+                        review_reason: string | null;
+                        approved_by: string | null;
+                        approved_at: string | null;
+                        promoted_by: string | null;
+                        promoted_at: string | null;
+                        promotion_totals: {
+                            [key: string]: {
+                                [key: string]: number;
+                            };
+                        } | null;
+                        undo_until: string | null;
+                        undone_by: string | null;
+                        undone_at: string | null;
+                        undo_totals: {
+                            [key: string]: {
+                                [key: string]: number;
+                            };
+                        } | null;
+                        /** @description what you may do with it now */
+                        may: {
+                            repair: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            plan: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            submit: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            approve: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            reject: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            promote: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            undo: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            discard: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                        };
+                        checklist: {
+                            item_id: string;
+                            text: string | null;
+                            required: boolean;
+                            ticked_by: string | null;
+                            ticked_at: string | null;
+                        }[];
+                        dataset_title: string;
+                        client_name: string | null;
+                        /** @description actor → how people call them */
+                        people: {
+                            [key: string]: string;
+                        };
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listUploadEvents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description the upload */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        events: {
+                            /** Format: uuid */
+                            id: string;
+                            event_domain: string;
+                            event_type: string;
+                            event_stream: string | null;
+                            event_subject_ref: string | null;
+                            canonical_address: string | null;
+                            workspace_id: string | null;
+                            correlation_id: string;
+                            causation_event_id: string | null;
+                            causation_depth: number;
+                            actor: string;
+                            actor_via: string | null;
+                            safe_payload: {
+                                [key: string]: unknown;
+                            };
+                            /** Format: date-time */
+                            created_at: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listUploadLineage: {
+        parameters: {
+            query: {
+                limit: number;
+                /** @description the `next` of the page before */
+                after?: string;
+            };
+            header?: never;
+            path: {
+                /** @description the upload */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        rows: {
+                            type_order: number;
+                            row_type: string;
+                            line: number;
+                            /** @example public.daily_metrics */
+                            target: string;
+                            target_id: string | null;
+                            target_key: {
+                                [key: string]: unknown;
+                            };
+                            /** @enum {unknown} */
+                            action: "insert" | "update";
+                            undo_outcome: string | null;
+                            undo_reason: string | null;
+                        }[];
+                        next: string | null;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    followUpload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description the upload */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description server-sent events */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description too much at once */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listUploadRows: {
+        parameters: {
+            query: {
+                /** @description default: the one with a row for each line */
+                row_type?: string;
+                status?: "valid" | "invalid" | "skipped";
+                /** @description only lines with an error or a warning */
+                problems?: boolean;
+                limit: number;
+                /** @description the line before the page */
+                after?: number;
+            };
+            header?: never;
+            path: {
+                /** @description the upload */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        rows: {
+                            /** @description the line of the file */
+                            row_number: number;
+                            row_type: string;
+                            /** @enum {unknown} */
+                            validation_status: "valid" | "invalid" | "skipped" | "pending";
+                            /** @description header → text of the cell */
+                            raw_payload: {
+                                [key: string]: string | null;
+                            };
+                            normalized_payload: {
+                                [key: string]: unknown;
+                            } | null;
+                            validation_errors: {
+                                line: number;
+                                column: string | null;
+                                field: string | null;
+                                value: string | null;
+                                rule: string;
+                                message: string;
+                                suggestion: string;
+                            }[];
+                            validation_warnings: {
+                                line: number;
+                                column: string | null;
+                                field: string | null;
+                                value: string | null;
+                                rule: string;
+                                message: string;
+                                suggestion: string;
+                            }[];
+                            processing_action: string;
+                            target_internal_id: string | null;
+                        }[];
+                        next: string | null;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    repairUploadRows: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description the upload */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "rows": [
+                 *         {
+                 *           "line": 31447,
+                 *           "values": {
+                 *             "Ad ID": "120253000000000123"
+                 *           }
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    rows: {
+                        line: number;
+                        /** @description header → corrected text; the other cells stay */
+                        values: {
+                            [key: string]: string | null;
+                        };
+                    }[];
+                    /** @description plan again in the mode of the plan that was there; default true */
+                    replan?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        upload_id: string;
+                        /** Format: uuid */
+                        workspace_id: string;
+                        /** Format: uuid */
+                        client_id: string;
+                        dataset: string;
+                        platform: string;
+                        file_name: string;
+                        /**
+                         * @description sha-256, in hex
+                         * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+                         */
+                        file_hash: string;
+                        byte_len: string;
+                        /** @enum {unknown} */
+                        run_mode: "FULL_DRY_RUN" | "STAGING_ONLY" | "SAFE_PROD";
+                        /** @enum {unknown} */
+                        status: "reading" | "staged" | "planned" | "promoted" | "undone" | "failed" | "discarded" | "expired";
+                        reading: {
+                            /** @enum {unknown} */
+                            format: "csv" | "jsonl" | "json" | "parquet" | "xlsx";
+                            encoding: string;
+                            delimiter: string | null;
+                            header_line: number;
+                            headers: string[];
+                            preamble: {
+                                line: number;
+                                text: string;
+                            }[];
+                            styles: {
+                                /** @enum {unknown} */
+                                decimal: "dot" | "comma";
+                                /** @enum {unknown} */
+                                dates: "dmy" | "mdy" | "mixed" | "unknown";
+                            };
+                            map: {
+                                headers: string[];
+                                /** @description field → the column that it comes from */
+                                fields: {
+                                    [key: string]: {
+                                        column: number;
+                                        header: string;
+                                        type: string;
+                                        micros?: boolean;
+                                        currency?: string;
+                                        duplicates: number[];
+                                    };
+                                };
+                                unknown: {
+                                    column: number;
+                                    header: string;
+                                }[];
+                                missing: {
+                                    field: string;
+                                    title: string;
+                                    nearest?: string;
+                                }[];
+                                rowTypes: string[];
+                                leaf: string;
+                                notes: {
+                                    rule: string;
+                                    message: string;
+                                }[];
+                            };
+                            period: {
+                                start: string;
+                                end: string;
+                            } | null;
+                            values: {
+                                [key: string]: {
+                                    [key: string]: string | null;
+                                };
+                            };
+                            layout: {
+                                fields: string[];
+                                row_types: string[];
+                                leaf: string;
+                            };
+                        } | null;
+                        /** @description about the whole file */
+                        notes: {
+                            rule: string;
+                            message: string;
+                            line?: number;
+                            count?: number;
+                        }[];
+                        line_count: number | null;
+                        valid_count: number | null;
+                        invalid_count: number | null;
+                        skipped_count: number | null;
+                        warning_count: number | null;
+                        progress: {
+                            /** @enum {unknown} */
+                            stage: "read" | "check" | "stage" | "plan" | "promote";
+                            done: number;
+                            total: number;
+                            lines?: number;
+                        } | null;
+                        error: {
+                            code: string;
+                            message: string;
+                            hint: string;
+                        } | null;
+                        cursor_name: string | null;
+                        cursor_value: unknown;
+                        uploaded_by: string;
+                        uploaded_via: string | null;
+                        /** @description whoever put something into it; none of them approves */
+                        changed_by: string[];
+                        /** Format: date-time */
+                        created_at: string;
+                        staged_at: string | null;
+                        ended_at: string | null;
+                        plan_digest: string | null;
+                        gate_mode: ("STRICT" | "LENIENT") | null;
+                        threshold: string | null;
+                        plan_totals: {
+                            [key: string]: {
+                                [key: string]: number;
+                            };
+                        } | null;
+                        plan_refusal: string | null;
+                        planned_by: string | null;
+                        planned_at: string | null;
+                        plan_took_ms: number | null;
+                        review_record_id: string | null;
+                        approval_required: boolean;
+                        review_status: ("not_submitted" | "pending" | "approved" | "rejected" | "expired") | null;
+                        review_reason: string | null;
+                        approved_by: string | null;
+                        approved_at: string | null;
+                        promoted_by: string | null;
+                        promoted_at: string | null;
+                        promotion_totals: {
+                            [key: string]: {
+                                [key: string]: number;
+                            };
+                        } | null;
+                        undo_until: string | null;
+                        undone_by: string | null;
+                        undone_at: string | null;
+                        undo_totals: {
+                            [key: string]: {
+                                [key: string]: number;
+                            };
+                        } | null;
+                        /** @description what you may do with it now */
+                        may: {
+                            repair: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            plan: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            submit: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            approve: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            reject: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            promote: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            undo: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            discard: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                        };
+                        checklist: {
+                            item_id: string;
+                            text: string | null;
+                            required: boolean;
+                            ticked_by: string | null;
+                            ticked_at: string | null;
+                        }[];
+                        dataset_title: string;
+                        client_name: string | null;
+                        /** @description actor → how people call them */
+                        people: {
+                            [key: string]: string;
+                        };
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description larger than the limit */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    downloadUploadProblems: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description the upload */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the wrong lines */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    planUpload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description the upload */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "gate_mode": "LENIENT",
+                 *       "threshold": 0.95
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description STRICT: all lines or none; LENIENT: the valid ones, if they are enough
+                     * @enum {unknown}
+                     */
+                    gate_mode: "STRICT" | "LENIENT";
+                    /** @description share of valid lines that LENIENT asks for; default 0.9 */
+                    threshold?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        upload_id: string;
+                        /** Format: uuid */
+                        workspace_id: string;
+                        /** Format: uuid */
+                        client_id: string;
+                        dataset: string;
+                        platform: string;
+                        file_name: string;
+                        /**
+                         * @description sha-256, in hex
+                         * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+                         */
+                        file_hash: string;
+                        byte_len: string;
+                        /** @enum {unknown} */
+                        run_mode: "FULL_DRY_RUN" | "STAGING_ONLY" | "SAFE_PROD";
+                        /** @enum {unknown} */
+                        status: "reading" | "staged" | "planned" | "promoted" | "undone" | "failed" | "discarded" | "expired";
+                        reading: {
+                            /** @enum {unknown} */
+                            format: "csv" | "jsonl" | "json" | "parquet" | "xlsx";
+                            encoding: string;
+                            delimiter: string | null;
+                            header_line: number;
+                            headers: string[];
+                            preamble: {
+                                line: number;
+                                text: string;
+                            }[];
+                            styles: {
+                                /** @enum {unknown} */
+                                decimal: "dot" | "comma";
+                                /** @enum {unknown} */
+                                dates: "dmy" | "mdy" | "mixed" | "unknown";
+                            };
+                            map: {
+                                headers: string[];
+                                /** @description field → the column that it comes from */
+                                fields: {
+                                    [key: string]: {
+                                        column: number;
+                                        header: string;
+                                        type: string;
+                                        micros?: boolean;
+                                        currency?: string;
+                                        duplicates: number[];
+                                    };
+                                };
+                                unknown: {
+                                    column: number;
+                                    header: string;
+                                }[];
+                                missing: {
+                                    field: string;
+                                    title: string;
+                                    nearest?: string;
+                                }[];
+                                rowTypes: string[];
+                                leaf: string;
+                                notes: {
+                                    rule: string;
+                                    message: string;
+                                }[];
+                            };
+                            period: {
+                                start: string;
+                                end: string;
+                            } | null;
+                            values: {
+                                [key: string]: {
+                                    [key: string]: string | null;
+                                };
+                            };
+                            layout: {
+                                fields: string[];
+                                row_types: string[];
+                                leaf: string;
+                            };
+                        } | null;
+                        /** @description about the whole file */
+                        notes: {
+                            rule: string;
+                            message: string;
+                            line?: number;
+                            count?: number;
+                        }[];
+                        line_count: number | null;
+                        valid_count: number | null;
+                        invalid_count: number | null;
+                        skipped_count: number | null;
+                        warning_count: number | null;
+                        progress: {
+                            /** @enum {unknown} */
+                            stage: "read" | "check" | "stage" | "plan" | "promote";
+                            done: number;
+                            total: number;
+                            lines?: number;
+                        } | null;
+                        error: {
+                            code: string;
+                            message: string;
+                            hint: string;
+                        } | null;
+                        cursor_name: string | null;
+                        cursor_value: unknown;
+                        uploaded_by: string;
+                        uploaded_via: string | null;
+                        /** @description whoever put something into it; none of them approves */
+                        changed_by: string[];
+                        /** Format: date-time */
+                        created_at: string;
+                        staged_at: string | null;
+                        ended_at: string | null;
+                        plan_digest: string | null;
+                        gate_mode: ("STRICT" | "LENIENT") | null;
+                        threshold: string | null;
+                        plan_totals: {
+                            [key: string]: {
+                                [key: string]: number;
+                            };
+                        } | null;
+                        plan_refusal: string | null;
+                        planned_by: string | null;
+                        planned_at: string | null;
+                        plan_took_ms: number | null;
+                        review_record_id: string | null;
+                        approval_required: boolean;
+                        review_status: ("not_submitted" | "pending" | "approved" | "rejected" | "expired") | null;
+                        review_reason: string | null;
+                        approved_by: string | null;
+                        approved_at: string | null;
+                        promoted_by: string | null;
+                        promoted_at: string | null;
+                        promotion_totals: {
+                            [key: string]: {
+                                [key: string]: number;
+                            };
+                        } | null;
+                        undo_until: string | null;
+                        undone_by: string | null;
+                        undone_at: string | null;
+                        undo_totals: {
+                            [key: string]: {
+                                [key: string]: number;
+                            };
+                        } | null;
+                        /** @description what you may do with it now */
+                        may: {
+                            repair: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            plan: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            submit: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            approve: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            reject: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            promote: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            undo: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            discard: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                        };
+                        checklist: {
+                            item_id: string;
+                            text: string | null;
+                            required: boolean;
+                            ticked_by: string | null;
+                            ticked_at: string | null;
+                        }[];
+                        dataset_title: string;
+                        client_name: string | null;
+                        /** @description actor → how people call them */
+                        people: {
+                            [key: string]: string;
+                        };
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listPlanRows: {
+        parameters: {
+            query: {
+                row_type?: string;
+                action?: "insert" | "update" | "unchanged" | "skipped" | "refused";
+                /** @description only updates that change this column */
+                column?: string;
+                /** @description … by more than this share of the old value: 0.5 */
+                by_more_than?: number;
+                limit: number;
+                /** @description the `next` of the page before */
+                after?: string;
+            };
+            header?: never;
+            path: {
+                /** @description the upload */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        rows: {
+                            type_order: number;
+                            row_type: string;
+                            /** @description the line of the file */
+                            row_number: number;
+                            /** @enum {unknown} */
+                            action: "insert" | "update" | "unchanged" | "skipped" | "refused";
+                            target_id: string | null;
+                            target_key: {
+                                [key: string]: unknown;
+                            } | null;
+                            before: {
+                                [key: string]: unknown;
+                            } | null;
+                            after: {
+                                [key: string]: unknown;
+                            } | null;
+                            changed: string[] | null;
+                            reason: string | null;
+                            label: {
+                                [key: string]: unknown;
+                            } | null;
+                        }[];
+                        next: string | null;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    submitUpload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description the upload */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description sha-256, in hex
+                     * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+                     */
+                    digest: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        upload_id: string;
+                        /** Format: uuid */
+                        workspace_id: string;
+                        /** Format: uuid */
+                        client_id: string;
+                        dataset: string;
+                        platform: string;
+                        file_name: string;
+                        /**
+                         * @description sha-256, in hex
+                         * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+                         */
+                        file_hash: string;
+                        byte_len: string;
+                        /** @enum {unknown} */
+                        run_mode: "FULL_DRY_RUN" | "STAGING_ONLY" | "SAFE_PROD";
+                        /** @enum {unknown} */
+                        status: "reading" | "staged" | "planned" | "promoted" | "undone" | "failed" | "discarded" | "expired";
+                        reading: {
+                            /** @enum {unknown} */
+                            format: "csv" | "jsonl" | "json" | "parquet" | "xlsx";
+                            encoding: string;
+                            delimiter: string | null;
+                            header_line: number;
+                            headers: string[];
+                            preamble: {
+                                line: number;
+                                text: string;
+                            }[];
+                            styles: {
+                                /** @enum {unknown} */
+                                decimal: "dot" | "comma";
+                                /** @enum {unknown} */
+                                dates: "dmy" | "mdy" | "mixed" | "unknown";
+                            };
+                            map: {
+                                headers: string[];
+                                /** @description field → the column that it comes from */
+                                fields: {
+                                    [key: string]: {
+                                        column: number;
+                                        header: string;
+                                        type: string;
+                                        micros?: boolean;
+                                        currency?: string;
+                                        duplicates: number[];
+                                    };
+                                };
+                                unknown: {
+                                    column: number;
+                                    header: string;
+                                }[];
+                                missing: {
+                                    field: string;
+                                    title: string;
+                                    nearest?: string;
+                                }[];
+                                rowTypes: string[];
+                                leaf: string;
+                                notes: {
+                                    rule: string;
+                                    message: string;
+                                }[];
+                            };
+                            period: {
+                                start: string;
+                                end: string;
+                            } | null;
+                            values: {
+                                [key: string]: {
+                                    [key: string]: string | null;
+                                };
+                            };
+                            layout: {
+                                fields: string[];
+                                row_types: string[];
+                                leaf: string;
+                            };
+                        } | null;
+                        /** @description about the whole file */
+                        notes: {
+                            rule: string;
+                            message: string;
+                            line?: number;
+                            count?: number;
+                        }[];
+                        line_count: number | null;
+                        valid_count: number | null;
+                        invalid_count: number | null;
+                        skipped_count: number | null;
+                        warning_count: number | null;
+                        progress: {
+                            /** @enum {unknown} */
+                            stage: "read" | "check" | "stage" | "plan" | "promote";
+                            done: number;
+                            total: number;
+                            lines?: number;
+                        } | null;
+                        error: {
+                            code: string;
+                            message: string;
+                            hint: string;
+                        } | null;
+                        cursor_name: string | null;
+                        cursor_value: unknown;
+                        uploaded_by: string;
+                        uploaded_via: string | null;
+                        /** @description whoever put something into it; none of them approves */
+                        changed_by: string[];
+                        /** Format: date-time */
+                        created_at: string;
+                        staged_at: string | null;
+                        ended_at: string | null;
+                        plan_digest: string | null;
+                        gate_mode: ("STRICT" | "LENIENT") | null;
+                        threshold: string | null;
+                        plan_totals: {
+                            [key: string]: {
+                                [key: string]: number;
+                            };
+                        } | null;
+                        plan_refusal: string | null;
+                        planned_by: string | null;
+                        planned_at: string | null;
+                        plan_took_ms: number | null;
+                        review_record_id: string | null;
+                        approval_required: boolean;
+                        review_status: ("not_submitted" | "pending" | "approved" | "rejected" | "expired") | null;
+                        review_reason: string | null;
+                        approved_by: string | null;
+                        approved_at: string | null;
+                        promoted_by: string | null;
+                        promoted_at: string | null;
+                        promotion_totals: {
+                            [key: string]: {
+                                [key: string]: number;
+                            };
+                        } | null;
+                        undo_until: string | null;
+                        undone_by: string | null;
+                        undone_at: string | null;
+                        undo_totals: {
+                            [key: string]: {
+                                [key: string]: number;
+                            };
+                        } | null;
+                        /** @description what you may do with it now */
+                        may: {
+                            repair: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            plan: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            submit: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            approve: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            reject: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            promote: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            undo: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            discard: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                        };
+                        checklist: {
+                            item_id: string;
+                            text: string | null;
+                            required: boolean;
+                            ticked_by: string | null;
+                            ticked_at: string | null;
+                        }[];
+                        dataset_title: string;
+                        client_name: string | null;
+                        /** @description actor → how people call them */
+                        people: {
+                            [key: string]: string;
+                        };
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    approveUpload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description the upload */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description sha-256, in hex
+                     * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+                     */
+                    digest: string;
+                    /** @default [] */
+                    ticked: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        upload_id: string;
+                        /** Format: uuid */
+                        workspace_id: string;
+                        /** Format: uuid */
+                        client_id: string;
+                        dataset: string;
+                        platform: string;
+                        file_name: string;
+                        /**
+                         * @description sha-256, in hex
+                         * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+                         */
+                        file_hash: string;
+                        byte_len: string;
+                        /** @enum {unknown} */
+                        run_mode: "FULL_DRY_RUN" | "STAGING_ONLY" | "SAFE_PROD";
+                        /** @enum {unknown} */
+                        status: "reading" | "staged" | "planned" | "promoted" | "undone" | "failed" | "discarded" | "expired";
+                        reading: {
+                            /** @enum {unknown} */
+                            format: "csv" | "jsonl" | "json" | "parquet" | "xlsx";
+                            encoding: string;
+                            delimiter: string | null;
+                            header_line: number;
+                            headers: string[];
+                            preamble: {
+                                line: number;
+                                text: string;
+                            }[];
+                            styles: {
+                                /** @enum {unknown} */
+                                decimal: "dot" | "comma";
+                                /** @enum {unknown} */
+                                dates: "dmy" | "mdy" | "mixed" | "unknown";
+                            };
+                            map: {
+                                headers: string[];
+                                /** @description field → the column that it comes from */
+                                fields: {
+                                    [key: string]: {
+                                        column: number;
+                                        header: string;
+                                        type: string;
+                                        micros?: boolean;
+                                        currency?: string;
+                                        duplicates: number[];
+                                    };
+                                };
+                                unknown: {
+                                    column: number;
+                                    header: string;
+                                }[];
+                                missing: {
+                                    field: string;
+                                    title: string;
+                                    nearest?: string;
+                                }[];
+                                rowTypes: string[];
+                                leaf: string;
+                                notes: {
+                                    rule: string;
+                                    message: string;
+                                }[];
+                            };
+                            period: {
+                                start: string;
+                                end: string;
+                            } | null;
+                            values: {
+                                [key: string]: {
+                                    [key: string]: string | null;
+                                };
+                            };
+                            layout: {
+                                fields: string[];
+                                row_types: string[];
+                                leaf: string;
+                            };
+                        } | null;
+                        /** @description about the whole file */
+                        notes: {
+                            rule: string;
+                            message: string;
+                            line?: number;
+                            count?: number;
+                        }[];
+                        line_count: number | null;
+                        valid_count: number | null;
+                        invalid_count: number | null;
+                        skipped_count: number | null;
+                        warning_count: number | null;
+                        progress: {
+                            /** @enum {unknown} */
+                            stage: "read" | "check" | "stage" | "plan" | "promote";
+                            done: number;
+                            total: number;
+                            lines?: number;
+                        } | null;
+                        error: {
+                            code: string;
+                            message: string;
+                            hint: string;
+                        } | null;
+                        cursor_name: string | null;
+                        cursor_value: unknown;
+                        uploaded_by: string;
+                        uploaded_via: string | null;
+                        /** @description whoever put something into it; none of them approves */
+                        changed_by: string[];
+                        /** Format: date-time */
+                        created_at: string;
+                        staged_at: string | null;
+                        ended_at: string | null;
+                        plan_digest: string | null;
+                        gate_mode: ("STRICT" | "LENIENT") | null;
+                        threshold: string | null;
+                        plan_totals: {
+                            [key: string]: {
+                                [key: string]: number;
+                            };
+                        } | null;
+                        plan_refusal: string | null;
+                        planned_by: string | null;
+                        planned_at: string | null;
+                        plan_took_ms: number | null;
+                        review_record_id: string | null;
+                        approval_required: boolean;
+                        review_status: ("not_submitted" | "pending" | "approved" | "rejected" | "expired") | null;
+                        review_reason: string | null;
+                        approved_by: string | null;
+                        approved_at: string | null;
+                        promoted_by: string | null;
+                        promoted_at: string | null;
+                        promotion_totals: {
+                            [key: string]: {
+                                [key: string]: number;
+                            };
+                        } | null;
+                        undo_until: string | null;
+                        undone_by: string | null;
+                        undone_at: string | null;
+                        undo_totals: {
+                            [key: string]: {
+                                [key: string]: number;
+                            };
+                        } | null;
+                        /** @description what you may do with it now */
+                        may: {
+                            repair: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            plan: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            submit: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            approve: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            reject: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            promote: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            undo: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            discard: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                        };
+                        checklist: {
+                            item_id: string;
+                            text: string | null;
+                            required: boolean;
+                            ticked_by: string | null;
+                            ticked_at: string | null;
+                        }[];
+                        dataset_title: string;
+                        client_name: string | null;
+                        /** @description actor → how people call them */
+                        people: {
+                            [key: string]: string;
+                        };
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rejectUpload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description the upload */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "The spend of week 27 is doubled."
+                 *     }
+                 */
+                "application/json": {
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        upload_id: string;
+                        /** Format: uuid */
+                        workspace_id: string;
+                        /** Format: uuid */
+                        client_id: string;
+                        dataset: string;
+                        platform: string;
+                        file_name: string;
+                        /**
+                         * @description sha-256, in hex
+                         * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+                         */
+                        file_hash: string;
+                        byte_len: string;
+                        /** @enum {unknown} */
+                        run_mode: "FULL_DRY_RUN" | "STAGING_ONLY" | "SAFE_PROD";
+                        /** @enum {unknown} */
+                        status: "reading" | "staged" | "planned" | "promoted" | "undone" | "failed" | "discarded" | "expired";
+                        reading: {
+                            /** @enum {unknown} */
+                            format: "csv" | "jsonl" | "json" | "parquet" | "xlsx";
+                            encoding: string;
+                            delimiter: string | null;
+                            header_line: number;
+                            headers: string[];
+                            preamble: {
+                                line: number;
+                                text: string;
+                            }[];
+                            styles: {
+                                /** @enum {unknown} */
+                                decimal: "dot" | "comma";
+                                /** @enum {unknown} */
+                                dates: "dmy" | "mdy" | "mixed" | "unknown";
+                            };
+                            map: {
+                                headers: string[];
+                                /** @description field → the column that it comes from */
+                                fields: {
+                                    [key: string]: {
+                                        column: number;
+                                        header: string;
+                                        type: string;
+                                        micros?: boolean;
+                                        currency?: string;
+                                        duplicates: number[];
+                                    };
+                                };
+                                unknown: {
+                                    column: number;
+                                    header: string;
+                                }[];
+                                missing: {
+                                    field: string;
+                                    title: string;
+                                    nearest?: string;
+                                }[];
+                                rowTypes: string[];
+                                leaf: string;
+                                notes: {
+                                    rule: string;
+                                    message: string;
+                                }[];
+                            };
+                            period: {
+                                start: string;
+                                end: string;
+                            } | null;
+                            values: {
+                                [key: string]: {
+                                    [key: string]: string | null;
+                                };
+                            };
+                            layout: {
+                                fields: string[];
+                                row_types: string[];
+                                leaf: string;
+                            };
+                        } | null;
+                        /** @description about the whole file */
+                        notes: {
+                            rule: string;
+                            message: string;
+                            line?: number;
+                            count?: number;
+                        }[];
+                        line_count: number | null;
+                        valid_count: number | null;
+                        invalid_count: number | null;
+                        skipped_count: number | null;
+                        warning_count: number | null;
+                        progress: {
+                            /** @enum {unknown} */
+                            stage: "read" | "check" | "stage" | "plan" | "promote";
+                            done: number;
+                            total: number;
+                            lines?: number;
+                        } | null;
+                        error: {
+                            code: string;
+                            message: string;
+                            hint: string;
+                        } | null;
+                        cursor_name: string | null;
+                        cursor_value: unknown;
+                        uploaded_by: string;
+                        uploaded_via: string | null;
+                        /** @description whoever put something into it; none of them approves */
+                        changed_by: string[];
+                        /** Format: date-time */
+                        created_at: string;
+                        staged_at: string | null;
+                        ended_at: string | null;
+                        plan_digest: string | null;
+                        gate_mode: ("STRICT" | "LENIENT") | null;
+                        threshold: string | null;
+                        plan_totals: {
+                            [key: string]: {
+                                [key: string]: number;
+                            };
+                        } | null;
+                        plan_refusal: string | null;
+                        planned_by: string | null;
+                        planned_at: string | null;
+                        plan_took_ms: number | null;
+                        review_record_id: string | null;
+                        approval_required: boolean;
+                        review_status: ("not_submitted" | "pending" | "approved" | "rejected" | "expired") | null;
+                        review_reason: string | null;
+                        approved_by: string | null;
+                        approved_at: string | null;
+                        promoted_by: string | null;
+                        promoted_at: string | null;
+                        promotion_totals: {
+                            [key: string]: {
+                                [key: string]: number;
+                            };
+                        } | null;
+                        undo_until: string | null;
+                        undone_by: string | null;
+                        undone_at: string | null;
+                        undo_totals: {
+                            [key: string]: {
+                                [key: string]: number;
+                            };
+                        } | null;
+                        /** @description what you may do with it now */
+                        may: {
+                            repair: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            plan: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            submit: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            approve: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            reject: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            promote: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            undo: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            discard: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                        };
+                        checklist: {
+                            item_id: string;
+                            text: string | null;
+                            required: boolean;
+                            ticked_by: string | null;
+                            ticked_at: string | null;
+                        }[];
+                        dataset_title: string;
+                        client_name: string | null;
+                        /** @description actor → how people call them */
+                        people: {
+                            [key: string]: string;
+                        };
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    promoteUpload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description the upload */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description sha-256, in hex
+                     * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+                     */
+                    digest: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        upload_id: string;
+                        /** Format: uuid */
+                        workspace_id: string;
+                        /** Format: uuid */
+                        client_id: string;
+                        dataset: string;
+                        platform: string;
+                        file_name: string;
+                        /**
+                         * @description sha-256, in hex
+                         * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+                         */
+                        file_hash: string;
+                        byte_len: string;
+                        /** @enum {unknown} */
+                        run_mode: "FULL_DRY_RUN" | "STAGING_ONLY" | "SAFE_PROD";
+                        /** @enum {unknown} */
+                        status: "reading" | "staged" | "planned" | "promoted" | "undone" | "failed" | "discarded" | "expired";
+                        reading: {
+                            /** @enum {unknown} */
+                            format: "csv" | "jsonl" | "json" | "parquet" | "xlsx";
+                            encoding: string;
+                            delimiter: string | null;
+                            header_line: number;
+                            headers: string[];
+                            preamble: {
+                                line: number;
+                                text: string;
+                            }[];
+                            styles: {
+                                /** @enum {unknown} */
+                                decimal: "dot" | "comma";
+                                /** @enum {unknown} */
+                                dates: "dmy" | "mdy" | "mixed" | "unknown";
+                            };
+                            map: {
+                                headers: string[];
+                                /** @description field → the column that it comes from */
+                                fields: {
+                                    [key: string]: {
+                                        column: number;
+                                        header: string;
+                                        type: string;
+                                        micros?: boolean;
+                                        currency?: string;
+                                        duplicates: number[];
+                                    };
+                                };
+                                unknown: {
+                                    column: number;
+                                    header: string;
+                                }[];
+                                missing: {
+                                    field: string;
+                                    title: string;
+                                    nearest?: string;
+                                }[];
+                                rowTypes: string[];
+                                leaf: string;
+                                notes: {
+                                    rule: string;
+                                    message: string;
+                                }[];
+                            };
+                            period: {
+                                start: string;
+                                end: string;
+                            } | null;
+                            values: {
+                                [key: string]: {
+                                    [key: string]: string | null;
+                                };
+                            };
+                            layout: {
+                                fields: string[];
+                                row_types: string[];
+                                leaf: string;
+                            };
+                        } | null;
+                        /** @description about the whole file */
+                        notes: {
+                            rule: string;
+                            message: string;
+                            line?: number;
+                            count?: number;
+                        }[];
+                        line_count: number | null;
+                        valid_count: number | null;
+                        invalid_count: number | null;
+                        skipped_count: number | null;
+                        warning_count: number | null;
+                        progress: {
+                            /** @enum {unknown} */
+                            stage: "read" | "check" | "stage" | "plan" | "promote";
+                            done: number;
+                            total: number;
+                            lines?: number;
+                        } | null;
+                        error: {
+                            code: string;
+                            message: string;
+                            hint: string;
+                        } | null;
+                        cursor_name: string | null;
+                        cursor_value: unknown;
+                        uploaded_by: string;
+                        uploaded_via: string | null;
+                        /** @description whoever put something into it; none of them approves */
+                        changed_by: string[];
+                        /** Format: date-time */
+                        created_at: string;
+                        staged_at: string | null;
+                        ended_at: string | null;
+                        plan_digest: string | null;
+                        gate_mode: ("STRICT" | "LENIENT") | null;
+                        threshold: string | null;
+                        plan_totals: {
+                            [key: string]: {
+                                [key: string]: number;
+                            };
+                        } | null;
+                        plan_refusal: string | null;
+                        planned_by: string | null;
+                        planned_at: string | null;
+                        plan_took_ms: number | null;
+                        review_record_id: string | null;
+                        approval_required: boolean;
+                        review_status: ("not_submitted" | "pending" | "approved" | "rejected" | "expired") | null;
+                        review_reason: string | null;
+                        approved_by: string | null;
+                        approved_at: string | null;
+                        promoted_by: string | null;
+                        promoted_at: string | null;
+                        promotion_totals: {
+                            [key: string]: {
+                                [key: string]: number;
+                            };
+                        } | null;
+                        undo_until: string | null;
+                        undone_by: string | null;
+                        undone_at: string | null;
+                        undo_totals: {
+                            [key: string]: {
+                                [key: string]: number;
+                            };
+                        } | null;
+                        /** @description what you may do with it now */
+                        may: {
+                            repair: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            plan: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            submit: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            approve: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            reject: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            promote: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            undo: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            discard: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                        };
+                        checklist: {
+                            item_id: string;
+                            text: string | null;
+                            required: boolean;
+                            ticked_by: string | null;
+                            ticked_at: string | null;
+                        }[];
+                        dataset_title: string;
+                        client_name: string | null;
+                        /** @description actor → how people call them */
+                        people: {
+                            [key: string]: string;
+                        };
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    planUploadUndo: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description the upload */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description row type → action or outcome → rows
+                         * @example {
+                         *       "daily_metric": {
+                         *         "insert": 240,
+                         *         "update": 12,
+                         *         "unchanged": 4000
+                         *       }
+                         *     }
+                         */
+                        totals: {
+                            [key: string]: {
+                                [key: string]: number;
+                            };
+                        };
+                        /** @description rows that would stay, and why; the first 200 */
+                        stays: {
+                            row_type: string;
+                            line: number;
+                            target: string;
+                            target_key: {
+                                [key: string]: unknown;
+                            };
+                            /** @enum {unknown} */
+                            outcome: "kept" | "refused";
+                            reason: string;
+                        }[];
+                        /**
+                         * @description sha-256, in hex
+                         * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+                         */
+                        digest: string;
+                        /** Format: date-time */
+                        undo_until: string;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    undoUpload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description the upload */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description sha-256, in hex
+                     * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+                     */
+                    digest: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        upload_id: string;
+                        /** Format: uuid */
+                        workspace_id: string;
+                        /** Format: uuid */
+                        client_id: string;
+                        dataset: string;
+                        platform: string;
+                        file_name: string;
+                        /**
+                         * @description sha-256, in hex
+                         * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+                         */
+                        file_hash: string;
+                        byte_len: string;
+                        /** @enum {unknown} */
+                        run_mode: "FULL_DRY_RUN" | "STAGING_ONLY" | "SAFE_PROD";
+                        /** @enum {unknown} */
+                        status: "reading" | "staged" | "planned" | "promoted" | "undone" | "failed" | "discarded" | "expired";
+                        reading: {
+                            /** @enum {unknown} */
+                            format: "csv" | "jsonl" | "json" | "parquet" | "xlsx";
+                            encoding: string;
+                            delimiter: string | null;
+                            header_line: number;
+                            headers: string[];
+                            preamble: {
+                                line: number;
+                                text: string;
+                            }[];
+                            styles: {
+                                /** @enum {unknown} */
+                                decimal: "dot" | "comma";
+                                /** @enum {unknown} */
+                                dates: "dmy" | "mdy" | "mixed" | "unknown";
+                            };
+                            map: {
+                                headers: string[];
+                                /** @description field → the column that it comes from */
+                                fields: {
+                                    [key: string]: {
+                                        column: number;
+                                        header: string;
+                                        type: string;
+                                        micros?: boolean;
+                                        currency?: string;
+                                        duplicates: number[];
+                                    };
+                                };
+                                unknown: {
+                                    column: number;
+                                    header: string;
+                                }[];
+                                missing: {
+                                    field: string;
+                                    title: string;
+                                    nearest?: string;
+                                }[];
+                                rowTypes: string[];
+                                leaf: string;
+                                notes: {
+                                    rule: string;
+                                    message: string;
+                                }[];
+                            };
+                            period: {
+                                start: string;
+                                end: string;
+                            } | null;
+                            values: {
+                                [key: string]: {
+                                    [key: string]: string | null;
+                                };
+                            };
+                            layout: {
+                                fields: string[];
+                                row_types: string[];
+                                leaf: string;
+                            };
+                        } | null;
+                        /** @description about the whole file */
+                        notes: {
+                            rule: string;
+                            message: string;
+                            line?: number;
+                            count?: number;
+                        }[];
+                        line_count: number | null;
+                        valid_count: number | null;
+                        invalid_count: number | null;
+                        skipped_count: number | null;
+                        warning_count: number | null;
+                        progress: {
+                            /** @enum {unknown} */
+                            stage: "read" | "check" | "stage" | "plan" | "promote";
+                            done: number;
+                            total: number;
+                            lines?: number;
+                        } | null;
+                        error: {
+                            code: string;
+                            message: string;
+                            hint: string;
+                        } | null;
+                        cursor_name: string | null;
+                        cursor_value: unknown;
+                        uploaded_by: string;
+                        uploaded_via: string | null;
+                        /** @description whoever put something into it; none of them approves */
+                        changed_by: string[];
+                        /** Format: date-time */
+                        created_at: string;
+                        staged_at: string | null;
+                        ended_at: string | null;
+                        plan_digest: string | null;
+                        gate_mode: ("STRICT" | "LENIENT") | null;
+                        threshold: string | null;
+                        plan_totals: {
+                            [key: string]: {
+                                [key: string]: number;
+                            };
+                        } | null;
+                        plan_refusal: string | null;
+                        planned_by: string | null;
+                        planned_at: string | null;
+                        plan_took_ms: number | null;
+                        review_record_id: string | null;
+                        approval_required: boolean;
+                        review_status: ("not_submitted" | "pending" | "approved" | "rejected" | "expired") | null;
+                        review_reason: string | null;
+                        approved_by: string | null;
+                        approved_at: string | null;
+                        promoted_by: string | null;
+                        promoted_at: string | null;
+                        promotion_totals: {
+                            [key: string]: {
+                                [key: string]: number;
+                            };
+                        } | null;
+                        undo_until: string | null;
+                        undone_by: string | null;
+                        undone_at: string | null;
+                        undo_totals: {
+                            [key: string]: {
+                                [key: string]: number;
+                            };
+                        } | null;
+                        /** @description what you may do with it now */
+                        may: {
+                            repair: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            plan: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            submit: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            approve: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            reject: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            promote: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            undo: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            discard: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                        };
+                        checklist: {
+                            item_id: string;
+                            text: string | null;
+                            required: boolean;
+                            ticked_by: string | null;
+                            ticked_at: string | null;
+                        }[];
+                        dataset_title: string;
+                        client_name: string | null;
+                        /** @description actor → how people call them */
+                        people: {
+                            [key: string]: string;
+                        };
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    discardUpload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description the upload */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        upload_id: string;
+                        /** Format: uuid */
+                        workspace_id: string;
+                        /** Format: uuid */
+                        client_id: string;
+                        dataset: string;
+                        platform: string;
+                        file_name: string;
+                        /**
+                         * @description sha-256, in hex
+                         * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+                         */
+                        file_hash: string;
+                        byte_len: string;
+                        /** @enum {unknown} */
+                        run_mode: "FULL_DRY_RUN" | "STAGING_ONLY" | "SAFE_PROD";
+                        /** @enum {unknown} */
+                        status: "reading" | "staged" | "planned" | "promoted" | "undone" | "failed" | "discarded" | "expired";
+                        reading: {
+                            /** @enum {unknown} */
+                            format: "csv" | "jsonl" | "json" | "parquet" | "xlsx";
+                            encoding: string;
+                            delimiter: string | null;
+                            header_line: number;
+                            headers: string[];
+                            preamble: {
+                                line: number;
+                                text: string;
+                            }[];
+                            styles: {
+                                /** @enum {unknown} */
+                                decimal: "dot" | "comma";
+                                /** @enum {unknown} */
+                                dates: "dmy" | "mdy" | "mixed" | "unknown";
+                            };
+                            map: {
+                                headers: string[];
+                                /** @description field → the column that it comes from */
+                                fields: {
+                                    [key: string]: {
+                                        column: number;
+                                        header: string;
+                                        type: string;
+                                        micros?: boolean;
+                                        currency?: string;
+                                        duplicates: number[];
+                                    };
+                                };
+                                unknown: {
+                                    column: number;
+                                    header: string;
+                                }[];
+                                missing: {
+                                    field: string;
+                                    title: string;
+                                    nearest?: string;
+                                }[];
+                                rowTypes: string[];
+                                leaf: string;
+                                notes: {
+                                    rule: string;
+                                    message: string;
+                                }[];
+                            };
+                            period: {
+                                start: string;
+                                end: string;
+                            } | null;
+                            values: {
+                                [key: string]: {
+                                    [key: string]: string | null;
+                                };
+                            };
+                            layout: {
+                                fields: string[];
+                                row_types: string[];
+                                leaf: string;
+                            };
+                        } | null;
+                        /** @description about the whole file */
+                        notes: {
+                            rule: string;
+                            message: string;
+                            line?: number;
+                            count?: number;
+                        }[];
+                        line_count: number | null;
+                        valid_count: number | null;
+                        invalid_count: number | null;
+                        skipped_count: number | null;
+                        warning_count: number | null;
+                        progress: {
+                            /** @enum {unknown} */
+                            stage: "read" | "check" | "stage" | "plan" | "promote";
+                            done: number;
+                            total: number;
+                            lines?: number;
+                        } | null;
+                        error: {
+                            code: string;
+                            message: string;
+                            hint: string;
+                        } | null;
+                        cursor_name: string | null;
+                        cursor_value: unknown;
+                        uploaded_by: string;
+                        uploaded_via: string | null;
+                        /** @description whoever put something into it; none of them approves */
+                        changed_by: string[];
+                        /** Format: date-time */
+                        created_at: string;
+                        staged_at: string | null;
+                        ended_at: string | null;
+                        plan_digest: string | null;
+                        gate_mode: ("STRICT" | "LENIENT") | null;
+                        threshold: string | null;
+                        plan_totals: {
+                            [key: string]: {
+                                [key: string]: number;
+                            };
+                        } | null;
+                        plan_refusal: string | null;
+                        planned_by: string | null;
+                        planned_at: string | null;
+                        plan_took_ms: number | null;
+                        review_record_id: string | null;
+                        approval_required: boolean;
+                        review_status: ("not_submitted" | "pending" | "approved" | "rejected" | "expired") | null;
+                        review_reason: string | null;
+                        approved_by: string | null;
+                        approved_at: string | null;
+                        promoted_by: string | null;
+                        promoted_at: string | null;
+                        promotion_totals: {
+                            [key: string]: {
+                                [key: string]: number;
+                            };
+                        } | null;
+                        undo_until: string | null;
+                        undone_by: string | null;
+                        undone_at: string | null;
+                        undo_totals: {
+                            [key: string]: {
+                                [key: string]: number;
+                            };
+                        } | null;
+                        /** @description what you may do with it now */
+                        may: {
+                            repair: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            plan: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            submit: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            approve: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            reject: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            promote: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            undo: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                            discard: {
+                                allowed: boolean;
+                                /** @description why not, and what to do */
+                                why?: string;
+                            };
+                        };
+                        checklist: {
+                            item_id: string;
+                            text: string | null;
+                            required: boolean;
+                            ticked_by: string | null;
+                            ticked_at: string | null;
+                        }[];
+                        dataset_title: string;
+                        client_name: string | null;
+                        /** @description actor → how people call them */
+                        people: {
+                            [key: string]: string;
+                        };
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getRowLineage: {
+        parameters: {
+            query: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+                /** @example public.daily_metrics */
+                target: string;
+                /** @description of the row */
+                id?: string;
+                /**
+                 * @description the natural key of the row, as a JSON object; instead of id
+                 * @example {"external_id":"120210000000000001"}
+                 */
+                key?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        entries: {
+                            /** Format: uuid */
+                            upload_id: string;
+                            file_name: string;
+                            /**
+                             * @description sha-256, in hex
+                             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+                             */
+                            file_hash: string;
+                            line: number;
+                            /** @example public.daily_metrics */
+                            target: string;
+                            target_id: string | null;
+                            target_key: {
+                                [key: string]: unknown;
+                            };
+                            /** @enum {unknown} */
+                            action: "insert" | "update";
+                            undo_outcome: string | null;
+                            uploaded_by: string;
+                            approved_by: string | null;
+                            approved_at: string | null;
+                            promoted_by: string;
+                            /** Format: date-time */
+                            promoted_at: string;
+                            undone_at: string | null;
+                        }[];
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -16,5 +16,8 @@ export type Gates = Answer<'listGates'>
 export type Gate = Gates['gates'][number]
 export type EventPage = Answer<'listEvents'>
 export type RecordedEvent = EventPage['events'][number]
+export type StagingRecords = Answer<'listStagingRecords'>
+export type StagingSummary = StagingRecords['records'][number]
+export type StagingRecord = Answer<'getStagingRecord'>
 /** application/problem+json */
 export type Problem = components['schemas']['Problem']

@@ -26,7 +26,7 @@ export function PageHead({ title }: { title: string }) {
   )
 }
 
-function Lost({ at }: { at: number | undefined }) {
+export function Lost({ at }: { at: number | undefined }) {
   const { beatNow } = usePulse()
   return (
     <p className="lost">

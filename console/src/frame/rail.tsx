@@ -1,7 +1,9 @@
 import { useState } from 'react'
+import { type Held, useHeld, waitingIn } from '../live/held.tsx'
 import { PAGES, type Page } from '../pages.ts'
 import { Brand } from '../parts/brand.tsx'
 import { ROOMS } from '../rooms.ts'
+import { usePath } from '../route.ts'
 
 /** Parts of a page that are worth a way of their own until they are pages. */
 const SHORTCUTS: Record<string, readonly { title: string; href: string }[]> = {
@@ -11,6 +13,17 @@ const SHORTCUTS: Record<string, readonly { title: string; href: string }[]> = {
     { title: 'Gates', href: '/#gates' },
     { title: 'API reference', href: '/api/docs' },
   ],
+}
+
+/** How much waits on a page, beside its name. */
+const COUNTS: Record<string, (held: Held) => string> = {
+  '/uploads': (held) => orMore(held.uploads.length, held.moreUploads),
+  '/review': (held) =>
+    orMore(waitingIn(held).length + held.packages.length, held.moreUploads || held.morePackages),
+}
+
+function orMore(count: number, more: boolean): string {
+  return count === 0 ? '' : `${count}${more ? '+' : ''}`
 }
 
 export function Rail() {
@@ -69,17 +82,17 @@ interface LinksProps {
 }
 
 function Links({ follow, pages, shortcuts = [] }: LinksProps) {
-  if (pages.length + shortcuts.length === 0) return null
+  const path = usePath()
+  const { data: held } = useHeld()
+  const shown = pages.filter((page) => !page.path.includes(':'))
+  if (shown.length + shortcuts.length === 0) return null
   return (
     <ul>
-      {pages.map((page) => (
+      {shown.map((page) => (
         <li key={page.path}>
-          <a
-            href={page.path}
-            onClick={follow}
-            aria-current={page.path === location.pathname ? 'page' : undefined}
-          >
+          <a href={page.path} onClick={follow} aria-current={currentness(page.path, path)}>
             {page.title}
+            {held && <Count text={COUNTS[page.path]?.(held) ?? ''} />}
           </a>
         </li>
       ))}
@@ -91,5 +104,21 @@ function Links({ follow, pages, shortcuts = [] }: LinksProps) {
         </li>
       ))}
     </ul>
+  )
+}
+
+/** On the page of one upload one is still in Uploads. */
+function currentness(page: string, path: string): 'page' | 'true' | undefined {
+  if (page === path) return 'page'
+  return page !== '/' && path.startsWith(`${page}/`) ? 'true' : undefined
+}
+
+function Count({ text }: { text: string }) {
+  if (text === '') return null
+  return (
+    <span className="rail-count">
+      <span className="unseen">, </span>
+      {text}
+    </span>
   )
 }

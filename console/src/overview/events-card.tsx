@@ -4,6 +4,8 @@ import { Ago } from '../parts/ago.tsx'
 import { Breakable } from '../parts/breakable.tsx'
 import { Card } from '../parts/card.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
+import { Person } from '../parts/person.tsx'
+import { shortId } from '../people.ts'
 import { useSession } from '../session/session.tsx'
 
 export function EventsCard({ events }: { events: Polled<EventPage> }) {
@@ -63,11 +65,19 @@ function EventTable({ events }: { events: readonly RecordedEvent[] }) {
                 <Breakable name={`${event.event_domain}.${event.event_type}`} />
               </b>
               <span className="about">
-                {event.event_subject_ref && <code>{event.event_subject_ref}</code>} {fieldsOf(event)}
-                <span className="by"> by {event.actor}</span>
+                {event.event_subject_ref && (
+                  <code title={event.event_subject_ref}>{shortId(event.event_subject_ref)}</code>
+                )}{' '}
+                {fieldsOf(event)}
+                <span className="by">
+                  {' '}
+                  by <Person id={event.actor} />
+                </span>
               </span>
             </td>
-            <td className="who">{event.actor}</td>
+            <td className="who">
+              <Person id={event.actor} />
+            </td>
           </tr>
         ))}
       </tbody>
@@ -83,6 +93,12 @@ function fieldsOf(event: RecordedEvent): string {
         ['string', 'number', 'boolean'].includes(typeof value) && value !== event.event_subject_ref,
     )
     .slice(0, 3)
-    .map(([name, value]) => `${name} ${value}`)
+    .map(([name, value]) => `${name} ${shortValue(value)}`)
     .join(', ')
+}
+
+/** Ids and digests in their short form: whole ones squeeze everything else out of the table. */
+function shortValue(value: unknown): string {
+  const text = String(value)
+  return /^[0-9a-f]{40,}$/.test(text) ? `${text.slice(0, 8)}…` : shortId(text)
 }

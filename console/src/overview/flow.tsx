@@ -1,14 +1,18 @@
 import { Fragment, type ReactNode } from 'react'
 import type { EventPage, Gate } from '../api/types.ts'
+import type { Uploads } from '../api/upload-types.ts'
+import type { Held } from '../live/held.tsx'
 import { ROOMS, type Room } from '../rooms.ts'
 import { DISPATCH, STAGING_CLEANUP, STAGING_EXCLUDED, STAGING_WRITES, stateOf } from './gates.ts'
+import { HeldFacts } from './held-facts.tsx'
 import { GatePassage, type Passage, PlainPassage } from './passage.tsx'
+import { ProductionFacts } from './production-facts.tsx'
 import { SignalsFacts } from './signals-facts.tsx'
 
 /** What stands before each room. */
 const PASSAGES: Record<Room['id'], Passage> = {
   held: { kind: 'gate', gate: STAGING_WRITES, about: 'Gate into Held' },
-  production: { kind: 'plain', about: 'a person approves', built: false },
+  production: { kind: 'plain', about: 'a person approves', built: true },
   signals: { kind: 'plain', about: 'same transaction', built: true },
   work: { kind: 'gate', gate: DISPATCH, about: 'Gate between Signals and Work' },
   projections: { kind: 'gate', gate: STAGING_EXCLUDED, about: 'Gate between Production and Projections' },
@@ -17,9 +21,11 @@ const PASSAGES: Record<Room['id'], Passage> = {
 interface Props {
   readonly gates: readonly Gate[] | undefined
   readonly events: EventPage | undefined
+  readonly held: Held | undefined
+  readonly promoted: Uploads | undefined
 }
 
-export function Flow({ gates, events }: Props) {
+export function Flow({ gates, events, held, promoted }: Props) {
   const find = (name: string) => gates?.find((gate) => gate.gate === name)
   return (
     <ol className="flow" aria-label="Rooms and gates in the order of the data">
@@ -33,7 +39,12 @@ export function Flow({ gates, events }: Props) {
               <PlainPassage passage={passage} />
             )}
             <RoomCard room={room}>
-              {room.id === 'held' && <CleanupFact gate={find(STAGING_CLEANUP)} />}
+              {room.id === 'held' && (
+                <HeldFacts held={held}>
+                  <CleanupFact gate={find(STAGING_CLEANUP)} />
+                </HeldFacts>
+              )}
+              {room.id === 'production' && <ProductionFacts promoted={promoted} />}
               {room.id === 'signals' && <SignalsFacts page={events} />}
             </RoomCard>
           </Fragment>
@@ -58,13 +69,11 @@ function RoomCard({ room, children }: { room: Room; children: ReactNode }) {
 function CleanupFact({ gate }: { gate: Gate | undefined }) {
   const state = stateOf(gate)
   return (
-    <dl className="facts">
-      <div>
-        <dt>
-          <a href={`#gate-${STAGING_CLEANUP}`}>cleanup gate</a>
-        </dt>
-        <dd className={state && `is-word is-${state.tone}`}>{state?.word ?? '–'}</dd>
-      </div>
-    </dl>
+    <div>
+      <dt>
+        <a href={`#gate-${STAGING_CLEANUP}`}>cleanup gate</a>
+      </dt>
+      <dd className={state && `is-word is-${state.tone}`}>{state?.word ?? '–'}</dd>
+    </div>
   )
 }

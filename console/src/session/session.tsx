@@ -2,6 +2,7 @@ import { createContext, type ReactNode, useCallback, useContext, useEffect, useM
 import { type Api, createApi } from '../api/client.ts'
 import { ApiProblem, asFailure, type Failure, NoAnswer } from '../api/failure.ts'
 import type { Me } from '../api/types.ts'
+import { learnNames } from '../people.ts'
 import { CheckingPage } from './checking-page.tsx'
 import { SignInPage } from './sign-in-page.tsx'
 import { forgetToken, storedToken, storeToken, takeTokenFromAddress } from './token.ts'
@@ -56,6 +57,7 @@ async function signedIn(token: string): Promise<State> {
   const api = createApi(token)
   const me = await api.me()
   storeToken(token)
+  learnNames({ [me.actor]: me.name })
   return { name: 'signed_in', api, me }
 }
 

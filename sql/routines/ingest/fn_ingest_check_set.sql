@@ -22,7 +22,7 @@ begin
                                   else 'invalid' end::public.staging_validation_status,
          updated_at = clock_timestamp()
    where upload_id = p_upload.upload_id and row_type = v_layout ->> 'leaf'
-     and validation_status in ('invalid', 'skipped')
+     and validation_status in ('invalid', 'skipped') and (validation_status <> 'valid' or validation_warnings <> '[]')
      and (validation_errors @> '[{"scope": "set"}]' or validation_warnings @> '[{"scope": "set"}]');
   get diagnostics v_changed = row_count;
 

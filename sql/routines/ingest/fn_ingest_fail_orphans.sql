@@ -3,15 +3,18 @@ create or replace function iu_core.fn_ingest_fail_orphans(p_upload_id uuid, p_ty
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_parent record;
+  v_row integer;
 begin
-  if not exists (select from iu_core.ingest_plan_row
-                  where upload_id = p_upload_id and type_order < p_type.type_order and action = 'refused' and reason like 'failed: %') then
-    return;
-  end if;
-  update iu_core.ingest_plan_row c
-     set action = 'refused', reason = format('failed: its %s failed', p.row_type)
-    from iu_core.ingest_plan_row p, jsonb_to_recordset(p_type.written) as w ("column" text, source text)
-   where c.upload_id = p_upload_id and c.type_order = p_type.type_order and c.action in ('insert', 'update')
-     and p.upload_id = p_upload_id and p.type_order < p_type.type_order and p.action = 'refused' and p.reason like 'failed: %'
-     and w.source = '$' || p.row_type and c.after ->> w."column" = p.target_id::text;
+  for v_parent in
+    select p.row_type, p.target_id, w."column"
+      from iu_core.ingest_plan_row p, jsonb_to_recordset(p_type.written) as w ("column" text, source text)
+     where p.upload_id = p_upload_id and p.type_order < p_type.type_order and p.action = 'refused' and p.reason like 'failed: %'
+       and w.source = '$' || p.row_type
+  loop
+    for v_row in execute format('select "#row" from pg_temp.ingest_now where %I = $1', v_parent."column") using v_parent.target_id loop
+      perform iu_core.fn_ingest_fail_row(p_upload_id, p_type, v_row, format('its %s failed', v_parent.row_type));
+    end loop;
+  end loop;
 end $$;

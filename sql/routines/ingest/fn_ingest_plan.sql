@@ -8,6 +8,8 @@ create or replace function iu_core.fn_ingest_plan(
 ) returns iu_core.ingest_plan
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+set work_mem = '64MB'
+set default_statistics_target = 10
 as $$
 declare
   v_started timestamptz := clock_timestamp();
@@ -55,7 +57,9 @@ begin
     from public.staging_rows s,
          lateral (select case when s.validation_status = 'skipped' or p_gate_mode = 'LENIENT' then 'skipped' else 'refused' end,
                          coalesce(s.validation_errors -> 0 ->> 'message', s.validation_warnings -> 0 ->> 'message')) as a (action, reason)
-   where s.upload_id = u.upload_id and s.row_type = u.reading -> 'layout' ->> 'leaf' and s.validation_status in ('invalid', 'skipped');
+   where s.upload_id = u.upload_id and s.row_type = u.reading -> 'layout' ->> 'leaf' and s.validation_status in ('invalid', 'skipped')
+     -- Said as the index says it.
+     and (s.validation_status <> 'valid' or s.validation_warnings <> '[]');
 
   insert into iu_core.ingest_plan (
     upload_id, digest, gate_mode, threshold, totals, refusal, approval_required, planned_by, took_ms)

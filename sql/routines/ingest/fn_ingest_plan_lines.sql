@@ -15,6 +15,10 @@ begin
     into v_columns
     from (select f as name, iu_core.fn_ingest_field_type(p_definition -> 'fields' -> f) as type
             from jsonb_array_elements_text(v_layout -> 'fields') as f
+           -- What no table takes need not be unpacked.
+           where exists (select from jsonb_array_elements(p_definition -> 'rows') as spec, jsonb_each_text(spec -> 'columns') as c
+                          where v_layout -> 'row_types' ? (spec ->> 'name') and c.value = f)
+              or exists (select from jsonb_array_elements(p_definition -> 'rows') as spec where spec -> 'identity' ->> 'name' = f)
           union all
           select '@' || (spec ->> 'name'), 'text' from jsonb_array_elements(p_definition -> 'rows') as spec
            where v_layout -> 'row_types' ? (spec ->> 'name') and spec ? 'identity') c;

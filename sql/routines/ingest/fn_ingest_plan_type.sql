@@ -48,12 +48,12 @@ begin
     insert into iu_core.ingest_plan_row (
       upload_id, type_order, row_type, row_number, staging_row_id, action, target_id, target_key, before, before_hash,
       after, changed, reason, row_hash)
-    select r.*, sha256(convert_to(concat_ws('|', r.row_type, r.row_number, r.action, r.target_id, r.target_key,
-                                            encode(r.before_hash, 'hex'), r.after), 'UTF8'))
+    select r.*, sha256(convert_to(concat_ws('|', r.row_type, r.row_number, r.action, r.target_id,
+                                            coalesce(r.after, r.target_key), r.before_hash), 'UTF8'))
       from (
         select %1$L::uuid, %2$s::smallint, %3$L::text as row_type, l.row_number as row_number, %4$s as staging_row_id, a.action,
                %5$s as target_id,
-               case when a.action <> 'refused' then jsonb_build_object(%6$s) end as target_key,
+               case when %15$L and a.action <> 'refused' then jsonb_build_object(%6$s) end as target_key,
                case when a.action = 'update' then to_jsonb(t) end as before,
                case when a.action in ('update', 'unchanged') then sha256(convert_to(to_jsonb(t)::text, 'UTF8')) end as before_hash,
                case a.action when 'update' then jsonb_build_object(%7$s)
@@ -66,11 +66,13 @@ begin
                lateral (select array_remove(array[%13$s]::text[], null) as changed) as c,
                lateral (select case when %14$s then 'refused' when t.ctid is null then 'insert'
                                     when c.changed = '{}' then 'unchanged' else 'update' end as action) as a
+        -- Otherwise the images would be built once for the table and once more for the hash.
+        offset 0
       ) r
   $sql$,
     p_upload.upload_id, p_type.type_order, p_type.row_type, v_new_id,
     case when p_type.id_column is null then 'null::uuid' else format('coalesce(t.%I, %s)', p_type.id_column, v_new_id) end,
     v_key, v_after,
     case when p_type.id_column is null then '' else format('|| jsonb_build_object(%L, %s)', p_type.id_column, v_new_id) end,
-    v_from, p_type.target, v_match, v_values, v_changed, v_ambiguous);
+    v_from, p_type.target, v_match, v_values, v_changed, v_ambiguous, p_type.id_column is null);
 end $$;

@@ -4,6 +4,8 @@ create or replace function iu_core.fn_ingest_promote(p_upload_id uuid, p_plan_di
 returns iu_core.ingest_promotion
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+set work_mem = '64MB'
+set default_statistics_target = 10
 as $$
 declare
   u iu_core.ingest_upload;
@@ -41,21 +43,24 @@ begin
   values (u.upload_id, v_plan.digest, v_plan.gate_mode, '{}', v_dataset.definition, v_approval.staging_record_id,
           v_approval.approved_by, v_approval.approved_at, v_actor.actor, v_actor.via, clock_timestamp(), v_run,
           clock_timestamp() + v_dataset.undo_window);
+  drop table if exists pg_temp.ingest_done;
+  create temporary table ingest_done (
+    staging_row_id uuid, outcome public.staging_processing_action, target_id uuid) on commit drop;
   for v_type in select * from iu_core.fn_ingest_row_types(v_dataset.definition, u.reading -> 'layout') loop
     perform iu_core.fn_ingest_promote_type(u.upload_id, v_type, v_plan.gate_mode);
   end loop;
   -- A constraint that is checked at the end of a transaction must not fail after we said that it worked.
   set constraints all immediate;
 
-  -- Marked in one statement; no index holds what it sets, so the rows stay where they are.
+  -- Marked in one statement; no index holds what it sets, so the rows stay where they are. What was left out was not
+  -- processed: wrong lines keep their own retention.
+  analyze pg_temp.ingest_done;
   update public.staging_rows s
-     set processing_action = p.outcome, processed_at = case when p.outcome = 'skipped' and p.action <> 'unchanged' then null else now() end,
-         target_internal_id = p.target_id, updated_at = now()
-    from (select staging_row_id, action, target_id,
-                 (case when action in ('insert', 'update') then action when action = 'refused' and reason like 'failed: %' then 'failed'
-                       else 'skipped' end)::public.staging_processing_action as outcome
-            from iu_core.ingest_plan_row where upload_id = u.upload_id) p
-   where s.id = p.staging_row_id and s.upload_id = u.upload_id;
+     set processing_action = d.outcome, processed_at = now(), target_internal_id = d.target_id, updated_at = now()
+    from pg_temp.ingest_done d where s.id = d.staging_row_id;
+  update public.staging_rows s set processing_action = 'skipped', updated_at = now()
+   where s.upload_id = u.upload_id and s.validation_status in ('invalid', 'skipped') and s.processing_action = 'pending'
+     and (s.validation_status <> 'valid' or s.validation_warnings <> '[]');
   select coalesce(count(*), 0) into v_written from iu_core.ingest_ledger where upload_id = u.upload_id;
   update iu_core.ingest_promotion set totals = iu_core.fn_ingest_plan_totals(u.upload_id)
    where upload_id = u.upload_id returning * into v_promotion;

@@ -3,6 +3,7 @@ create or replace function iu_core.fn_ingest_staged(p_upload_id uuid, p_token uu
 returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+set work_mem = '64MB'
 as $$
 declare
   u iu_core.ingest_upload;
@@ -15,7 +16,7 @@ begin
   update iu_core.ingest_upload
      set reading = p_reading, notes = coalesce(p_notes, '[]')
    where upload_id = p_upload_id;
-  perform iu_core.fn_ingest_recount(p_upload_id, p_reading -> 'layout' ->> 'leaf');
+  perform iu_core.fn_ingest_recount(p_upload_id, p_reading -> 'layout' ->> 'leaf', (p_reading ->> 'lines')::integer);
   update iu_core.ingest_upload
      set status = 'staged', staged_at = clock_timestamp(), reader_token = null, reader_seen_at = null, progress = null
    where upload_id = p_upload_id returning * into u;

@@ -4,6 +4,8 @@ create or replace function iu_core.fn_ingest_undo(p_upload_id uuid, p_digest tex
 returns iu_core.ingest_promotion
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+set work_mem = '64MB'
+set default_statistics_target = 10
 as $$
 declare
   u iu_core.ingest_upload;
@@ -32,7 +34,7 @@ begin
   for v_table in
     select distinct type_order, target from pg_temp.ingest_undo where outcome = 'reversed' order by type_order desc
   loop
-    perform iu_core.fn_ingest_undo_type(p_upload_id, v_table.type_order, v_table.target);
+    perform iu_core.fn_ingest_undo_type(v_table.type_order, v_table.target);
   end loop;
   set constraints all immediate;
   update iu_core.ingest_ledger l set undo_outcome = d.outcome, undo_reason = d.reason

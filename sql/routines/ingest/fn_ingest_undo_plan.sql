@@ -5,6 +5,8 @@ create or replace function iu_core.fn_ingest_undo_plan(
 )
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+set work_mem = '64MB'
+set default_statistics_target = 10
 as $$
 declare
   v_promotion iu_core.ingest_promotion;

@@ -6,17 +6,11 @@ as $$
 begin
   select coalesce(jsonb_object_agg(t.row_type, t.outcomes), '{}') into totals
     from (select row_type, jsonb_object_agg(outcome, rows) as outcomes
-            from (select l.row_type, u.outcome, count(*) as rows
-                    from pg_temp.ingest_undo u
-                    join iu_core.ingest_ledger l on l.upload_id = p_upload_id and l.type_order = u.type_order and l.row_number = u.row_number
-                   group by 1, 2) c group by 1) t;
-  select coalesce(jsonb_agg(jsonb_build_object('row_type', s.row_type, 'line', s.row_number, 'target', s.target,
+            from (select row_type, outcome, count(*) as rows from pg_temp.ingest_undo group by 1, 2) c group by 1) t;
+  select coalesce(jsonb_agg(jsonb_build_object('row_type', s.row_type, 'line', s.row_number, 'target', s.target::text,
            'target_key', s.target_key, 'outcome', s.outcome, 'reason', s.reason) order by s.type_order, s.row_number), '[]')
     into stays
-    from (select l.row_type, l.row_number, l.target, l.target_key, l.type_order, u.outcome, u.reason
-            from pg_temp.ingest_undo u
-            join iu_core.ingest_ledger l on l.upload_id = p_upload_id and l.type_order = u.type_order and l.row_number = u.row_number
-           where u.outcome <> 'reversed' order by u.type_order, u.row_number limit 200) s;
+    from (select * from pg_temp.ingest_undo where outcome <> 'reversed' order by type_order, row_number limit 200) s;
   select encode(sha256(convert_to(p_upload_id::text || coalesce(
            string_agg(concat_ws(':', type_order, row_number, outcome), ',' order by type_order, row_number), ''), 'UTF8')), 'hex')
     into digest from pg_temp.ingest_undo;

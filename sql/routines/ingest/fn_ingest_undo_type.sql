@@ -1,6 +1,6 @@
 -- Restores what was updated and deletes what was inserted, for one row type, as decided. A trigger of the table that leaves
 -- a row out, or another row that came to depend on one, ends the whole undo. Internal.
-create or replace function iu_core.fn_ingest_undo_type(p_upload_id uuid, p_type_order smallint, p_target regclass) returns void
+create or replace function iu_core.fn_ingest_undo_type(p_type_order smallint, p_target regclass) returns void
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
@@ -22,12 +22,10 @@ begin
   get diagnostics v_deleted = row_count;
   execute format($sql$
     update %1$s t set %2$s
-      from pg_temp.ingest_undo u
-      join iu_core.ingest_ledger l on l.upload_id = $1 and l.type_order = u.type_order and l.row_number = u.row_number,
-           lateral jsonb_populate_record(null::%1$s, l.before) as b
-     where u.type_order = $2 and u.outcome = 'reversed' and u.action = 'update'
+      from pg_temp.ingest_undo u, jsonb_populate_record(null::%1$s, u.before) as b
+     where u.type_order = $1 and u.outcome = 'reversed' and u.action = 'update'
        and t.tableoid = u.row_table and t.ctid = u.row_tid
-  $sql$, p_target, v_sets) using p_upload_id, p_type_order;
+  $sql$, p_target, v_sets) using p_type_order;
   get diagnostics v_restored = row_count;
   if v_deleted + v_restored <> v_decided then
     raise exception using

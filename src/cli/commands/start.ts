@@ -9,8 +9,10 @@ import { type Database, openDatabase } from '../../db/open.ts'
 import { StagedoorError } from '../../errors.ts'
 import { gateHistory, setGate } from '../../gates/gates.ts'
 import { signToken } from '../../http/tokens.ts'
+import { workspaceOf } from '../acting.ts'
 import { configOf, type GlobalOptions, outputOf } from '../context.ts'
 import type { Output } from '../output.ts'
+import { addClient } from './client.ts'
 import { printPlan } from './migrate.ts'
 
 /** Opened on the very first start of the embedded server, so that a newcomer can try everything. */
@@ -19,6 +21,10 @@ const DEMO_GATES = [
   'iu_core.staging_cleanup_enabled',
   'queue.consumer_dispatch.enabled',
 ]
+
+/** Added then, too: an export of an ad platform can be taken at once. */
+const DEMO_DATASET = 'ads'
+const DEMO_CLIENT = 'Northwind'
 
 const SIGN_IN_ROLES: readonly AppRole[] = ['operator', 'reviewer']
 
@@ -29,7 +35,8 @@ export function startCommand(): Command {
     .addHelpText(
       'after',
       `
-Without DATABASE_URL: starts the embedded PostgreSQL, migrates it, and on the very first start opens the demo gates.
+Without DATABASE_URL: starts the embedded PostgreSQL, migrates it, and on the very first start opens the demo gates
+and adds the dataset ads with one client, Northwind.
 With DATABASE_URL: connects only. It never migrates, opens a gate or loads data; if the database is not ready it
 prints the plan and the next command. Ctrl-C stops everything cleanly.`,
     )
@@ -42,9 +49,9 @@ prints the plan and the next command. Ctrl-C stops everything cleanly.`,
       const { requireFreePort, serve, untilStopped } = await import('../serve.ts')
       await requireFreePort(config)
       const database = await openDatabase(config, { share: false, notice: output.note, progress: step })
-      let opened: string[]
+      let first: FirstStart
       try {
-        opened = await prepare(database, output)
+        first = await prepare(database, output)
       } catch (error) {
         await database.close()
         throw error
@@ -53,8 +60,9 @@ prints the plan and the next command. Ctrl-C stops everything cleanly.`,
       const serving = await serve(config, database)
       try {
         const links = await signInLinks(config, database, serving.url)
-        output.result({ url: serving.url, sign_in: links, opened_gates: opened }, () =>
-          greet(output, serving.url, links, opened, database),
+        const added = first.client === undefined ? {} : { dataset: DEMO_DATASET, client: first.client }
+        output.result({ url: serving.url, sign_in: links, opened_gates: first.gates, added }, () =>
+          greet(output, serving.url, links, first, database),
         )
         await stopped
         output.note(pc.dim('\n  stopping…'))
@@ -64,14 +72,23 @@ prints the plan and the next command. Ctrl-C stops everything cleanly.`,
     })
 }
 
-/** Returns the gates that were opened. The user's own database is only looked at. */
-async function prepare(database: Database, output: Output): Promise<string[]> {
+interface FirstStart {
+  /** The gates that were opened. */
+  readonly gates: readonly string[]
+  /** The client that was added. */
+  readonly client: string | undefined
+}
+
+/** The user's own database is only looked at. */
+async function prepare(database: Database, output: Output): Promise<FirstStart> {
   if (database.kind === 'external') {
     await requireMigrated(database, output)
-    return []
+    return NOT_THE_FIRST
   }
-  return withClient(database.directUrl, openDemoGates, { role: 'workflow_admin' })
+  return withClient(database.directUrl, prepareDemo, { role: 'workflow_admin' })
 }
+
+const NOT_THE_FIRST: FirstStart = { gates: [], client: undefined }
 
 /** Asked as the worker: a running API needs no login that may migrate. Where that login is given, the plan is printed. */
 async function requireMigrated(database: Database, output: Output): Promise<void> {
@@ -93,12 +110,24 @@ async function requireMigrated(database: Database, output: Output): Promise<void
 }
 
 /** All or none, and once: whoever closes a gate again must find it closed after the next start. */
-async function openDemoGates(client: Client): Promise<string[]> {
-  if ((await gateHistory(client)).length > 0) return []
+async function prepareDemo(client: Client): Promise<FirstStart> {
+  if ((await gateHistory(client)).length > 0) return NOT_THE_FIRST
   await client.query('begin')
   for (const gate of DEMO_GATES) await setGate(client, gate, true, 'first start of the embedded server')
+  const added = await addDemoClient(client)
   await client.query('commit')
-  return DEMO_GATES
+  return { gates: DEMO_GATES, client: added }
+}
+
+/** Whoever has added the dataset before the first start has said themselves whose data there will be. */
+async function addDemoClient(client: Client): Promise<string | undefined> {
+  const { addPack, PACKS } = await import('../../ingest/packs.ts')
+  const { rows } = await client.query('select from iu_core.ingest_dataset limit 1')
+  const { client: clients } = PACKS[DEMO_DATASET]!
+  if (rows.length > 0 || !clients) return undefined
+  await addPack(client, DEMO_DATASET)
+  return (await addClient(client, { client: clients }, await workspaceOf(client, undefined), DEMO_CLIENT))
+    .name
 }
 
 async function signInLinks(config: Config, database: Database, url: string): Promise<Record<string, string>> {
@@ -124,7 +153,7 @@ function greet(
   output: Output,
   url: string,
   links: Record<string, string>,
-  opened: readonly string[],
+  first: FirstStart,
   database: Database,
 ): void {
   output.line(`\n${pc.green('●')} ${pc.bold('Stagedoor')} runs at ${pc.bold(url)}`)
@@ -133,9 +162,15 @@ function greet(
       `  API reference ${url}/api/docs · ${database.kind === 'embedded' ? 'embedded PostgreSQL' : 'your PostgreSQL'}`,
     ),
   )
-  if (opened.length > 0) {
+  if (first.gates.length > 0) {
     output.line('\n  First start: these gates were opened for you to try things out')
-    for (const gate of opened) output.line(`    ${gate}`)
+    for (const gate of first.gates) output.line(`    ${gate}`)
+  }
+  if (first.client !== undefined) {
+    output.line(
+      `\n  First start: the dataset ${DEMO_DATASET} was added, with the client ${first.client}. Bring an export:`,
+    )
+    output.line(`    stagedoor ingest FILE --dataset ${DEMO_DATASET} --platform meta --as operator`)
   }
   for (const [role, link] of Object.entries(links)) {
     output.line(`\n  Sign in as ${role} (12 hours)\n  ${link}`)

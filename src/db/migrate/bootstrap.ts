@@ -8,6 +8,8 @@ import { StagedoorError } from '../../errors.ts'
 interface Role {
   readonly name: string
   readonly attributes: string
+  /** Only a superuser, or from 16 on one who has it, can hand it on. */
+  readonly whereAllowed?: string
   /** Roles that it may become. */
   readonly becomes: readonly string[]
 }
@@ -19,7 +21,9 @@ export const ROLES: readonly Role[] = [
   { name: 'workflow_admin', attributes: NOLOGIN, becomes: [] },
   { name: 'dot_executor', attributes: NOLOGIN, becomes: [] },
   { name: 'directus', attributes: NOLOGIN, becomes: [] },
-  { name: 'service_role', attributes: NOLOGIN, becomes: [] },
+  // As on Supabase. Its policies let it see everything in any case; without it COPY refuses tables with row security,
+  // and staging takes the way over a temporary table.
+  { name: 'service_role', attributes: NOLOGIN, whereAllowed: ' bypassrls', becomes: [] },
   { name: 'authenticated', attributes: NOLOGIN, becomes: [] },
   { name: 'anon', attributes: NOLOGIN, becomes: [] },
   { name: 'vector_worker', attributes: NOLOGIN, becomes: [] },
@@ -98,10 +102,15 @@ export async function bootstrapStatements(client: pg.Client): Promise<string[]> 
 }
 
 async function roleStatements(client: pg.Client): Promise<string[]> {
-  const { rows } = await client.query<{ rolname: string }>('select rolname from pg_roles')
+  const { rows } = await client.query<{ rolname: string; me: boolean; hands_on: boolean }>(
+    `select rolname, rolname = current_user as me,
+            rolsuper or (rolbypassrls and current_setting('server_version_num')::int >= 160000) as hands_on
+       from pg_roles`,
+  )
   const existing = new Set(rows.map((row) => row.rolname))
+  const mayHandOn = rows.some((row) => row.me && row.hands_on)
   return ROLES.filter((role) => !existing.has(role.name)).map(
-    (role) => `create role ${role.name} ${role.attributes}`,
+    (role) => `create role ${role.name} ${role.attributes}${mayHandOn ? (role.whereAllowed ?? '') : ''}`,
   )
 }
 

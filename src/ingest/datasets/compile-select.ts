@@ -9,7 +9,7 @@ import { readIds } from './compile/id.ts'
 import { readNumbers } from './compile/number.ts'
 import { normalizedPayload, rawPayload } from './compile/payload.ts'
 import { type CompileInput, type Plan, type PlannedField, planFields } from './compile/plan.ts'
-import { findingsOf, totalWarning } from './compile/problems.ts'
+import { damagedColumns, findingsOf, reported, totalWarning } from './compile/problems.ts'
 import { isTotal } from './compile/totals.ts'
 import type { Styles } from './profile.ts'
 import { text } from './sql-text.ts'
@@ -27,25 +27,25 @@ const KINDS = Object.keys(READERS) as Kind[]
 
 export function compileSelect(input: CompileInput): string {
   const plan = planFields(input)
-  const { errors, warnings, suspect, gathered } = findingsOf(plan)
+  const { suspect, gathered } = findingsOf(plan)
   const layers: Layer[] = [
+    // First, so that columns of no field end here: each would take 32 KB in every layer above.
+    [['raw', rawPayload(input.map.headers)]],
+    [['damaged', damagedColumns()]],
     rememberedCells(plan),
     ...firstLayers(plan),
     plan.fields.map(({ at, sql }) => [at.plain, sql.plain]),
     KINDS.flatMap((kind) => longWay(plan, kind)),
     plan.fields.flatMap((planned) => fieldValue(plan, planned)),
-    [...periodDay(plan), ['raw', rawPayload(input.map.headers)]],
+    periodDay(plan),
     [
       ['is_total', isTotal(plan)],
       ['is_suspect', `coalesce(${suspect}, false)`],
     ],
-    [['found', `CASE WHEN is_suspect AND NOT is_total THEN ${gathered} END`]],
+    [['found', `CASE WHEN is_total THEN [${totalWarning()}] WHEN is_suspect THEN ${gathered} END`]],
     [
-      ['errors', `CASE WHEN found IS NULL THEN '' ELSE ${errors} END`],
-      [
-        'warnings',
-        `CASE WHEN is_total THEN ${totalWarning()} WHEN found IS NULL THEN '' ELSE ${warnings} END`,
-      ],
+      ['errors', `CASE WHEN found IS NULL THEN '' ELSE ${reported('found', 'E')} END`],
+      ['warnings', `CASE WHEN found IS NULL THEN '' ELSE ${reported('found', 'W')} END`],
     ],
   ]
   const { workspace_id, client_id, upload_id } = input.upload
@@ -100,35 +100,38 @@ function ofKind(plan: Plan, kind: Kind): PlannedField[] {
 function longWay(plan: Plan, kind: Kind): Layer {
   const fields = ofKind(plan, kind)
   if (fields.length === 0) return []
-  const entries = fields.map(({ at, sql }) => {
+  const entries = fields.map(({ at, sql }, place) => {
     const known = Object.entries(sql.entry ?? {}).map(([name, value]) => `${name}: ${value}`)
-    return `{${[`c: CASE WHEN ${at.plain} THEN NULL ELSE ${at.cell} END`, ...known].join(', ')}}`
+    return `CASE WHEN ${at.plain} OR ${at.cell} = '' THEN NULL ELSE {${[`i: ${place}`, `c: ${at.cell}`, ...known].join(', ')}} END`
   })
-  const cleaned = withMembers(`[${entries.join(', ')}]`, [
+  const cleaned = withMembers(`list_filter([${entries.join(', ')}], lambda e: e IS NOT NULL)`, [
     ['z', trimmed('e.c')],
     ['x', unlessNothing('e.z')],
   ])
   const read = READERS[kind](cleaned, plan.input.styles)
   const plain = fields.map(({ at }) => at.plain).join(' AND ')
-  return [[kind, `CASE WHEN ${plain} THEN NULL ELSE list_transform(${read}, lambda e: {v: e.v, p: e.p}) END`]]
+  return [
+    [
+      kind,
+      `CASE WHEN ${plain} THEN NULL ELSE list_transform(${read}, lambda e: {i: e.i, v: e.v, p: e.p}) END`,
+    ],
+  ]
 }
 
 function fieldValue(plan: Plan, planned: PlannedField): Layer {
   const { at, sql } = planned
   if (!sql.kind) {
-    const value =
-      sql.plain === 'false'
-        ? sql.value!
-        : `CASE WHEN ${at.plain} THEN ${sql.plainValue} ELSE ${sql.value} END`
+    const value = `CASE WHEN ${at.plain} THEN ${sql.plainValue} ELSE ${sql.value} END`
     return [
-      [at.value, value],
+      [at.value, sql.plain === 'false' ? sql.value! : value],
       [at.problem, sql.problem ?? 'CAST(NULL AS VARCHAR)'],
     ]
   }
-  const place = ofKind(plan, sql.kind).indexOf(planned) + 1
+  const place = ofKind(plan, sql.kind).indexOf(planned)
+  const entry = `list_filter(${sql.kind}, lambda e: e.i = ${place})[1]`
   return [
-    [at.value, `CASE WHEN ${at.plain} THEN ${sql.plainValue} ELSE ${sql.kind}[${place}].v END`],
-    [at.problem, `CASE WHEN ${at.plain} THEN NULL ELSE ${sql.kind}[${place}].p END`],
+    [at.value, `CASE WHEN ${at.plain} THEN ${sql.plainValue} ELSE ${entry}.v END`],
+    [at.problem, `CASE WHEN ${at.plain} THEN NULL ELSE ${entry}.p END`],
   ]
 }
 

@@ -1,5 +1,5 @@
 /** A declaration made sure of: its form, then what its parts say of each other. Every problem has its path. */
-import { Type } from 'typebox'
+import { type TSchema, Type } from 'typebox'
 import { Value } from 'typebox/value'
 import { StagedoorError } from '../../errors.ts'
 import type { Dataset, Field } from './dataset.ts'
@@ -12,22 +12,18 @@ const Alias = Type.Union([
 ])
 const FieldSchema = Type.Object(
   {
-    type: Type.Union(
-      (
-        [
-          'text',
-          'id',
-          'integer',
-          'decimal',
-          'money',
-          'percent',
-          'date',
-          'boolean',
-          'enum',
-          'currency',
-        ] as const
-      ).map((type) => Type.Literal(type)),
-    ),
+    type: Type.Enum([
+      'text',
+      'id',
+      'integer',
+      'decimal',
+      'money',
+      'percent',
+      'date',
+      'boolean',
+      'enum',
+      'currency',
+    ]),
     aliases: Type.Record(Type.String(), Type.Array(Alias)),
     title: Type.Optional(Type.String()),
     required: Type.Optional(Type.Boolean()),
@@ -60,9 +56,7 @@ const RowSchema = Type.Object(
       ),
     ),
     columns: Type.Record(NAME, Type.String({ minLength: 1 })),
-    duplicates: Type.Optional(
-      Type.Union([Type.Literal('refuse'), Type.Literal('last'), Type.Literal('sum')]),
-    ),
+    duplicates: Type.Optional(Type.Enum(['refuse', 'last', 'sum'])),
   },
   closed(),
 )
@@ -72,7 +66,7 @@ const RuleSchema = Type.Object(
     severity: severity(),
     compare: Type.Tuple([
       NAME,
-      Type.Union((['<=', '<', '=', '>=', '>', '<>'] as const).map((sign) => Type.Literal(sign))),
+      Type.Enum(['<=', '<', '=', '>=', '>', '<>']),
       Type.Union([NAME, Type.Number()]),
     ]),
     message: Type.String({ minLength: 1 }),
@@ -96,12 +90,12 @@ const DatasetSchema = Type.Object(
       ),
       { minProperties: 1 },
     ),
-    fields: Type.Record(NAME, FieldSchema, { minProperties: 1 }),
-    rules: Type.Optional(Type.Array(RuleSchema)),
-    rows: Type.Array(RowSchema, { minItems: 1 }),
+    fields: Type.Record(NAME, Type.Unknown(), { minProperties: 1 }),
+    rules: Type.Optional(Type.Array(Type.Unknown())),
+    rows: Type.Array(Type.Unknown(), { minItems: 1 }),
     client: Type.Optional(Type.Object({ table: TABLE, id: NAME, workspace: NAME, name: NAME }, closed())),
     uploads: Type.Optional(TABLE),
-    unknownColumns: Type.Optional(Type.Union([Type.Literal('keep'), Type.Literal('refuse')])),
+    unknownColumns: Type.Optional(Type.Enum(['keep', 'refuse'])),
   },
   closed(),
 )
@@ -111,7 +105,7 @@ function closed() {
 }
 
 function severity() {
-  return Type.Union([Type.Literal('error'), Type.Literal('warning')])
+  return Type.Enum(['error', 'warning'])
 }
 
 /** A dataset declared in TypeScript. */
@@ -166,16 +160,40 @@ function refuse(wrong: string[]): void {
   throw new StagedoorError('argument_invalid', { reason: `The dataset cannot be used. ${wrong.join('; ')}` })
 }
 
+/** Part by part: the checker stops after eight errors, and all are wanted. */
 function formProblems(declaration: unknown): string[] {
-  if (Value.Check(DatasetSchema, declaration)) return []
+  const whole = partProblems(DatasetSchema, declaration, '')
+  const { fields, rows, rules } = (declaration ?? {}) as Record<string, unknown>
+  const parts = [
+    [FieldSchema, 'fields', fields],
+    [RowSchema, 'rows', rows],
+    [RuleSchema, 'rules', rules],
+  ] as const
+  return [
+    ...whole,
+    ...parts.flatMap(([schema, path, members]) =>
+      Object.entries(typeof members === 'object' && members !== null ? members : {}).flatMap(
+        ([key, member]) => partProblems(schema, member, `${path}.${key}`),
+      ),
+    ),
+  ]
+}
+
+function partProblems(schema: TSchema, part: unknown, at: string): string[] {
+  if (Value.Check(schema, part)) return []
   const seen = new Map<string, string>()
-  for (const { instancePath, message } of Value.Errors(DatasetSchema, declaration)) {
-    const path = instancePath.slice(1).replaceAll('/', '.') || 'dataset'
-    if (!seen.has(path)) seen.set(path, message)
+  for (const { instancePath, message } of Value.Errors(schema, part)) {
+    const path =
+      [at, ...instancePath.split('/').slice(1)].filter((step) => step !== '').join('.') || 'dataset'
+    if (!seen.has(path)) seen.set(path, message === 'schema is false' ? 'is not known here' : message)
   }
   // The deepest path is where it is wrong; those above it only repeat that.
+  const paths = [...seen.keys()]
   return [...seen]
-    .filter(([path]) => path === 'dataset' || ![...seen.keys()].some((other) => other.startsWith(`${path}.`)))
+    .filter(
+      ([path]) =>
+        !paths.some((other) => other.startsWith(path === 'dataset' ? '' : `${path}.`) && other !== path),
+    )
     .map(([path, message]) => `${path}: ${message}`)
 }
 

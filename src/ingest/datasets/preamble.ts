@@ -10,7 +10,7 @@ export interface Period {
 }
 
 const BETWEEN =
-  /\s+[-–—]\s+|\s*[–—]\s*|\s+(?:to|bis|au|al|a|à|até|đến|-)\s+|(?<=\d{4})\s*-\s*(?=\d{4}|[^\d\s])/iu
+  /\s+[-–—]\s+|\s*[–—]\s*|\s+(?:to|bis|au|al|a|à|até|đến|-)\s+|(?<=\d{4})\s*-\s*(?=\d{4}|[^\d\s])|(?<=[./]\d{4})\s*-\s*/iu
 
 /** `1 January 2024 - 31 January 2024`, `Jan 1, 2024 - Jan 1, 2024`, `2024-01-01`: the first line that is one. */
 export function periodOf(preamble: readonly { text: string }[]): Period | null {

@@ -2,9 +2,7 @@
  * Chunks: the one form in which every file reaches DuckDB. UTF-8 CSV without a header, every field quoted, `\n`
  * line ends; columns line, flaw, extra, c0 … cN-1.
  */
-import { once } from 'node:events'
-import { createWriteStream } from 'node:fs'
-import { type FileHandle, open } from 'node:fs/promises'
+import { type FileHandle, open, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { duckText } from '../duckdb.ts'
 
@@ -29,6 +27,9 @@ export interface ChunkRow {
 /** A record of 1 MiB may double when its quotes are doubled, and every field gains quotes and a comma. */
 const LONGEST_LINE = 8 * 1024 * 1024
 
+/** Written at once: a call for every row would cost more than the row. */
+const BLOCK_CHARACTERS = 256 * 1024
+
 /** The DuckDB table function over chunks, one or many. */
 export function chunkSource(chunks: string[], columnCount: number): string {
   const columns = ["line: 'BIGINT'", "flaw: 'VARCHAR'", "extra: 'VARCHAR'"]
@@ -42,14 +43,18 @@ export function chunkSource(chunks: string[], columnCount: number): string {
 
 /** One chunk from rows already held: for repair. */
 export async function writeChunk(path: string, headers: string[], rows: Iterable<ChunkRow>): Promise<void> {
-  const file = createWriteStream(path)
-  const failed = once(file, 'error').then(([error]) => Promise.reject(error))
-  failed.catch(() => undefined)
+  await writeFile(path, blocksOf(rows, headers.length))
+}
+
+function* blocksOf(rows: Iterable<ChunkRow>, columns: number): Generator<string> {
+  let block = ''
   for (const row of rows) {
-    if (!file.write(chunkLine(row, headers.length))) await Promise.race([once(file, 'drain'), failed])
+    block += chunkLine(row, columns)
+    if (block.length < BLOCK_CHARACTERS) continue
+    yield block
+    block = ''
   }
-  file.end()
-  await Promise.race([once(file, 'close'), failed])
+  yield block
 }
 
 /** Exactly `columns` values: what is missing is empty. NUL, which no text in PostgreSQL can hold, is left out. */
@@ -105,7 +110,7 @@ export class ChunkWriter {
   async add(line: string): Promise<void> {
     this.#pending.push(line)
     this.#pendingSize += line.length
-    if (this.#pendingSize > 256 * 1024 || this.#pending.length >= this.room) await this.#writePending()
+    if (this.#pendingSize > BLOCK_CHARACTERS || this.#pending.length >= this.room) await this.#writePending()
   }
 
   async close(): Promise<void> {

@@ -134,7 +134,7 @@ function overlong(place: Place, lineEnds: number): 'more' | 'unterminated_quote'
 }
 
 /** Values of a record that nobody can hold are cut for showing. */
-const SHOWN_CHARACTERS = 1000
+export const SHOWN_CHARACTERS = 1000
 const SHOWN_FIELDS = 2000
 
 function readTooLong({ bytes, from, end, delimiter }: Place): CsvRecord {

@@ -36,6 +36,9 @@ async function normalise(
   const total = (await file.stat()).size
   const found = findEncoding(await readStart(file), options.encoding)
   const { sample, whole } = await readSample(utf8Buffers(file, found, BUFFER_BYTES))
+  if (options.delimiter !== undefined && !/^[\t\x20-\x7e]$/.test(options.delimiter)) {
+    throw new StagedoorError('argument_invalid', { reason: 'The delimiter must be one ASCII character' })
+  }
   const dialect = findDialect(sample, whole, options)
   if (!dialect) throw unreadable('no line of it could be a header')
 

@@ -46,7 +46,7 @@ function formatOfText(start: Buffer, asked?: Encoding): Format {
   }
   if (/^<\?xml/i.test(text)) throw unreadable('it is an XML document: save it as CSV or .xlsx')
   const zeros = bytes.length - bytes.toString('latin1').replaceAll('\0', '').length
-  if (!encoding.startsWith('utf-16') && zeros > bytes.length / 10) throw unreadable('it is not a text file')
+  if (!encoding.startsWith('utf-16') && zeros > bytes.length / 4) throw unreadable('it is not a text file')
   if (/^\[\s*[{\]]/.test(text)) return 'json'
   if (/^\{\s*["}]/.test(text)) return 'jsonl'
   return 'csv'

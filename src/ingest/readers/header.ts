@@ -1,12 +1,15 @@
 /** Which record is the header: title and date lines may stand above it, and nothing marks it. */
 import type { Flaw } from './chunks.ts'
+import { unreadable } from './format.ts'
 
 export interface Candidate {
   fields: string[]
   flaw?: Flaw
 }
 
-export const MOST_PREAMBLE = 30
+/** More are values that went astray, and more than DuckDB reads in good time. */
+export const MOST_COLUMNS = 2000
+const MOST_PREAMBLE = 30
 
 /** The header's index among the first records, or -1, and how many names of it the dataset knows. */
 export function findHeader(
@@ -49,6 +52,7 @@ export function trailingBlanks(fields: string[]): number {
 
 /** Trimmed; an empty one is called after its column. */
 export function headerNames(fields: string[]): string[] {
+  if (fields.length > MOST_COLUMNS) throw unreadable(`it has more than ${MOST_COLUMNS} columns`)
   return fields.map((field, index) => field.trim() || `Column ${index + 1}`)
 }
 

@@ -6,15 +6,15 @@ import { isUtf8 } from 'node:buffer'
 import { type FileHandle, open } from 'node:fs/promises'
 import { StagedoorError } from '../../errors.ts'
 import { type ChunkRow, ChunkWriter, chunkLine, type Flaw } from './chunks.ts'
+import { SHOWN_CHARACTERS } from './csv-record.ts'
 import { type FoundEncoding, findEncoding, utf8Buffers } from './encoding.ts'
 import { unreadable } from './format.ts'
+import { MOST_COLUMNS } from './header.ts'
 import { flattenJson } from './json-record.ts'
 import { ElementSplitter, type JsonSplitter, LineSplitter, type RawRecord } from './json-split.ts'
 import type { FileNote, NormalisedFile, ReadOptions } from './reading.ts'
 
 const BUFFER_BYTES = 256 * 1024
-const MOST_COLUMNS = 2000
-const SHOWN_CHARACTERS = 1000
 
 export function normaliseJsonLines(
   path: string,
@@ -104,7 +104,8 @@ async function* recordsOf(
 }
 
 function isFilled(record: RawRecord): boolean {
-  return record.bytes.some((byte) => byte > 32)
+  for (const byte of record.bytes) if (byte > 32) return true
+  return false
 }
 
 async function findColumns(
@@ -152,6 +153,7 @@ function rowOf(record: RawRecord, headers: string[]): ChunkRow {
 /** An escape can say what the bytes could not: NUL, or half a character. */
 function flawOf(record: RawRecord, values: Map<string, string>): Flaw | '' {
   if (!isUtf8(record.bytes)) return 'invalid_utf8'
+  if (!record.bytes.includes('\\u')) return ''
   for (const value of values.values()) {
     if (value.includes('\0')) return 'nul_character'
     if (/\p{Surrogate}/u.test(value)) return 'invalid_utf8'

@@ -3,7 +3,9 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StagedoorError } from '../../errors.ts'
 import { duckName, duckText, queryDuck, runDuck } from '../duckdb.ts'
+import { LONGEST_RECORD, SHOWN_CHARACTERS } from './csv-record.ts'
 import { unreadable } from './format.ts'
+import { headerNames } from './header.ts'
 import type { NormalisedFile, ReadOptions } from './reading.ts'
 
 interface Column {
@@ -23,6 +25,7 @@ export async function normaliseParquet(
   if (options.maxLines !== undefined && lines > options.maxLines) {
     throw new StagedoorError('upload_too_many_lines', { limit: options.maxLines })
   }
+  const headers = headerNames(columns.map((column) => column.column_name))
   const total = (await stat(path)).size
   const perChunk = options.chunkLines ?? 20_000
   const chunks: string[] = []
@@ -34,7 +37,6 @@ export async function normaliseParquet(
     const done = Math.min(lines, from + perChunk)
     options.onProgress?.({ bytes: Math.floor((total * done) / lines), total, lines: done })
   }
-  const headers = columns.map((column, index) => column.column_name.trim() || `Column ${index + 1}`)
   return {
     format: 'parquet',
     encoding: 'Parquet',
@@ -63,10 +65,14 @@ async function describe(path: string, source: string): Promise<{ columns: Column
 async function writeRows(columns: Column[], source: string, from: number, count: number, chunk: string) {
   const texts = columns.map((column, index) => `${asText(column)} AS c${index}`).join(', ')
   const nul = columns.map((_, index) => `contains(c${index}, chr(0))`).join(' OR ')
-  const clean = columns.map((_, index) => `${withoutNul(`c${index}`)} AS c${index}`).join(', ')
+  const tooLong = `${columns.map((_, index) => `strlen(c${index})`).join(' + ')} > ${LONGEST_RECORD}`
+  const clean = columns.map(
+    (_, index) => `CASE WHEN ${tooLong} THEN left(c${index}, ${SHOWN_CHARACTERS}) ELSE c${index} END`,
+  )
   const sql = `
     COPY (
-      SELECT line, CASE WHEN ${nul} THEN 'nul_character' ELSE '' END, '', ${clean}
+      SELECT line, CASE WHEN ${tooLong} THEN 'line_too_long' WHEN ${nul} THEN 'nul_character' ELSE '' END, '',
+        ${clean.map(asChunkText).join(', ')}
       FROM (
         SELECT file_row_number + 1 AS line, ${texts} FROM ${source}
         WHERE file_row_number >= ${from} AND file_row_number < ${from + count}
@@ -79,8 +85,9 @@ async function writeRows(columns: Column[], source: string, from: number, count:
   }
 }
 
-function withoutNul(column: string): string {
-  return `replace(replace(replace(${column}, chr(0), ''), chr(13) || chr(10), chr(10)), chr(13), chr(10))`
+/** Line ends are unified, and NUL, which no text in PostgreSQL can hold, is left out. */
+function asChunkText(value: string): string {
+  return `replace(replace(replace(${value}, chr(0), ''), chr(13) || chr(10), chr(10)), chr(13), chr(10))`
 }
 
 function asText({ column_name, column_type }: Column): string {

@@ -1,4 +1,5 @@
 /** What a workbook says about its sheets: their names and order, the formats of numbers, the texts they share. */
+import { LONGEST_RECORD } from './csv-record.ts'
 import { unreadable } from './format.ts'
 import { kindOfFormat, type NumberKind, unescaped } from './xlsx-value.ts'
 import type { WorkbookZip } from './xlsx-zip.ts'
@@ -88,7 +89,7 @@ async function readSharedTexts(zip: WorkbookZip): Promise<string[]> {
       if (name === 't') inText = !inReadingAid
     },
     text: (piece) => {
-      if (inText) text += piece
+      if (inText && text.length < LONGEST_RECORD) text += piece
     },
     close: (name) => {
       if (name === 't') inText = false

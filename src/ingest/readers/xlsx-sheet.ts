@@ -1,4 +1,5 @@
 /** The rows of one sheet, as texts, a few at a time. */
+import { LONGEST_RECORD } from './csv-record.ts'
 import { unreadable } from './format.ts'
 import type { Workbook } from './xlsx-parts.ts'
 import { numberText, unescaped } from './xlsx-value.ts'
@@ -25,7 +26,7 @@ export async function* sheetRows(
   const pieces = zip.parse(part, {
     open: (name, { r, t, s }) => {
       if (name === 'row') {
-        row = { line: r === undefined ? row.line + 1 : Number(r), fields: [] }
+        row = { line: /^\d{1,9}$/.test(r ?? '') ? Number(r) : row.line + 1, fields: [] }
         cell.column = -1
       } else if (name === 'c') {
         cell = {
@@ -37,7 +38,7 @@ export async function* sheetRows(
       } else if (name === 'v' || name === 't') inText = true
     },
     text: (piece) => {
-      if (inText) text += piece
+      if (inText && text.length < LONGEST_RECORD) text += piece
     },
     close: (name) => {
       if (name === 'v' || name === 't') inText = false

@@ -25,7 +25,7 @@ export function numberText(written: string, kind: NumberKind, from1904: boolean)
   const number = Number(written)
   if (written.trim() === '' || !Number.isFinite(number)) return written
   if (kind === 'date') return dateText(number, from1904) ?? plainText(written, number)
-  if (kind === 'percent') return `${plainText(written, Number((number * 100).toPrecision(15)))}%`
+  if (kind === 'percent') return `${Number((number * 100).toPrecision(15))}%`
   return plainText(written, number)
 }
 
@@ -34,10 +34,13 @@ export function numberText(written: string, kind: NumberKind, from1904: boolean)
  * in scientific form, so that nobody takes it for an id. One with other digits was written by a program, exactly.
  */
 function plainText(written: string, number: number): string {
+  if (written.length <= 15 && PLAIN_DECIMAL.test(written)) return written
   if (Math.abs(number) < 1e15) return String(Number(number.toPrecision(15)))
   const exact = /^-?\d{16,}$/.test(written) && !/^-?\d{15}0+$/.test(written)
   return exact ? written : number.toExponential().replace('e', 'E')
 }
+
+const PLAIN_DECIMAL = /^-?\d+(\.\d+)?$/
 
 const DAY = 86_400_000
 

@@ -1,6 +1,7 @@
 /** A sheet of an Excel workbook as chunks. The sheet is streamed; only the texts that its cells share are held. */
 import { StagedoorError } from '../../errors.ts'
-import { ChunkWriter, chunkLine } from './chunks.ts'
+import { type ChunkRow, ChunkWriter, chunkLine } from './chunks.ts'
+import { LONGEST_RECORD, SHOWN_CHARACTERS } from './csv-record.ts'
 import { unreadable } from './format.ts'
 import { findHeader, headerNames, trailingBlanks } from './header.ts'
 import type { FileNote, NormalisedFile, ReadOptions } from './reading.ts'
@@ -116,7 +117,11 @@ function findHead(rows: SheetRow[], { knowsHeader }: ReadOptions): Head | undefi
 }
 
 /** A sheet does not write empty cells: fewer than the header has is no flaw, one beside it that is filled is. */
-function asChunkRow({ line, fields }: SheetRow, columns: number) {
+function asChunkRow({ line, fields }: SheetRow, columns: number): ChunkRow {
+  const characters = fields.reduce((sum, field) => sum + field.length, 0)
+  if (characters > LONGEST_RECORD) {
+    return { line, flaw: 'line_too_long', values: fields.map((field) => field.slice(0, SHOWN_CHARACTERS)) }
+  }
   const extra = withoutTrailingBlanks(fields.slice(columns))
   return { line, flaw: extra.length > 0 ? 'too_many_fields' : '', extra, values: fields }
 }

@@ -26,7 +26,10 @@ describe('The delimiter is found', () => {
     expect(file.rows).toEqual([{ line: 3, flaw: '', extra: '', values: ['1,5', '2'] }])
   })
 
-  it('unless it is given', async () => {
+  it('unless it is given, as one ASCII character', async () => {
+    await expect(readBack('a,b\n1,2\n', { delimiter: '::' })).rejects.toMatchObject({
+      code: 'argument_invalid',
+    })
     expect(await readBack('a,b\n1,2\n', { delimiter: ';' })).toMatchObject({ headers: ['a,b'] })
   })
 })
@@ -70,6 +73,10 @@ describe('The header is found', () => {
   it('and its names are trimmed, kept when they repeat, and made up when empty', async () => {
     const { headers } = await readBack(' a ,,a,"b ""c"""\n1,2,3,4\n')
     expect(headers).toEqual(['a', 'Column 2', 'a', 'b "c"'])
+  })
+
+  it('and one of thousands of columns is refused', async () => {
+    await expect(readBack(`${'a,'.repeat(2000)}a\n1,2\n`)).rejects.toMatchObject({ code: 'file_unreadable' })
   })
 
   it('and without a row below it the file is refused', async () => {

@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -90,7 +89,6 @@ describe('A chunk written from rows', () => {
   it('reads like one from a file', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'stagedoor-chunk-'))
     const path = join(folder, 'repair.csv')
-    await writeFile(path, '')
     await writeChunk(
       path,
       ['a', 'b'],
@@ -103,6 +101,16 @@ describe('A chunk written from rows', () => {
       { line: 7, flaw: '', extra: '', values: ['x "y"\nz', ''] },
       { line: 9, flaw: 'too_many_fields', extra: '["\\"3\\""]', values: ['1', ''] },
     ])
+    const many = Array.from({ length: 50_000 }, (_, index) => ({
+      line: index,
+      values: ['x'.repeat(20), String(index)],
+    }))
+    await writeChunk(path, ['a', 'b'], many)
+    expect((await rowsOf({ chunks: [path], headers: ['a', 'b'] })).map((row) => row.values[1])).toEqual(
+      many.map((row) => row.values[1]),
+    )
+    await writeChunk(path, ['a', 'b'], [])
+    expect(await rowsOf({ chunks: [path], headers: ['a', 'b'] })).toEqual([])
     rmSync(folder, { recursive: true })
   })
 })

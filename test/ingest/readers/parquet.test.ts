@@ -65,6 +65,16 @@ describe('Parquet', () => {
     ])
   })
 
+  it('with a record of more than a mebibyte has it cut', async () => {
+    const { rows } = await readBack(
+      await parquet("SELECT repeat('x', 3000000) AS t, 1 AS n UNION ALL SELECT 'y', 2"),
+    )
+    expect(rows.map((row) => [row.flaw, row.values[0]!.length, row.values[1]])).toEqual([
+      ['line_too_long', 1000, '1'],
+      ['', 1, '2'],
+    ])
+  })
+
   it('without rows, cut off, or with too many rows is refused', async () => {
     const whole = await parquet('SELECT range AS n FROM range(25)')
     await expect(readBack(await parquet('SELECT 1 AS n WHERE false'))).rejects.toMatchObject({

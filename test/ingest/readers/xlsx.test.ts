@@ -67,7 +67,7 @@ describe('A sheet', () => {
         ['-12.50'],
         ['0.07', '0%'],
       ]),
-    ).toEqual(['5.23%', '0.3', '1000', '-12.5', '7%'])
+    ).toEqual(['5.23%', '0.3', '1000', '-12.50', '7%'])
   })
 
   it('never passes a number that lost its last digits for an id', async () => {
@@ -84,6 +84,16 @@ describe('A sheet', () => {
       [4, '', '', '1', '2'],
       [5, '', '', '3', ''],
       [6, 'too_many_fields', '["6"]', '4', '5'],
+    ])
+  })
+
+  it('has a row of more than a mebibyte, which is cut', async () => {
+    const wide = Array.from({ length: 40 }, () => 'x'.repeat(30_000))
+    const names = wide.map((_, index) => `n${index}`)
+    const { rows } = await readBack(workbook({ sheets: { S: textRows([names, wide, names]) } }))
+    expect(rows.map((row) => [row.flaw, row.values[39]!.length])).toEqual([
+      ['line_too_long', 1000],
+      ['', 3],
     ])
   })
 

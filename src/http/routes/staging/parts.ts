@@ -7,6 +7,7 @@ import { StagedoorError } from '../../../errors.ts'
 import type { ByteRange } from '../../../staging/blobs/store.ts'
 import { tampered } from '../../../staging/blobs/verify.ts'
 import { type Part, readPart } from '../../../staging/records.ts'
+import { attachment } from '../../attachment.ts'
 import { parseRange } from '../../byte-range.ts'
 import { problems } from '../../responses.ts'
 import { requireRecord } from './records.ts'
@@ -93,7 +94,7 @@ async function send(
     etag,
     'accept-ranges': 'bytes',
     'cache-control': 'private, no-cache',
-    'content-disposition': disposition(part.part_name),
+    'content-disposition': attachment(part.part_name),
     'content-security-policy': "default-src 'none'; sandbox",
     'x-content-type-options': 'nosniff',
   })
@@ -125,14 +126,4 @@ async function bytes(
 
 function matches(header: string, etag: string): boolean {
   return header.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === etag)
-}
-
-/** A name for old clients in ASCII, and the name itself (RFC 6266). Always a download. */
-function disposition(name: string): string {
-  const ascii = name.replace(/[^\x20-\x7e]|["\\%]/g, '_')
-  const encoded = encodeURIComponent(name).replace(
-    /['()*]/g,
-    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
-  )
-  return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`
 }

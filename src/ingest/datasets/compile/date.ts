@@ -9,7 +9,7 @@ import { MONTHS } from './months.ts'
 const PLAIN =
   '(?:19|20)[0-9]{2}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)'
 
-const TIME = '(?:[T ,]\\s*[0-9].*)?'
+const TIME = '(?:[Tt ,]\\s*[0-9].*)?'
 /** Kind → pattern and how it reads as year-month-day. */
 const KINDS: Record<string, { pattern: string; reading: string }> = {
   ymd: { pattern: `([0-9]{4})[-/.]([0-9]{1,2})[-/.]([0-9]{1,2})${TIME}`, reading: '\\1-\\2-\\3' },

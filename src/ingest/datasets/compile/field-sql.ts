@@ -6,6 +6,7 @@
  */
 import { NULL_TOKENS, type Severity } from '../dataset.ts'
 import { BLANKS, text } from '../sql-text.ts'
+import { WORDS, type Words } from './words.ts'
 
 /** Which long way a cell takes. */
 export type Kind = 'number' | 'date' | 'id'
@@ -20,7 +21,7 @@ export interface FieldSql {
   kind?: Kind
   entry?: Record<string, string>
   value?: string
-  /** A finding without its field (see `finding`), or NULL. */
+  /** A broken rule (see `finding`), or NULL. */
   problem?: string
   /** How the value is written into JSON. */
   json: 'raw' | 'quoted' | 'escaped'
@@ -34,7 +35,7 @@ export function columnsOf(index: number, cell: string) {
     cell,
     plain: `${prefix}_q`,
     value: `${prefix}_v`,
-    /** A finding, or NULL. */
+    /** A broken rule (see `finding`), or NULL. */
     problem: `${prefix}_p`,
     /** A column of the field's own. */
     own: (name: string) => `${prefix}_${name}`,
@@ -43,18 +44,24 @@ export function columnsOf(index: number, cell: string) {
 
 export type FieldColumns = ReturnType<typeof columnsOf>
 
-/** Parts of a finding: severity, rule, suggestion where it depends on the value. */
-export const SEPARATOR = '\u001f'
-
-/** The broken rule as text; what it means in words is looked up when it is reported. */
+/**
+ * A broken rule: 'E' or 'W', then the end of its JSON object. The rest, line, column and value, is put before it
+ * where the field is known.
+ */
 export function finding(severity: Severity, rule: string, suggestion?: string): string {
-  const head = `${severity === 'error' ? 'E' : 'W'}${SEPARATOR}${rule}${SEPARATOR}`
-  return suggestion ? `concat(${text(head)}, ${suggestion})` : text(head)
+  return findingOf(severity === 'error' ? `'E'` : `'W'`, rule, suggestion)
 }
 
-/** The same where the severity is a column: 'E' or 'W'. */
+/** The same where the severity is SQL; `suggestion` is SQL too, the parts of a text. */
 export function findingOf(severity: string, rule: string, suggestion?: string): string {
-  return `concat(${severity}, ${text(`${SEPARATOR}${rule}${SEPARATOR}`)}${suggestion ? `, ${suggestion}` : ''})`
+  const words = WORDS[rule]!
+  if (!suggestion) return `concat(${severity}, ${text(ending(rule, words))})`
+  const head = ending(rule, words).replace(/"suggestion":.*$/s, '"suggestion":')
+  return `concat(${severity}, ${text(head)}, to_json(concat(${suggestion})), '}')`
+}
+
+export function ending(rule: string, { message, suggestion }: Words): string {
+  return `,"rule":${JSON.stringify(rule)},"message":${JSON.stringify(message)},"suggestion":${JSON.stringify(suggestion)}}`
 }
 
 const TOKENS = `[${NULL_TOKENS.map(text).join(', ')}]`

@@ -18,8 +18,6 @@ const AMOUNT = [
 ].join('')
 const GROUPS = `['open', 's1', 's2', 'body', 'exponent', 's3', 'percent']`
 
-const BIGGEST = '9223372036854775807'
-
 interface Marks {
   decimal: string
   group: string
@@ -56,7 +54,8 @@ export function readNumbers(list: string, styles: Styles): string {
   const style = styles.decimal
   const minus = ['s1', 's2', 's3'].map((name) => `e.g.${name} IN ('-', '−', '–')`).join(' OR ')
   const hundredth = `e.g.percent <> ''`
-  const scaled = `CASE WHEN ${hundredth} THEN ${times('e.d', '0.01')} WHEN e.micros THEN ${times('e.d', '0.000001')} ELSE e.d END`
+  const exact = withoutZeros('TRY_CAST(e.n AS DECIMAL(38, 9))')
+  const tooLong = `CASE WHEN strlen(split_part(e.m, '.', 1)) < 19 THEN false WHEN e.whole THEN TRY_CAST(split_part(e.m, '.', 1) AS BIGINT) IS NULL ELSE strlen(split_part(e.m, '.', 1)) > 30 END`
   return withMembers(list, [
     ['g', `CASE WHEN e.x IS NULL THEN NULL ELSE regexp_extract(e.x, ${text(AMOUNT)}, ${GROUPS}) END`],
     ['b', `rtrim(e.g.body, ${text(" '’\u00a0\u202f\u2009")})`],
@@ -64,16 +63,7 @@ export function readNumbers(list: string, styles: Styles): string {
       'n',
       `CASE WHEN ${readable('e.b', MARKS[style])} THEN concat(CASE WHEN ${minus} OR e.g.open <> '' THEN '-' ELSE '' END, ${tidy(canonical('e.b', style))}, e.g.exponent) END`,
     ],
-    ['d', 'CASE WHEN e.n IS NULL THEN NULL ELSE TRY_CAST(e.n AS DECIMAL(38, 9)) END'],
-    [
-      'v',
-      [
-        'CASE WHEN e.d IS NULL THEN NULL',
-        `WHEN e.whole THEN CASE WHEN e.d % 1 = 0 AND abs(e.d) <= ${BIGGEST} AND NOT ${hundredth} THEN CAST(CAST(e.d AS HUGEINT) AS VARCHAR) END`,
-        `WHEN e.g.exponent = '' AND NOT ${hundredth} AND NOT e.micros THEN e.n`,
-        `ELSE ${withoutZeros(scaled)} END`,
-      ].join(' '),
-    ],
+    ['m', `CASE WHEN e.n IS NULL THEN NULL WHEN e.g.exponent = '' THEN e.n ELSE ${exact} END`],
     [
       'p',
       [
@@ -81,9 +71,18 @@ export function readNumbers(list: string, styles: Styles): string {
         `WHEN ${matches('e.x', '[<>≤≥].*')} THEN ${findingOf(`'W'`, 'value.censored')}`,
         `WHEN e.b = '' THEN ${findingOf('e.severity', 'number.invalid')}`,
         `WHEN e.n IS NULL THEN ${findingOf('e.severity', 'number.style', bothReadings())}`,
-        `WHEN e.d IS NULL OR (e.whole AND abs(e.d) > ${BIGGEST}) THEN ${findingOf('e.severity', 'number.overflow')}`,
-        `WHEN e.whole AND (e.d % 1 <> 0 OR ${hundredth}) THEN ${findingOf('e.severity', 'integer.fraction')}`,
-        'END',
+        `WHEN e.m IS NULL OR ${tooLong} THEN ${findingOf('e.severity', 'number.overflow')}`,
+        `WHEN e.whole AND (NOT ${matches('e.m', '-?[0-9]+(?:\\.0*)?')} OR ${hundredth}) THEN ${findingOf('e.severity', 'integer.fraction')} END`,
+      ].join(' '),
+    ],
+    [
+      'v',
+      [
+        'CASE WHEN e.p IS NOT NULL OR e.x IS NULL THEN NULL',
+        `WHEN e.whole THEN split_part(e.m, '.', 1)`,
+        `WHEN ${hundredth} THEN ${shifted('e.m', 2)}`,
+        `WHEN e.micros THEN ${shifted('e.m', 6)}`,
+        'ELSE e.m END',
       ].join(' '),
     ],
   ])
@@ -92,16 +91,18 @@ export function readNumbers(list: string, styles: Styles): string {
 function plainValue(cell: string, style: Styles['decimal'], field: Field, micros: boolean): string {
   const number =
     style === 'dot' ? `replace(${cell}, ',', '')` : `replace(replace(${cell}, '.', ''), ',', '.')`
-  if (micros) return withoutZeros(times(`CAST(nullif(${number}, '') AS DECIMAL(29, 0))`, '0.000001'))
+  if (micros) return `CASE WHEN ${cell} <> '' THEN ${shifted(number, 6)} END`
   if (field.type !== 'percent') return `nullif(${number}, '')`
-  const hundredth = withoutZeros(times(`CAST(rtrim(${number}, '%') AS DECIMAL(27, 9))`, '0.01'))
+  const hundredth = shifted(`rtrim(${number}, '%')`, 2)
   return `CASE WHEN ends_with(${cell}, '%') THEN ${hundredth} ELSE nullif(${number}, '') END`
 }
 
-/** Division of DECIMALs gives a DOUBLE in DuckDB, multiplication stays exact. */
-function times(exact: string, factor: '0.01' | '0.000001'): string {
-  const type = factor === '0.01' ? 'DECIMAL(3, 2)' : 'DECIMAL(7, 6)'
-  return `CAST(${exact} AS DECIMAL(29, ${factor === '0.01' ? 9 : 3})) * CAST(${factor} AS ${type})`
+/** Divides by a power of ten in text: DuckDB divides DECIMALs as DOUBLE, and a cast to DECIMAL(38) takes 10 µs. */
+function shifted(number: string, places: number): string {
+  const digits = `ltrim(split_part(${number}, '.', 1), '-')`
+  const whole = `lpad(${digits}, greatest(strlen(${digits}), ${places + 1})::INTEGER, '0')`
+  const sign = `CASE WHEN starts_with(${number}, '-') THEN '-' ELSE '' END`
+  return `rtrim(rtrim(concat(${sign}, left(${whole}, -${places}), '.', right(${whole}, ${places}), split_part(${number}, '.', 2)), '0'), '.')`
 }
 
 function readable(body: string, { decimal, group }: Marks): string {

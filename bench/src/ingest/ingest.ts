@@ -1,0 +1,36 @@
+/** A Meta-like export from the file to production, beside the least that any importer must write. */
+import type { Benchmark } from '../benchmark.ts'
+import { atLeast, atMost } from '../criteria.ts'
+import { medianOf, worstOf } from '../statistics.ts'
+import { throughFloor } from './floor.ts'
+import { throughPipeline } from './pipeline.ts'
+
+export const ingest: Benchmark = {
+  name: 'ingest',
+  about:
+    'a Meta export: read, check, stage, resolve, plan, promote, lineage, event, beside bare COPY and INSERT',
+  unit: 'lines',
+  size: { full: 1_000_000, quick: 100_000 },
+  rounds: { full: 3, quick: 3 },
+  freshDatabase: 'contender',
+  contenders: [
+    { name: 'pipeline', about: 'the whole way, with plan and lineage', run: throughPipeline },
+    { name: 'floor', about: 'ready-made rows: COPY, INSERT … ON CONFLICT, UPDATE', run: throughFloor },
+  ],
+  summarise(rounds) {
+    const rows_per_s = medianOf(rounds, 'pipeline', 'rows_per_s')
+    const floor_rows_per_s = medianOf(rounds, 'floor', 'rows_per_s')
+    return {
+      rows_per_s,
+      floor_rows_per_s,
+      ratio_floor: rows_per_s / floor_rows_per_s,
+      peak_rss_mb: worstOf(rounds, 'pipeline', 'peak_rss_mb'),
+      rows_missing: worstOf(rounds, 'pipeline', 'rows_missing'),
+    }
+  },
+  criteria: [
+    { field: 'ratio_floor', bar: atLeast(0.5), goal: atLeast(1.5) },
+    { field: 'peak_rss_mb', bar: atMost(400) },
+    { field: 'rows_missing', bar: atMost(0), correctness: true },
+  ],
+}

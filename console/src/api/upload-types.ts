@@ -1,0 +1,33 @@
+/** The shapes of ingest, under the names that the pages use. All come from the API's description. */
+import type { operations } from './types.generated.ts'
+
+type Answer<Operation extends keyof operations> = operations[Operation]['responses'] extends {
+  200: { content: { 'application/json': infer Body } }
+}
+  ? Body
+  : never
+
+export type UploadDetail = Answer<'getUpload'>
+export type Uploads = Answer<'listUploads'>
+export type Upload = Uploads['uploads'][number]
+export type Reading = NonNullable<UploadDetail['reading']>
+export type Progress = NonNullable<UploadDetail['progress']>
+export type FileNote = UploadDetail['notes'][number]
+export type Totals = NonNullable<UploadDetail['plan_totals']>
+export type GateMode = NonNullable<UploadDetail['gate_mode']>
+/** Whether one may, and if not, why. */
+export type Permission = UploadDetail['may']['plan']
+
+export type Dataset = Answer<'listDatasets'>['datasets'][number]
+export type UploadClient = Answer<'listDatasetClients'>['clients'][number]
+export type StagedRow = Answer<'listUploadRows'>['rows'][number]
+export type LineProblem = StagedRow['validation_errors'][number]
+export type PlanRow = Answer<'listPlanRows'>['rows'][number]
+export type PlanAction = PlanRow['action']
+export type LedgerRow = Answer<'listUploadLineage'>['rows'][number]
+export type UndoPlan = Answer<'planUploadUndo'>
+
+export interface Page<Row> {
+  readonly rows: readonly Row[]
+  readonly next: string | number | null
+}

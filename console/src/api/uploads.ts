@@ -1,0 +1,95 @@
+import { downloadFile } from './download.ts'
+import { type ReceivedProgress, readProgress } from './progress-stream.ts'
+import { query } from './query.ts'
+import type { Request } from './request.ts'
+import { type SentFile, sendFile } from './send-file.ts'
+import type { RecordedEvent } from './types.ts'
+import type {
+  Dataset,
+  GateMode,
+  LedgerRow,
+  Page,
+  PlanRow,
+  StagedRow,
+  UndoPlan,
+  UploadClient,
+  UploadDetail,
+  Uploads,
+} from './upload-types.ts'
+
+export interface RowsAsked {
+  readonly row_type?: string | undefined
+  readonly status?: string | undefined
+  readonly problems?: boolean | undefined
+  readonly limit: number
+  readonly after?: string | undefined
+}
+
+export interface PlanRowsAsked {
+  readonly row_type?: string | undefined
+  readonly action?: string | undefined
+  readonly column?: string | undefined
+  readonly by_more_than?: number | undefined
+  readonly limit: number
+  readonly after?: string | undefined
+}
+
+export interface UploadsAsked {
+  readonly status?: string
+  readonly waiting?: boolean
+  readonly limit: number
+  readonly after?: string | undefined
+}
+
+export interface UploadsApi {
+  list(asked: UploadsAsked): Promise<Uploads>
+  find(id: string): Promise<UploadDetail>
+  datasets(workspace: string): Promise<{ datasets: Dataset[] }>
+  clients(workspace: string, dataset: string): Promise<{ clients: UploadClient[] }>
+  send(file: SentFile): ReturnType<typeof sendFile>
+  /** Until it has ended, or the signal says so. */
+  follow(id: string, told: (progress: ReceivedProgress) => void, signal: AbortSignal): Promise<void>
+  rows(id: string, asked: RowsAsked): Promise<Page<StagedRow>>
+  repair(id: string, rows: { line: number; values: Record<string, string | null> }[]): Promise<UploadDetail>
+  exportProblems(id: string, name: string): Promise<void>
+  plan(id: string, mode: GateMode, threshold?: number): Promise<UploadDetail>
+  planRows(id: string, asked: PlanRowsAsked): Promise<Page<PlanRow>>
+  submit(id: string, digest: string): Promise<UploadDetail>
+  approve(id: string, digest: string, ticked: readonly string[]): Promise<UploadDetail>
+  reject(id: string, reason: string): Promise<UploadDetail>
+  promote(id: string, digest: string): Promise<UploadDetail>
+  undoPlan(id: string): Promise<UndoPlan>
+  undo(id: string, digest: string): Promise<UploadDetail>
+  discard(id: string): Promise<UploadDetail>
+  lineage(id: string, page: { limit: number; after?: string | undefined }): Promise<Page<LedgerRow>>
+  history(id: string): Promise<{ events: RecordedEvent[] }>
+}
+
+export function createUploadsApi(request: Request, token: string | undefined): UploadsApi {
+  const post = (id: string, deed: string, body: object = {}) =>
+    request<UploadDetail>(`/uploads/${id}/${deed}`, { method: 'POST', body })
+  return {
+    list: (asked) => request(`/uploads?${query(asked)}`),
+    find: (id) => request(`/uploads/${id}`),
+    datasets: (workspace) => request(`/datasets?${query({ workspace_id: workspace })}`),
+    clients: (workspace, dataset) =>
+      request(`/datasets/${encodeURIComponent(dataset)}/clients?${query({ workspace_id: workspace })}`),
+    send: (file) => sendFile(file, token),
+    follow: (id, told, signal) => readProgress(id, token, told, signal),
+    rows: (id, asked) => request(`/uploads/${id}/rows?${query(asked)}`),
+    repair: (id, rows) => request(`/uploads/${id}/rows`, { method: 'PATCH', body: { rows } }),
+    exportProblems: (id, name) => downloadFile(`/uploads/${id}/problems.csv`, token, name),
+    plan: (id, mode, threshold) =>
+      post(id, 'plan', { gate_mode: mode, ...(threshold !== undefined && { threshold }) }),
+    planRows: (id, asked) => request(`/uploads/${id}/plan/rows?${query(asked)}`),
+    submit: (id, digest) => post(id, 'submit', { digest }),
+    approve: (id, digest, ticked) => post(id, 'approve', { digest, ticked }),
+    reject: (id, reason) => post(id, 'reject', { reason }),
+    promote: (id, digest) => post(id, 'promote', { digest }),
+    undoPlan: (id) => request(`/uploads/${id}/undo`),
+    undo: (id, digest) => post(id, 'undo', { digest }),
+    discard: (id) => post(id, 'discard'),
+    lineage: (id, page) => request(`/uploads/${id}/lineage?${query(page)}`),
+    history: (id) => request(`/uploads/${id}/history`),
+  }
+}

@@ -1,0 +1,144 @@
+import { type ColumnDef, flexRender, getCoreRowModel, useReactTable } from '@tanstack/react-table'
+import { useVirtualizer, type VirtualItem } from '@tanstack/react-virtual'
+import { type CSSProperties, type ReactNode, useEffect, useRef } from 'react'
+import { FailureNote } from '../parts/failure-note.tsx'
+import { useActiveCell } from './active-cell.ts'
+import type { Pages } from './use-pages.ts'
+import './grid.css'
+
+/** A column as the grid draws it: `size` is its least width in pixels. */
+export type Column<Row> = ColumnDef<Row, unknown> & { readonly meta?: Look }
+
+interface Look {
+  /** Figures stand at the right. */
+  readonly figures?: boolean
+  /** Its share of the width that is left over; 0 unless told. */
+  readonly grow?: number
+  /** Stays in sight while the others scroll sideways; for the first column. */
+  readonly stays?: boolean
+}
+
+interface Props<Row> {
+  readonly label: string
+  readonly columns: Column<Row>[]
+  readonly pages: Pages<Row>
+  readonly rowHeight: number
+  /** True: rows are as high as their text. Costs a measurement for each. */
+  readonly measured?: boolean
+  /** Said where there is no row at all. */
+  readonly empty: ReactNode
+  toneOf?(row: Row): string | undefined
+}
+
+/** Ahead of the last row by this much, the next page is asked for. */
+const AHEAD = 200
+const OVERSCAN = 8
+
+/** Any number of rows with a handful of elements: only what is in sight is drawn. */
+export function Grid<Row>({ label, columns, pages, rowHeight, measured, empty, toneOf }: Props<Row>) {
+  const scroller = useRef<HTMLDivElement>(null)
+  const virtual = useVirtualizer({
+    count: pages.count,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowHeight,
+    overscan: OVERSCAN,
+    // The header stands over the first rows.
+    scrollPaddingStart: 36,
+  })
+  const items = virtual.getVirtualItems()
+  const visible = items.filter((item) => pages.at(item.index) !== undefined)
+  // The table knows the rows in sight only: its cost does not grow with the file.
+  const table = useReactTable({
+    data: visible.map((item) => pages.at(item.index)!),
+    columns,
+    getCoreRowModel: getCoreRowModel(),
+    // Other rows in sight are not other data: resetting the table's state at each would draw it for ever.
+    autoResetAll: false,
+  })
+  const cells = useActiveCell({
+    rows: pages.count,
+    columns: columns.length,
+    element: scroller,
+    reveal: (row) => virtual.scrollToIndex(row),
+  })
+
+  const last = items.at(-1)?.index ?? 0
+  useEffect(() => {
+    if (last >= pages.count - AHEAD) pages.more()
+  }, [last, pages])
+
+  const nothing = pages.begun && pages.done && pages.count === 0
+  return (
+    <>
+      <FailureNote failure={pages.failure} />
+      {nothing && <div className="empty">{empty}</div>}
+      <div className={nothing ? 'grid is-empty' : 'grid'} ref={scroller} style={layoutOf(columns)}>
+        <table
+          // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: the arrow keys move through it
+          role="grid"
+          aria-label={label}
+          aria-rowcount={pages.done ? pages.count + 1 : -1}
+          aria-colcount={columns.length}
+          onKeyDown={cells.onKeyDown}
+          onFocus={cells.onFocus}
+        >
+          <thead>
+            <tr className="grid-head" aria-rowindex={1}>
+              {table.getFlatHeaders().map((header, column) => (
+                <th key={header.id} scope="col" className={lookOf(columns[column])}>
+                  {flexRender(header.column.columnDef.header, header.getContext())}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody className="grid-body" style={{ height: virtual.getTotalSize() }}>
+            {table.getRowModel().rows.map((row, at) => {
+              const item = visible[at]!
+              return (
+                <tr
+                  key={item.key}
+                  aria-rowindex={item.index + 2}
+                  data-index={item.index}
+                  ref={measured ? virtual.measureElement : undefined}
+                  className={`grid-row ${toneOf?.(row.original) ?? ''}`}
+                  style={placeOf(item, measured)}
+                >
+                  {row.getVisibleCells().map((cell, column) => (
+                    <td
+                      key={cell.id}
+                      // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: a cell of a grid is one
+                      role="gridcell"
+                      className={lookOf(columns[column])}
+                      tabIndex={cells.isActive(item.index, column) ? 0 : -1}
+                      data-row={item.index}
+                      data-column={column}
+                    >
+                      {flexRender(cell.column.columnDef.cell, cell.getContext())}
+                    </td>
+                  ))}
+                </tr>
+              )
+            })}
+          </tbody>
+        </table>
+      </div>
+    </>
+  )
+}
+
+function layoutOf<Row>(columns: readonly Column<Row>[]): CSSProperties {
+  const tracks = columns.map(({ size = 120, meta }) =>
+    meta?.grow ? `minmax(${size}px, ${meta.grow}fr)` : `${size}px`,
+  )
+  const least = columns.reduce((sum, { size = 120 }) => sum + size, 0)
+  return { '--columns': tracks.join(' '), '--least': `${least}px` } as CSSProperties
+}
+
+function lookOf<Row>(column: Column<Row> | undefined): string {
+  const { figures, stays } = column?.meta ?? {}
+  return ['grid-cell', figures && 'is-figures', stays && 'is-staying'].filter(Boolean).join(' ')
+}
+
+function placeOf(item: VirtualItem, measured: boolean | undefined): CSSProperties {
+  return { transform: `translateY(${item.start}px)`, ...(!measured && { height: item.size }) }
+}

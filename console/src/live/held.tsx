@@ -1,0 +1,47 @@
+import { createContext, type ReactNode, useContext } from 'react'
+import type { Api } from '../api/client.ts'
+import type { StagingSummary } from '../api/types.ts'
+import type { Upload } from '../api/upload-types.ts'
+import { type Polled, usePolled } from './use-polled.ts'
+
+/** More than a person looks through at once; beyond it a count says "or more". */
+const MOST = 50
+
+export interface Held {
+  /** Uploads that have not ended, newest first. */
+  readonly uploads: readonly Upload[]
+  readonly moreUploads: boolean
+  /** Review packages that do not belong to an upload. */
+  readonly packages: readonly StagingSummary[]
+  readonly morePackages: boolean
+}
+
+const HeldContext = createContext<Polled<Held> | undefined>(undefined)
+
+export function useHeld(): Polled<Held> {
+  const held = useContext(HeldContext)
+  if (held === undefined) throw new Error('useHeld is used outside of HeldProvider')
+  return held
+}
+
+/** What is held, read once for the rail and for every page. */
+export function HeldProvider({ children }: { children: ReactNode }) {
+  return <HeldContext value={usePolled(readHeld)}>{children}</HeldContext>
+}
+
+async function readHeld(api: Api): Promise<Held> {
+  const [uploads, packages] = await Promise.all([
+    api.uploads.list({ status: 'reading,staged,planned', limit: MOST }),
+    api.reviewPackages({ limit: MOST }),
+  ])
+  return {
+    uploads: uploads.uploads,
+    moreUploads: uploads.next !== null,
+    packages: packages.records.filter((record) => !record.source_ref?.startsWith('upload ')),
+    morePackages: packages.next !== null,
+  }
+}
+
+export function waitingIn(held: Held): Upload[] {
+  return held.uploads.filter((upload) => upload.review_status === 'pending')
+}

@@ -1,0 +1,38 @@
+import type { Uploads } from '../api/upload-types.ts'
+import { Ago } from '../parts/ago.tsx'
+import { count } from '../parts/figures.ts'
+import { written } from '../upload/state.ts'
+
+/** What the promotions that are in force have written, and which can still be undone. */
+export function ProductionFacts({ promoted }: { promoted: Uploads | undefined }) {
+  const more = promoted?.next ? '+' : ''
+  const rows = promoted?.uploads.reduce(
+    (sum, { promotion_totals }) => sum + written(promotion_totals).rows,
+    0,
+  )
+  const latest = promoted?.uploads
+    .map(({ promoted_at }) => promoted_at ?? '')
+    .sort()
+    .at(-1)
+  const undoable = promoted?.uploads.filter(
+    ({ undo_until }) => undo_until !== null && Date.parse(undo_until) > Date.now(),
+  )
+  return (
+    <>
+      <span className="big">
+        {rows === undefined ? '–' : `${count(rows)}${more}`}{' '}
+        <small>{rows === 1 ? 'row promoted' : 'rows promoted'}</small>
+      </span>
+      <dl className="facts">
+        <div>
+          <dt>last promotion</dt>
+          <dd>{latest ? <Ago at={latest} /> : promoted === undefined ? '–' : 'none yet'}</dd>
+        </div>
+        <div>
+          <dt>can be undone</dt>
+          <dd>{undoable === undefined ? '–' : `${undoable.length}${more}`}</dd>
+        </div>
+      </dl>
+    </>
+  )
+}

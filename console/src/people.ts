@@ -1,0 +1,28 @@
+import { useSyncExternalStore } from 'react'
+
+/** Names of people as the server has told them so far: an event has only the id of whoever acted. */
+let known: Readonly<Record<string, string>> = {}
+const listeners = new Set<() => void>()
+
+export function learnNames(names: Readonly<Record<string, string | null>>): void {
+  const fresh = Object.entries(names).filter(([id, name]) => name && known[id] !== name)
+  if (fresh.length === 0) return
+  known = { ...known, ...(Object.fromEntries(fresh) as Record<string, string>) }
+  for (const listener of listeners) listener()
+}
+
+export function useNames(): Readonly<Record<string, string>> {
+  return useSyncExternalStore(subscribe, () => known)
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+/** The end of a uuid tells ids of one day apart, its beginning does not. */
+export function shortId(id: string): string {
+  return UUID.test(id) ? `…${id.slice(-6)}` : id
+}

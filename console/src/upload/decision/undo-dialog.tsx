@@ -1,0 +1,127 @@
+import { useEffect, useState } from 'react'
+import { asFailure, type Failure } from '../../api/failure.ts'
+import type { UndoPlan, UploadDetail } from '../../api/upload-types.ts'
+import { Dialog } from '../../parts/dialog.tsx'
+import { count, counted, onDay } from '../../parts/figures.ts'
+import { RefusalNote } from '../../parts/refusal-note.tsx'
+import { shortId } from '../../people.ts'
+import { useSession } from '../../session/session.tsx'
+import { isId, textOf } from '../plan/values.ts'
+import { sumActions } from '../state.ts'
+import type { Doing } from './decision-card.tsx'
+
+interface Props {
+  readonly upload: UploadDetail
+  readonly doing: Doing
+  close(): void
+}
+
+/** Shows what would go back and what would stay, and why, before anything is done. */
+export function UndoDialog({ upload, doing, close }: Props) {
+  const { api } = useSession()
+  const [plan, setPlan] = useState<UndoPlan>()
+  const [failure, setFailure] = useState<Failure>()
+  const id = upload.upload_id
+  useEffect(() => {
+    let wanted = true
+    api.uploads
+      .undoPlan(id)
+      .then((answer) => wanted && setPlan(answer))
+      .catch((thrown) => wanted && setFailure(asFailure(thrown)))
+    return () => {
+      wanted = false
+    }
+  }, [api, id])
+
+  const { reversed = 0, kept = 0, refused = 0 } = sumActions(plan?.totals ?? null)
+  async function undo() {
+    if (plan === undefined) return
+    close()
+    await doing.run('Undoing', () => api.uploads.undo(id, plan.digest))
+  }
+  return (
+    <Dialog title="Undo this promotion" close={close}>
+      <RefusalNote failure={failure} />
+      {plan === undefined && failure === undefined && (
+        <p className="muted">Looking at every row that it wrote…</p>
+      )}
+      {plan && (
+        <>
+          <dl className="sums is-three">
+            <div>
+              <dd>{count(reversed)}</dd>
+              <dt>go back</dt>
+            </div>
+            <div>
+              <dd>{count(kept)}</dd>
+              <dt>kept as they are</dt>
+            </div>
+            <div>
+              <dd>{count(refused)}</dd>
+              <dt>refused</dt>
+            </div>
+          </dl>
+          <p className="muted">
+            Rows that this file inserted are deleted, rows that it changed get their old values back, in one
+            transaction. Until {onDay(plan.undo_until)}.
+          </p>
+          {plan.stays.length > 0 && <Stays plan={plan} all={kept + refused} />}
+        </>
+      )}
+      <div className="dialog-foot">
+        <button type="button" className="button" onClick={close}>
+          Leave it
+        </button>
+        <button
+          type="button"
+          className="button is-next"
+          disabled={plan === undefined || reversed === 0}
+          onClick={undo}
+        >
+          {plan === undefined ? 'Undo' : `Undo ${counted(reversed, 'row')}`}
+        </button>
+      </div>
+    </Dialog>
+  )
+}
+
+function Stays({ plan, all }: { plan: UndoPlan; all: number }) {
+  return (
+    <>
+      <h3>
+        {plan.stays.length < all
+          ? `What stays: the first ${plan.stays.length} of ${count(all)}`
+          : 'What stays, and why'}
+      </h3>
+      <div className="stays">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Line</th>
+              <th scope="col">Row</th>
+              <th scope="col">Why</th>
+            </tr>
+          </thead>
+          <tbody>
+            {plan.stays.map((row) => (
+              <tr key={`${row.row_type} ${row.line}`}>
+                <td className="muted">{count(row.line)}</td>
+                <td>
+                  <code>{row.target.replace(/^public\./, '')}</code>{' '}
+                  <span className="tiny">
+                    {Object.values(row.target_key)
+                      .map((value) => (isId(value) ? shortId(String(value)) : textOf(value)))
+                      .join(' · ')}
+                  </span>
+                </td>
+                <td>
+                  <b>{row.outcome}</b>: {row.reason}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  )
+}

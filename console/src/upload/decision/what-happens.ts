@@ -1,0 +1,84 @@
+import type { Dataset, UploadDetail } from '../../api/upload-types.ts'
+import { count, counted, onDay } from '../../parts/figures.ts'
+import { sumActions, written } from '../state.ts'
+
+/** What will happen, or has happened, in sentences: with how many rows, and until when it can be undone. */
+export function whatHappens(upload: UploadDetail, dataset: Dataset | undefined): string {
+  switch (upload.status) {
+    case 'reading':
+      return 'The file is being read. Nothing waits for you, and production is not touched.'
+    case 'failed':
+      return 'The file could not be read. Nothing of it is held, and production was not touched.'
+    case 'discarded':
+      return 'The upload was discarded. Its lines are gone, and production was not touched.'
+    case 'expired':
+      return 'The upload waited too long and expired. Upload the file again to go on.'
+    case 'staged':
+      return `${counted(upload.valid_count ?? 0, 'valid line is', 'valid lines are')} held. A plan shows what they would change; it changes nothing itself.`
+    case 'planned':
+      return plannedSaid(upload, dataset)
+    case 'promoted':
+      return `${writtenSaid(upload.promotion_totals, 'were')} written. ${undoSaid(upload)}`
+    case 'undone':
+      return undoneSaid(upload)
+  }
+}
+
+function plannedSaid(upload: UploadDetail, dataset: Dataset | undefined): string {
+  if (upload.run_mode === 'FULL_DRY_RUN')
+    return 'This is a dry run: it shows what would happen and can never be promoted.'
+  if (upload.plan_refusal !== null) return refusedSaid(upload)
+  const { rows } = written(upload.plan_totals)
+  if (rows === 0) return 'Everything in this file is in production already: promoting it changes no row.'
+  const { insert = 0, update = 0 } = sumActions(upload.plan_totals)
+  const parts = [insert > 0 && `${count(insert)} inserted`, update > 0 && `${count(update)} changed`].filter(
+    Boolean,
+  )
+  return `Promoting writes ${writtenSaid(upload.plan_totals)} in one transaction: ${parts.join(', ')}. ${leftOutSaid(upload)}${windowSaid(dataset)}`
+}
+
+function refusedSaid(upload: UploadDetail): string {
+  const lenient = upload.gate_mode === 'LENIENT'
+  return `It cannot be promoted: ${upload.plan_refusal}. Correct the lines under Problems${lenient ? '' : ', or leave them out'}.`
+}
+
+function leftOutSaid({ invalid_count }: UploadDetail): string {
+  if (!invalid_count) return ''
+  return `${counted(invalid_count, 'wrong line is', 'wrong lines are')} left out. `
+}
+
+function writtenSaid(totals: UploadDetail['plan_totals'], verb?: string): string {
+  const { rows, tables } = written(totals)
+  const said = `${counted(rows, 'row')} in ${counted(tables, 'table')}`
+  return verb === undefined ? said : `${said} ${rows === 1 ? 'was' : verb}`
+}
+
+function windowSaid(dataset: Dataset | undefined): string {
+  const days = daysOf(dataset?.undo_window)
+  if (dataset === undefined) return ''
+  if (days === undefined) return `It can be undone for ${dataset.undo_window}.`
+  return `It can be undone until ${onDay(new Date(Date.now() + days * 86_400_000).toISOString())}.`
+}
+
+export function daysOf(window: string | undefined): number | undefined {
+  const days = /^(\d+) days?$/.exec(window ?? '')?.[1]
+  return days === undefined ? undefined : Number(days)
+}
+
+function undoSaid({ undo_until }: UploadDetail): string {
+  if (undo_until === null) return ''
+  const over = Date.parse(undo_until) < Date.now()
+  return over
+    ? `It could be undone until ${onDay(undo_until)}.`
+    : `It can be undone until ${onDay(undo_until)}.`
+}
+
+function undoneSaid(upload: UploadDetail): string {
+  const { reversed = 0, kept = 0, refused = 0 } = sumActions(upload.undo_totals)
+  const stays = kept + refused
+  const rest =
+    stays === 0
+      ? ''
+      : ` ${counted(stays, 'row')} stayed as ${stays === 1 ? 'it was' : 'they were'}: Lineage says why.`
+  return `The promotion was undone: ${counted(reversed, 'row')} went back.${rest}`
+}

@@ -1,0 +1,76 @@
+import { useEffect, useState } from 'react'
+import { asFailure, type Failure } from '../api/failure.ts'
+import type { RecordedEvent } from '../api/types.ts'
+import type { UploadDetail } from '../api/upload-types.ts'
+import { Ago } from '../parts/ago.tsx'
+import { FailureNote } from '../parts/failure-note.tsx'
+import { counted } from '../parts/figures.ts'
+import { Person } from '../parts/person.tsx'
+import { useSession } from '../session/session.tsx'
+
+const WORDS: Record<string, string> = {
+  ingestion_staged: 'Read and checked',
+  ingestion_failed: 'Could not be read',
+  ingestion_repaired: 'Lines corrected',
+  ingestion_planned: 'Planned',
+  ingestion_submitted: 'Approval asked for',
+  ingestion_approved: 'Approved',
+  ingestion_rejected: 'Rejected',
+  ingestion_complete: 'Promoted',
+  ingestion_undone: 'Undone',
+  ingestion_discarded: 'Discarded',
+}
+
+/** What was done with the file, by whom: the events that were recorded in the very transactions. */
+export function HistoryTab({ upload }: { upload: UploadDetail }) {
+  const { api } = useSession()
+  const [events, setEvents] = useState<RecordedEvent[]>()
+  const [failure, setFailure] = useState<Failure>()
+  const { upload_id: id, status, plan_digest, review_status } = upload
+  // biome-ignore lint/correctness/useExhaustiveDependencies: whatever happened to the upload has left an event
+  useEffect(() => {
+    let wanted = true
+    api.uploads
+      .history(id)
+      .then((answer) => wanted && setEvents(answer.events))
+      .catch((thrown) => wanted && setFailure(asFailure(thrown)))
+    return () => {
+      wanted = false
+    }
+  }, [api, id, status, plan_digest, review_status])
+
+  return (
+    <>
+      <FailureNote failure={failure} />
+      {events?.length === 0 && <p className="empty">Nothing is recorded yet.</p>}
+      <ol className="history">
+        {events?.map((event) => (
+          <li key={event.id}>
+            <span className="tiny">
+              <Ago at={event.created_at} />
+            </span>
+            <span>
+              <b>{WORDS[event.event_type] ?? event.event_type.replaceAll('_', ' ')}</b> by{' '}
+              <Person id={event.actor} />
+              <span className="tiny">{factsOf(event)}</span>
+            </span>
+          </li>
+        ))}
+      </ol>
+    </>
+  )
+}
+
+function factsOf({ safe_payload }: RecordedEvent): string {
+  const { lines, rows, invalid, plan_digest, gate_mode, reason } = safe_payload as Record<string, unknown>
+  return [
+    typeof lines === 'number' && counted(lines, 'line'),
+    typeof rows === 'number' && counted(rows, 'row'),
+    typeof invalid === 'number' && invalid > 0 && `${invalid} wrong`,
+    typeof gate_mode === 'string' && gate_mode.toLowerCase(),
+    typeof plan_digest === 'string' && `digest ${plan_digest.slice(0, 8)}`,
+    typeof reason === 'string' && `“${reason}”`,
+  ]
+    .filter(Boolean)
+    .join(' · ')
+}

@@ -1,0 +1,103 @@
+import { useCallback, useMemo } from 'react'
+import type { LedgerRow, UploadDetail } from '../api/upload-types.ts'
+import { type Column, Grid } from '../grid/grid.tsx'
+import { usePages } from '../grid/use-pages.ts'
+import { count } from '../parts/figures.ts'
+import { shortId } from '../people.ts'
+import { useSession } from '../session/session.tsx'
+import { isId, textOf } from './plan/values.ts'
+
+const PAGE = 500
+
+/** Which production rows came from which line. */
+export function LineageTab({ upload }: { upload: UploadDetail }) {
+  if (upload.promoted_at !== null) return <Ledger upload={upload} />
+  return (
+    <div className="empty">
+      <b>Nothing has come of this file yet.</b>
+      <p>
+        When it is promoted, every row that it writes is listed here with the line that it comes from. The
+        other way, from a production row to its files, is <code>GET /api/lineage</code>.
+      </p>
+    </div>
+  )
+}
+
+function Ledger({ upload }: { upload: UploadDetail }) {
+  const { api } = useSession()
+  const { upload_id: id, undone_at } = upload
+  // Undoing writes an outcome beside every row, so they are read again.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another undone_at means other outcomes
+  const read = useCallback(
+    (after: string | undefined) => api.uploads.lineage(id, { limit: PAGE, after }),
+    [api, id, undone_at],
+  )
+  const pages = usePages(read)
+  const columns = useMemo(() => ledgerColumns(undone_at !== null), [undone_at])
+  return (
+    <Grid
+      label="Production rows and the lines they come from"
+      columns={columns}
+      pages={pages}
+      rowHeight={35}
+      empty={<p>It wrote no row: everything was in production already.</p>}
+    />
+  )
+}
+
+function ledgerColumns(undone: boolean): Column<LedgerRow>[] {
+  const columns: Column<LedgerRow>[] = [
+    {
+      id: 'line',
+      header: 'Line',
+      size: 84,
+      cell: ({ row }) => <span className="muted">{count(row.original.line)}</span>,
+    },
+    { id: 'action', header: 'Action', size: 90, cell: ({ row }) => row.original.action },
+    { id: 'target', header: 'Table', size: 190, cell: ({ row }) => <code>{row.original.target}</code> },
+    {
+      id: 'key',
+      header: 'Key',
+      size: 260,
+      meta: { grow: 1 },
+      cell: ({ row }) => <Key value={row.original.target_key} />,
+    },
+    {
+      id: 'id',
+      header: 'Id',
+      size: 110,
+      cell: ({ row }) => (
+        <code title={row.original.target_id ?? undefined}>
+          {row.original.target_id === null ? '–' : shortId(row.original.target_id)}
+        </code>
+      ),
+    },
+  ]
+  if (undone) {
+    columns.push({
+      id: 'undo',
+      header: 'Undo',
+      size: 220,
+      meta: { grow: 1 },
+      cell: ({ row }) => <Outcome row={row.original} />,
+    })
+  }
+  return columns
+}
+
+/** What people know first: ids of other rows stand last. */
+function Key({ value }: { value: Record<string, unknown> }) {
+  const parts = Object.entries(value)
+    .sort(([, a], [, b]) => Number(isId(a)) - Number(isId(b)))
+    .map(([name, part]) => `${name} ${isId(part) ? shortId(String(part)) : textOf(part)}`)
+  return <span title={JSON.stringify(value)}>{parts.join(', ')}</span>
+}
+
+function Outcome({ row }: { row: LedgerRow }) {
+  if (row.undo_outcome === null) return <span className="muted">–</span>
+  return (
+    <span title={row.undo_reason ?? undefined}>
+      <b>{row.undo_outcome}</b> {row.undo_reason !== null && <span className="tiny">{row.undo_reason}</span>}
+    </span>
+  )
+}

@@ -1,0 +1,108 @@
+import type { PlanRow } from '../../api/upload-types.ts'
+import type { Column } from '../../grid/grid.tsx'
+import type { Pages } from '../../grid/use-pages.ts'
+import { count } from '../../parts/figures.ts'
+import { isId, nameOf, parentsOf, textOf, whenOf } from './values.ts'
+
+/** So many rows show which columns matter; looking at all would cost more with every page. */
+const SAMPLE = 200
+
+/**
+ * The columns that differ come first, then those that are written; keys and ids of other rows are left out, since
+ * the name says what the row is.
+ */
+export interface Found {
+  readonly names: readonly string[]
+  /** Those that hold an old and a new value, and so need the room of two. */
+  readonly changed: ReadonlySet<string>
+}
+
+export function columnsIn(pages: Pages<PlanRow>, fields: readonly string[]): Found {
+  const changed = new Map<string, number>()
+  const written = new Set<string>()
+  for (let index = 0; index < Math.min(SAMPLE, pages.count); index += 1) {
+    const row = pages.at(index)
+    for (const name of row?.changed ?? []) changed.set(name, (changed.get(name) ?? 0) + 1)
+    for (const [name, value] of Object.entries(row?.after ?? {})) {
+      const key = row?.target_key !== null && name in (row?.target_key ?? {})
+      if (!key && value !== null && !isId(value) && name !== 'platform') written.add(name)
+    }
+  }
+  const place = (name: string) => {
+    const index = fields.indexOf(name)
+    return index === -1 ? fields.length : index
+  }
+  const rest = [...written].filter((name) => !changed.has(name))
+  const inOrder = (some: Iterable<string>) => [...some].sort((a, b) => place(a) - place(b))
+  return { names: [...inOrder(changed.keys()), ...inOrder(rest)], changed: new Set(changed.keys()) }
+}
+
+const ACTION: Column<PlanRow> = {
+  id: 'action',
+  header: 'Action',
+  size: 96,
+  cell: ({ row }) => <span className="muted">{row.original.action}</span>,
+}
+
+/** `mixed`: rows with different actions stand beneath each other. */
+export function planColumns(
+  { names, changed }: Found,
+  fields: readonly string[],
+  mixed: boolean,
+): Column<PlanRow>[] {
+  return [
+    {
+      id: 'line',
+      header: 'Line',
+      size: 84,
+      meta: { stays: true },
+      cell: ({ row }) => <span className="muted">{count(row.original.row_number)}</span>,
+    },
+    {
+      id: 'what',
+      header: 'What',
+      size: 240,
+      meta: { grow: 2 },
+      cell: ({ row }) => <What row={row.original} fields={fields} />,
+    },
+    ...(mixed ? [ACTION] : []),
+    ...names.map(
+      (name): Column<PlanRow> => ({
+        id: `column-${name}`,
+        header: name,
+        size: changed.has(name) ? 168 : 112,
+        meta: { figures: true, grow: 1 },
+        cell: ({ row }) => <Change row={row.original} column={name} />,
+      }),
+    ),
+  ]
+}
+
+function What({ row, fields }: { row: PlanRow; fields: readonly string[] }) {
+  const name = nameOf(row, fields)
+  const about = row.reason ?? [whenOf(row), parentsOf(row, fields)].filter(Boolean).join(' · ')
+  return (
+    <span className="what" title={`${name}\n${about}`}>
+      <span>{name}</span>
+      <span className={row.action === 'refused' ? 'tiny is-wrong' : 'tiny'}>{about || row.action}</span>
+    </span>
+  )
+}
+
+function Change({ row, column }: { row: PlanRow; column: string }) {
+  const after = row.after?.[column]
+  if (row.action === 'insert') return <Value value={after} />
+  if (row.changed?.includes(column)) {
+    return (
+      <>
+        <del>{textOf(row.before?.[column])}</del>
+        <span className="unseen"> becomes </span> <ins>{textOf(after)}</ins>
+      </>
+    )
+  }
+  return <Value value={after ?? row.before?.[column]} />
+}
+
+function Value({ value }: { value: unknown }) {
+  return value === undefined || value === null ? <span className="muted">–</span> : textOf(value)
+}

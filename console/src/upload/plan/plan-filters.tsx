@@ -1,0 +1,122 @@
+import type { ReactNode } from 'react'
+import type { Dataset, PlanAction, Totals } from '../../api/upload-types.ts'
+import { count } from '../../parts/figures.ts'
+
+export interface PlanFilter {
+  readonly row_type: string | undefined
+  readonly action: PlanAction | undefined
+  readonly column: string | undefined
+  /** Only changes by more than this share of the old value. */
+  readonly percent: number | undefined
+}
+
+const WORDS: readonly (readonly [PlanAction, string])[] = [
+  ['insert', 'inserts'],
+  ['update', 'updates'],
+  ['unchanged', 'unchanged rows'],
+  ['skipped', 'lines left out'],
+  ['refused', 'refused rows'],
+]
+const SHARES = [0, 1, 5, 10, 25, 50, 100]
+
+interface Props {
+  readonly filter: PlanFilter
+  change(filter: PlanFilter): void
+  readonly totals: Totals
+  readonly columns: readonly string[]
+  readonly dataset: Dataset | undefined
+  readonly aside: ReactNode
+}
+
+/** A sentence whose words can be chosen. */
+export function PlanFilters({ filter, change, totals, columns, dataset, aside }: Props) {
+  const actions = totals[filter.row_type ?? ''] ?? {}
+  const types = dataset?.row_types.map(({ row_type }) => row_type).filter((type) => type in totals)
+  const updates = filter.action === 'update'
+  return (
+    <div className="filters">
+      <span>Show</span>
+      <select
+        aria-label="Action"
+        value={filter.action ?? ''}
+        onChange={(event) => {
+          const action = (event.target.value || undefined) as PlanAction | undefined
+          change({ ...filter, action, column: undefined, percent: undefined })
+        }}
+      >
+        <option value="">everything</option>
+        {WORDS.map(([action, word]) => (
+          <option key={action} value={action}>
+            {word} ({count(actions[action] ?? 0)})
+          </option>
+        ))}
+      </select>
+      <span>in</span>
+      <select
+        aria-label="Table"
+        value={filter.row_type}
+        onChange={(event) =>
+          change({ ...filter, row_type: event.target.value, column: undefined, percent: undefined })
+        }
+      >
+        {(types ?? Object.keys(totals)).map((type) => (
+          <option key={type} value={type}>
+            {tableOf(type, dataset)}
+          </option>
+        ))}
+      </select>
+      {updates && (
+        <>
+          <span>where</span>
+          <select
+            aria-label="Changed column"
+            value={filter.column ?? ''}
+            onChange={(event) =>
+              change({
+                ...filter,
+                column: event.target.value || undefined,
+                percent: event.target.value === '' ? undefined : filter.percent,
+              })
+            }
+          >
+            <option value="">anything</option>
+            {columns.map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+          <span>changed</span>
+        </>
+      )}
+      {updates && filter.column !== undefined && (
+        <>
+          <span>by more than</span>
+          <select
+            aria-label="Share of the old value"
+            value={filter.percent ?? ''}
+            onChange={(event) =>
+              change({
+                ...filter,
+                percent: event.target.value === '' ? undefined : Number(event.target.value),
+              })
+            }
+          >
+            <option value="">any amount</option>
+            {SHARES.map((share) => (
+              <option key={share} value={share}>
+                {share} %
+              </option>
+            ))}
+          </select>
+        </>
+      )}
+      <span className="tiny filters-aside" role="status">
+        {aside}
+      </span>
+    </div>
+  )
+}
+
+function tableOf(type: string, dataset: Dataset | undefined): string {
+  const target = dataset?.row_types.find(({ row_type }) => row_type === type)?.target
+  return target?.replace(/^public\./, '') ?? type
+}

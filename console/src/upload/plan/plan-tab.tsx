@@ -1,0 +1,92 @@
+import { useCallback, useMemo, useState } from 'react'
+import type { Dataset, UploadDetail } from '../../api/upload-types.ts'
+import { Grid } from '../../grid/grid.tsx'
+import { usePages } from '../../grid/use-pages.ts'
+import { counted } from '../../parts/figures.ts'
+import { useSession } from '../../session/session.tsx'
+import { columnsIn, planColumns } from './plan-columns.tsx'
+import { type PlanFilter, PlanFilters } from './plan-filters.tsx'
+import { PlanSummary } from './plan-summary.tsx'
+
+const PAGE = 200
+
+export function PlanTab({ upload, dataset }: { upload: UploadDetail; dataset: Dataset | undefined }) {
+  if (upload.plan_digest !== null && upload.plan_totals !== null) {
+    return <Planned key={upload.plan_digest} upload={upload} dataset={dataset} />
+  }
+  return (
+    <div className="empty">
+      <b>There is no plan.</b>
+      <p>
+        A plan compares every valid line with your tables and shows what would change. Make one with the
+        button on the right; it changes nothing.
+      </p>
+    </div>
+  )
+}
+
+function Planned({ upload, dataset }: { upload: UploadDetail; dataset: Dataset | undefined }) {
+  const { api } = useSession()
+  const totals = upload.plan_totals ?? {}
+  const [filter, setFilter] = useState<PlanFilter>(() => firstFilter(upload))
+  const { row_type, action, column, percent } = filter
+  const id = upload.upload_id
+  const read = useCallback(
+    (after: string | undefined) =>
+      api.uploads.planRows(id, {
+        row_type,
+        action,
+        column,
+        by_more_than: column !== undefined && percent !== undefined ? percent / 100 : undefined,
+        limit: PAGE,
+        after,
+      }),
+    [api, id, row_type, action, column, percent],
+  )
+  const pages = usePages(read)
+  const fields = upload.reading?.layout.fields
+  const found = useMemo(() => columnsIn(pages, fields ?? []), [pages, fields])
+  // A narrower view shows fewer columns, but those of the wider one can still be chosen.
+  const [offered, setOffered] = useState<Record<string, string[]>>({})
+  const known = offered[row_type ?? ''] ?? []
+  const fresh = found.names.filter((name) => !known.includes(name))
+  if (fresh.length > 0) setOffered({ ...offered, [row_type ?? '']: [...known, ...fresh] })
+  const mixed = action === undefined
+  const columns = useMemo(() => planColumns(found, fields ?? [], mixed), [found, fields, mixed])
+
+  return (
+    <>
+      <PlanSummary upload={upload} />
+      <PlanFilters
+        filter={filter}
+        change={setFilter}
+        totals={totals}
+        columns={known}
+        dataset={dataset}
+        aside={pages.begun ? shownRows(pages.count, pages.done) : 'reading…'}
+      />
+      <Grid
+        label="Rows of the plan"
+        columns={columns}
+        pages={pages}
+        rowHeight={48}
+        empty={<p>No row of the plan is like that. Widen the filter above.</p>}
+        toneOf={(row) => (row.action === 'unchanged' || row.action === 'skipped' ? 'is-quiet' : undefined)}
+      />
+    </>
+  )
+}
+
+/** What most people look for: the changes of the lines themselves. */
+function firstFilter(upload: UploadDetail): PlanFilter {
+  const totals = upload.plan_totals ?? {}
+  const leaf = upload.reading?.layout.leaf
+  const row_type = leaf !== undefined && leaf in totals ? leaf : Object.keys(totals)[0]
+  const actions = totals[row_type ?? ''] ?? {}
+  const action = actions.update ? 'update' : actions.insert ? 'insert' : undefined
+  return { row_type, action, column: undefined, percent: undefined }
+}
+
+function shownRows(count: number, done: boolean): string {
+  return done ? counted(count, 'row') : `${counted(count, 'row')} and more`
+}

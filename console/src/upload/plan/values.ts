@@ -1,0 +1,46 @@
+import type { PlanRow } from '../../api/upload-types.ts'
+
+const figures = new Intl.NumberFormat('en', { maximumFractionDigits: 6 })
+const money = new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: 6 })
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+export function isId(value: unknown): boolean {
+  return typeof value === 'string' && UUID.test(value)
+}
+
+/** A value of a row as people read it. */
+export function textOf(value: unknown): string {
+  if (value === null || value === undefined) return 'empty'
+  if (typeof value === 'number') return (Number.isInteger(value) ? figures : money).format(value)
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+/** What people call the row: its own name, which is the last one that its line gives; else its key. */
+export function nameOf(row: PlanRow, fields: readonly string[]): string {
+  const name = namesFor(row, fields).at(-1)
+  if (name !== undefined) return name
+  const key = Object.values(row.target_key ?? {}).filter((value) => !isId(value))
+  return key.length > 0 ? key.map(textOf).join(' · ') : `line ${row.row_number}`
+}
+
+/** The names of what it belongs to, the widest first. */
+export function parentsOf(row: PlanRow, fields: readonly string[]): string {
+  return namesFor(row, fields).slice(0, -1).join(' / ')
+}
+
+/** A row of a parent is called by the names down to its own. */
+function namesFor(row: PlanRow, fields: readonly string[]): string[] {
+  const label = row.label ?? {}
+  const own = fields.filter((field) => /(^|_)(name|title)$/.test(field))
+  const last = own.indexOf(`${row.row_type}_name`)
+  return (last === -1 ? own : own.slice(0, last + 1))
+    .map((field) => label[field])
+    .filter((value): value is string => typeof value === 'string' && value !== '')
+}
+
+/** The parts of its key that are no ids: the day of a figure. */
+export function whenOf(row: PlanRow): string {
+  return Object.values(row.target_key ?? {})
+    .filter((value) => typeof value === 'string' && /^\d{4}-\d\d-\d\d/.test(value))
+    .join(' · ')
+}

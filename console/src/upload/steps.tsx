@@ -1,0 +1,156 @@
+import type { ReactNode } from 'react'
+import type { Progress, UploadDetail } from '../api/upload-types.ts'
+import { Ago } from '../parts/ago.tsx'
+import { count, counted, milliseconds } from '../parts/figures.ts'
+import { Person } from '../parts/person.tsx'
+
+type Standing = 'done' | 'now' | 'running' | 'wrong' | 'ahead'
+
+interface Step {
+  readonly name: string
+  readonly standing: Standing
+  readonly fact: ReactNode
+}
+
+const SAID: Record<Standing, string> = {
+  done: 'done',
+  now: 'waits for a person',
+  running: 'running',
+  wrong: 'something is wrong',
+  ahead: 'not yet',
+}
+
+/** How far the file has come, with what was found on the way. */
+export function Steps({ upload, progress }: { upload: UploadDetail; progress: Progress | undefined }) {
+  return (
+    <ol className="steps" aria-label="How far it has come">
+      {stepsOf(upload, progress).map(({ name, standing, fact }) => (
+        <li key={name} className={`is-${standing}`} aria-current={standing === 'now' ? 'step' : undefined}>
+          <b>{name}</b>
+          <span className="unseen"> ({SAID[standing]})</span>
+          <small>{fact}</small>
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+function stepsOf(upload: UploadDetail, progress: Progress | undefined): Step[] {
+  const { status } = upload
+  const staged = upload.line_count !== null
+  const planned = upload.plan_digest !== null
+  const ended = status === 'promoted' || status === 'undone'
+  const failed = status === 'failed'
+  const checking = progress !== undefined && progress.stage !== 'read'
+  return [
+    {
+      name: 'Read',
+      standing: staged || checking ? 'done' : failed ? 'wrong' : 'running',
+      fact: staged ? readFact(upload) : failed ? 'could not be read' : 'counting lines',
+    },
+    {
+      name: 'Check',
+      standing: staged ? (isWrong(upload) ? 'wrong' : 'done') : checking ? 'running' : 'ahead',
+      fact: staged ? checkFact(upload) : 'every line, every rule',
+    },
+    { name: 'Resolve', standing: planned ? 'done' : 'ahead', fact: resolveFact(upload) },
+    {
+      name: 'Plan',
+      standing: planned ? 'done' : status === 'staged' ? 'now' : 'ahead',
+      fact: planned
+        ? `${milliseconds(upload.plan_took_ms ?? 0)} · digest ${upload.plan_digest?.slice(0, 4)}…`
+        : 'what would change',
+    },
+    { name: 'Approve', standing: approveStanding(upload, ended), fact: <ApproveFact upload={upload} /> },
+    {
+      name: 'Promote',
+      standing: ended ? 'done' : canPromote(upload) ? 'now' : 'ahead',
+      fact: <PromoteFact upload={upload} />,
+    },
+  ]
+}
+
+function isWrong(upload: UploadDetail): boolean {
+  return (upload.invalid_count ?? 0) > 0 && upload.status === 'planned' && upload.plan_refusal !== null
+}
+
+function canPromote(upload: UploadDetail): boolean {
+  if (upload.status !== 'planned' || upload.plan_refusal !== null) return false
+  return upload.review_status === 'approved' || !upload.approval_required
+}
+
+function approveStanding(upload: UploadDetail, ended: boolean): Standing {
+  if (ended || canPromote(upload)) return 'done'
+  if (upload.review_status === 'rejected') return 'wrong'
+  return upload.status === 'planned' && upload.plan_refusal === null ? 'now' : 'ahead'
+}
+
+const DELIMITERS: Record<string, string> = { ',': 'comma', ';': 'semicolon', '\t': 'tab', '|': 'bar' }
+
+function readFact({ reading, created_at, staged_at }: UploadDetail): string {
+  const took = staged_at === null ? undefined : Date.parse(staged_at) - Date.parse(created_at)
+  const { encoding, delimiter, format } = reading ?? {}
+  const kind = format === 'csv' ? encoding : format?.toUpperCase()
+  const between = delimiter ? (DELIMITERS[delimiter] ?? `“${delimiter}”`) : undefined
+  const how = [kind, between].filter(Boolean).join(', ')
+  return [took !== undefined && milliseconds(took), how].filter(Boolean).join(' · ')
+}
+
+function checkFact({ invalid_count, warning_count, valid_count }: UploadDetail): string {
+  const parts = [
+    invalid_count ? `${count(invalid_count)} wrong` : undefined,
+    warning_count ? counted(warning_count, 'warning') : undefined,
+  ].filter(Boolean)
+  return parts.length > 0 ? parts.join(', ') : `all ${count(valid_count ?? 0)} valid`
+}
+
+/** The row types above the leaf are what lines refer to: found in production, or new with this file. */
+function resolveFact({ plan_totals, reading }: UploadDetail): string {
+  if (plan_totals === null || !reading) return 'known and new'
+  const parents = Object.entries(plan_totals).filter(([type]) => type !== reading.layout.leaf)
+  if (parents.length === 0) return 'nothing to look up'
+  const sum = (...actions: string[]) =>
+    parents.reduce(
+      (total, [, rows]) => total + actions.reduce((part, action) => part + (rows[action] ?? 0), 0),
+      0,
+    )
+  return `${count(sum('unchanged', 'update'))} known, ${count(sum('insert'))} new`
+}
+
+function ApproveFact({ upload }: { upload: UploadDetail }) {
+  if (upload.approved_by !== null) {
+    return (
+      <>
+        by <Person id={upload.approved_by} />
+      </>
+    )
+  }
+  if (!upload.approval_required) return 'not asked for'
+  switch (upload.review_status) {
+    case 'approved':
+      return 'approved'
+    case 'rejected':
+      return 'rejected'
+    case 'expired':
+      return 'the request expired'
+    case 'pending':
+      return 'someone other than the uploader'
+    default:
+      return 'a second person'
+  }
+}
+
+function PromoteFact({ upload }: { upload: UploadDetail }) {
+  if (upload.promoted_by === null || upload.promoted_at === null) return 'one transaction'
+  return (
+    <>
+      {upload.undone_at !== null ? 'undone ' : 'by '}
+      {upload.undone_at !== null ? <Ago at={upload.undone_at} /> : <Person id={upload.promoted_by} />}
+      {upload.undone_at === null && (
+        <>
+          , <Ago at={upload.promoted_at} />
+        </>
+      )}
+    </>
+  )
+}

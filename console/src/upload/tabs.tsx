@@ -1,0 +1,80 @@
+import { type KeyboardEvent, useRef, useState } from 'react'
+import type { Dataset, UploadDetail } from '../api/upload-types.ts'
+import { count, counted } from '../parts/figures.ts'
+import { useParameter } from '../route.ts'
+import { HistoryTab } from './history-tab.tsx'
+import { LineageTab } from './lineage-tab.tsx'
+import { PlanTab } from './plan/plan-tab.tsx'
+import { ProblemsTab } from './problems/problems-tab.tsx'
+import { RowsTab } from './rows-tab.tsx'
+
+interface Props {
+  readonly upload: UploadDetail
+  take(upload: UploadDetail): void
+  readonly dataset: Dataset | undefined
+}
+
+const TABS = ['plan', 'problems', 'rows', 'lineage', 'history'] as const
+type Tab = (typeof TABS)[number]
+
+export function Tabs({ upload, take, dataset }: Props) {
+  const [asked, setTab] = useParameter('tab')
+  // Kept: correcting the last wrong line must not take the page away from under one's hands.
+  const [first] = useState(() => firstTab(upload))
+  const tab = TABS.find((one) => one === asked) ?? first
+  const list = useRef<HTMLDivElement>(null)
+
+  function move(event: KeyboardEvent) {
+    const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
+    if (by === 0) return
+    event.preventDefault()
+    const next = TABS[(TABS.indexOf(tab) + by + TABS.length) % TABS.length]!
+    setTab(next)
+    list.current?.querySelector<HTMLElement>(`#tab-${next}`)?.focus()
+  }
+
+  return (
+    <>
+      <div className="tabs" role="tablist" aria-label="Views of the upload" ref={list} onKeyDown={move}>
+        {TABS.map((one) => (
+          <button
+            key={one}
+            id={`tab-${one}`}
+            type="button"
+            role="tab"
+            aria-selected={one === tab}
+            aria-controls="tab-panel"
+            tabIndex={one === tab ? 0 : -1}
+            onClick={() => setTab(one)}
+          >
+            {one[0]?.toUpperCase() + one.slice(1)}
+            <TabCount tab={one} upload={upload} />
+          </button>
+        ))}
+      </div>
+      <div id="tab-panel" role="tabpanel" aria-labelledby={`tab-${tab}`}>
+        {tab === 'plan' && <PlanTab upload={upload} dataset={dataset} />}
+        {tab === 'problems' && <ProblemsTab upload={upload} take={take} />}
+        {tab === 'rows' && <RowsTab upload={upload} />}
+        {tab === 'lineage' && <LineageTab upload={upload} />}
+        {tab === 'history' && <HistoryTab upload={upload} />}
+      </div>
+    </>
+  )
+}
+
+/** What stands in the way comes first; else what will happen. */
+function firstTab(upload: UploadDetail): Tab {
+  return upload.plan_refusal !== null && (upload.invalid_count ?? 0) > 0 ? 'problems' : 'plan'
+}
+
+function TabCount({ tab, upload }: { tab: Tab; upload: UploadDetail }) {
+  if (tab === 'rows' && upload.line_count !== null)
+    return <span className="tiny"> {count(upload.line_count)}</span>
+  if (tab !== 'problems') return null
+  const wrong = upload.invalid_count ?? 0
+  if (wrong > 0) return <span className="tiny is-wrong"> {count(wrong)} wrong</span>
+  return upload.warning_count ? (
+    <span className="tiny"> {counted(upload.warning_count, 'warning')}</span>
+  ) : null
+}

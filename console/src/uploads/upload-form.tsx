@@ -1,0 +1,184 @@
+import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { asFailure, type Failure } from '../api/failure.ts'
+import type { SentUpload } from '../api/send-file.ts'
+import { Choice } from '../parts/choice.tsx'
+import { bytes } from '../parts/figures.ts'
+import { Meter } from '../parts/meter.tsx'
+import { RefusalNote } from '../parts/refusal-note.tsx'
+import { go } from '../route.ts'
+import { useSession } from '../session/session.tsx'
+import { rememberChoices } from './choices.ts'
+import { useChoices } from './use-choices.ts'
+
+interface Props {
+  readonly file: File | undefined
+  take(file: File | undefined): void
+}
+
+/** One file, whose it is, and what to do with lines that are wrong. */
+export function UploadForm({ file, take }: Props) {
+  const { api, me } = useSession()
+  const offered = useChoices(file?.name)
+  const { datasets, clients, chosen, choose } = offered
+  const [sent, setSent] = useState<number>()
+  const [failure, setFailure] = useState<Failure>()
+  const [known, setKnown] = useState<SentUpload>()
+  const picker = useRef<HTMLInputElement>(null)
+  const button = useRef<HTMLButtonElement>(null)
+  const sending = useRef<{ stop(): void }>(undefined)
+  const dataset = datasets?.find((one) => one.dataset === chosen.dataset)
+  const needsClient = dataset?.has_clients === true && chosen.client === ''
+
+  useEffect(() => {
+    setFailure(undefined)
+    setKnown(undefined)
+    if (file) button.current?.focus()
+  }, [file])
+
+  async function upload(event: FormEvent) {
+    event.preventDefault()
+    if (file === undefined) return picker.current?.click()
+    setFailure(undefined)
+    setSent(0)
+    rememberChoices(chosen)
+    const transfer = api.uploads.send({
+      file,
+      fields: {
+        workspace_id: chosen.workspace,
+        dataset: chosen.dataset,
+        platform: chosen.platform,
+        ...(chosen.client !== '' && { client_id: chosen.client }),
+        on_invalid: chosen.onInvalid,
+      },
+      sent: setSent,
+    })
+    sending.current = transfer
+    try {
+      const answer = await transfer.done
+      if (answer.created) go(`/uploads/${answer.upload.upload_id}`)
+      else setKnown(answer)
+    } catch (thrown) {
+      setFailure(asFailure(thrown))
+    }
+    setSent(undefined)
+  }
+
+  return (
+    <form className="upload-form" onSubmit={upload} aria-label="Upload a file">
+      <input
+        ref={picker}
+        type="file"
+        className="unseen"
+        tabIndex={-1}
+        aria-label="The file to upload"
+        onChange={(event) => take(event.target.files?.[0])}
+      />
+      <div className="drop-zone">
+        {file === undefined ? (
+          <p>
+            <b>Drop a file anywhere on this page,</b> or
+            <button type="button" className="button is-small is-next" onClick={() => picker.current?.click()}>
+              Choose a file…
+            </button>
+            <span className="tiny">
+              CSV, TSV, XLSX, JSON, JSON lines or Parquet. Nothing is changed before a person agrees.
+            </span>
+          </p>
+        ) : (
+          <p>
+            <b>{file.name}</b> <span className="muted">{bytes(file.size)}</span>{' '}
+            <button
+              type="button"
+              className="button is-small"
+              disabled={sent !== undefined}
+              onClick={() => picker.current?.click()}
+            >
+              Another file…
+            </button>
+          </p>
+        )}
+      </div>
+      <div className="choices">
+        {me.workspaces.length > 1 && (
+          <Choice
+            label="Workspace"
+            value={chosen.workspace}
+            options={me.workspaces.map(({ id, name }) => [id, name ?? id])}
+            choose={(workspace) => choose({ workspace })}
+          />
+        )}
+        <Choice
+          label="Dataset"
+          value={chosen.dataset}
+          options={(datasets ?? []).map((one) => [one.dataset, one.title])}
+          choose={(name) => choose({ dataset: name })}
+        />
+        <Choice
+          label="Platform"
+          value={chosen.platform}
+          options={(dataset?.platforms ?? []).map(({ platform, title }) => [platform, title])}
+          choose={(platform) => choose({ platform })}
+        />
+        {dataset?.has_clients !== false && (
+          <Choice
+            label="Client"
+            value={chosen.client}
+            options={[
+              ...(chosen.client === ''
+                ? [['', clients?.length === 0 ? 'none yet' : 'choose…'] as const]
+                : []),
+              ...(clients ?? []).map(({ id, name }) => [id, name] as const),
+            ]}
+            choose={(client) => choose({ client })}
+          />
+        )}
+        <Choice
+          label="Wrong lines"
+          value={chosen.onInvalid}
+          options={[
+            ['refuse', 'all lines or none'],
+            ['skip', 'leave them out'],
+          ]}
+          choose={(onInvalid) => choose({ onInvalid: onInvalid === 'skip' ? 'skip' : 'refuse' })}
+        />
+        <button
+          ref={button}
+          type="submit"
+          className={file === undefined ? 'button' : 'button is-next'}
+          disabled={sent !== undefined || file === undefined || chosen.dataset === '' || needsClient}
+        >
+          Upload
+        </button>
+      </div>
+      {sent !== undefined && file !== undefined && (
+        <div className="sending">
+          <Meter label="Sent" done={sent} total={file.size} />
+          <span role="status">
+            {sent < file.size
+              ? `${bytes(sent)} of ${bytes(file.size)} sent`
+              : `${bytes(file.size)} sent, waiting for the answer`}
+          </span>
+          <button type="button" className="button is-small" onClick={() => sending.current?.stop()}>
+            Stop
+          </button>
+        </div>
+      )}
+      {file !== undefined && needsClient && clients !== undefined && (
+        <p className="tiny form-note">
+          {clients.length === 0
+            ? 'There is no client in this workspace yet. An administrator adds one.'
+            : 'Choose whose data this is.'}
+        </p>
+      )}
+      <RefusalNote failure={failure ?? offered.failure} />
+      {known && (
+        <p className="note is-held" role="status">
+          <b>These very bytes are here already.</b> Nothing was uploaded again.{' '}
+          <a className="link" href={`/uploads/${known.upload.upload_id}`}>
+            Open {known.upload.file_name}
+          </a>
+        </p>
+      )}
+    </form>
+  )
+}

@@ -1,0 +1,79 @@
+import type { Upload } from '../api/upload-types.ts'
+import { Ago } from '../parts/ago.tsx'
+import { Chip } from '../parts/chip.tsx'
+import { bytes, count, counted } from '../parts/figures.ts'
+import { Person } from '../parts/person.tsx'
+import { sinceOf, stateOf } from '../upload/state.ts'
+import { useUploaders } from './use-uploaders.ts'
+
+export function UploadTable({ uploads }: { uploads: readonly Upload[] }) {
+  const clients = useUploaders(uploads)
+  return (
+    <table className="upload-table">
+      <thead>
+        <tr>
+          <th scope="col">File</th>
+          <th scope="col">State</th>
+          <th scope="col">Client</th>
+          <th scope="col" className="is-figures">
+            Lines
+          </th>
+          <th scope="col" className="is-figures">
+            Problems
+          </th>
+          <th scope="col">Since</th>
+          <th scope="col">By</th>
+        </tr>
+      </thead>
+      <tbody>
+        {uploads.map((upload) => (
+          <Row key={upload.upload_id} upload={upload} client={clients[upload.client_id]} />
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+function Row({ upload, client }: { upload: Upload; client: string | undefined }) {
+  const state = stateOf(upload)
+  const lines = upload.line_count ?? upload.progress?.lines
+  return (
+    <tr>
+      <td className="upload-file">
+        <a href={`/uploads/${upload.upload_id}`}>
+          <b>{upload.file_name}</b>
+        </a>
+        <span className="tiny">
+          {upload.dataset} / {upload.platform} · {bytes(Number(upload.byte_len))}
+        </span>
+      </td>
+      <td>
+        <Chip tone={state.tone}>{state.word}</Chip>
+      </td>
+      <td>{client ?? <span className="muted">–</span>}</td>
+      <td className="is-figures">{lines === undefined || lines === null ? '–' : count(lines)}</td>
+      <td className="is-figures">
+        <Problems upload={upload} />
+      </td>
+      <td className="is-nowrap">
+        <Ago at={sinceOf(upload)} />
+      </td>
+      <td>
+        <Person id={upload.uploaded_by} />
+      </td>
+    </tr>
+  )
+}
+
+function Problems({ upload }: { upload: Upload }) {
+  const { invalid_count: wrong, warning_count: doubtful } = upload
+  if (wrong === null) return '–'
+  if (wrong === 0 && !doubtful) return <span className="muted">none</span>
+  return (
+    <>
+      {wrong > 0 && <b className="is-wrong">{count(wrong)} wrong</b>}
+      {wrong > 0 && Boolean(doubtful) && <br />}
+      {Boolean(doubtful) && <span className="tiny">{counted(doubtful ?? 0, 'warning')}</span>}
+    </>
+  )
+}

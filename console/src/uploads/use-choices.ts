@@ -1,0 +1,72 @@
+import { useEffect, useState } from 'react'
+import { asFailure, type Failure } from '../api/failure.ts'
+import type { Dataset, UploadClient } from '../api/upload-types.ts'
+import { useSession } from '../session/session.tsx'
+import { type Choices, clientFor, datasetFor, platformFor, rememberedChoices } from './choices.ts'
+
+export interface Offered {
+  readonly datasets: readonly Dataset[] | undefined
+  readonly clients: readonly UploadClient[] | undefined
+  readonly chosen: Choices
+  readonly failure: Failure | undefined
+  choose(some: Partial<Choices>): void
+}
+
+/** What can be chosen, and what is chosen for this file unless somebody chooses otherwise. */
+export function useChoices(fileName: string | undefined): Offered {
+  const { api, me } = useSession()
+  const [said, setSaid] = useState<Partial<Choices>>({})
+  const [datasets, setDatasets] = useState<Dataset[]>()
+  const [clients, setClients] = useState<UploadClient[]>()
+  const [failure, setFailure] = useState<Failure>()
+  const before = rememberedChoices()
+
+  const workspace =
+    said.workspace ??
+    me.workspaces.find(({ id }) => id === before.workspace)?.id ??
+    me.workspaces[0]?.id ??
+    ''
+  useEffect(() => {
+    if (workspace === '') return
+    let wanted = true
+    api.uploads
+      .datasets(workspace)
+      .then((answer) => wanted && setDatasets(answer.datasets))
+      .catch((thrown) => wanted && setFailure(asFailure(thrown)))
+    return () => {
+      wanted = false
+    }
+  }, [api, workspace])
+
+  const dataset = datasetFor(datasets ?? [], said.dataset ?? before.dataset)
+  const name = dataset?.has_clients ? dataset.dataset : undefined
+  useEffect(() => {
+    setClients(undefined)
+    if (name === undefined) return
+    let wanted = true
+    api.uploads
+      .clients(workspace, name)
+      .then((answer) => wanted && setClients(answer.clients))
+      .catch((thrown) => wanted && setFailure(asFailure(thrown)))
+    return () => {
+      wanted = false
+    }
+  }, [api, workspace, name])
+
+  return {
+    datasets,
+    clients,
+    failure,
+    chosen: {
+      workspace,
+      dataset: dataset?.dataset ?? '',
+      platform: said.platform ?? (dataset ? platformFor(dataset, before.platform, fileName) : ''),
+      client: said.client ?? clientFor(clients ?? [], before.client),
+      onInvalid: said.onInvalid ?? before.onInvalid ?? 'refuse',
+    },
+    choose: (some) =>
+      setSaid(
+        (now) => ({ ...now, ...(some.dataset && { platform: undefined }), ...some }) as Partial<Choices>,
+      ),
+  }
+}

@@ -1,0 +1,13 @@
+import { StagedoorError } from '../../../errors.ts'
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** An upload's id as a command's argument. */
+export function uploadId(given: string): string {
+  if (UUID.test(given)) return given
+  throw new StagedoorError(
+    'argument_invalid',
+    { reason: `${given} is not an upload id` },
+    { hint: '`stagedoor upload list` shows the uploads and their ids.' },
+  )
+}

@@ -1,0 +1,131 @@
+/** What is said about a file that comes in: as fields of a form, or in the address of a raw body. */
+import type { FastifyRequest } from 'fastify'
+import { type Static, Type } from 'typebox'
+import { whoAmI } from '../../../access/members.ts'
+import type { Queryable } from '../../../db/connection.ts'
+import { StagedoorError } from '../../../errors.ts'
+import type { IngestOptions } from '../../../ingest/ingest.ts'
+import type { PlanRequest } from '../../../ingest/plan.ts'
+import type { Encoding } from '../../../ingest/readers/encoding.ts'
+import type { Format } from '../../../ingest/readers/reading.ts'
+import { readJson } from '../../../staging/exact-json.ts'
+import { invalidInput } from '../../invalid-input.ts'
+
+const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const satisfies Encoding[]
+
+const optional = {
+  workspace_id: Type.Optional(
+    Type.String({ format: 'uuid', description: 'may be left out by whoever has exactly one' }),
+  ),
+  client_id: Type.Optional(
+    Type.String({ format: 'uuid', description: 'whose data it is, where the dataset has clients' }),
+  ),
+  on_invalid: Type.Optional(
+    Type.Enum(['refuse', 'skip'], {
+      description: 'plan all lines or none, or the valid ones; default refuse',
+    }),
+  ),
+  threshold: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description: 'share of valid lines that skip asks for; default 0.9',
+    }),
+  ),
+  dry_run: Type.Optional(Type.Boolean({ description: 'read, check and plan, but never to be promoted' })),
+  until: Type.Optional(Type.Enum(['staged', 'planned'], { description: 'default planned' })),
+  encoding: Type.Optional(Type.Enum([...ENCODINGS], { description: 'default: found out' })),
+  delimiter: Type.Optional(Type.String({ minLength: 1, maxLength: 1, description: 'default: found out' })),
+  sheet: Type.Optional(
+    Type.String({ maxLength: 200, description: 'of an xlsx; default the first with data' }),
+  ),
+  decimal: Type.Optional(Type.Enum(['dot', 'comma'], { description: 'default: found out' })),
+  dates: Type.Optional(Type.Enum(['dmy', 'mdy'], { description: 'default: found out' })),
+  file_name: Type.Optional(Type.String({ minLength: 1, maxLength: 500 })),
+  cursor_name: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+  cursor_value: Type.Optional(
+    Type.String({
+      maxLength: 10_000,
+      description: 'JSON: where the next pull begins, kept with the promotion',
+    }),
+  ),
+}
+const Dataset = Type.String({ maxLength: 63, examples: ['ads'] })
+const Platform = Type.String({ maxLength: 63, examples: ['meta'] })
+
+/** In the address: a form brings its own. */
+export const UploadQuery = Type.Object(
+  { dataset: Type.Optional(Dataset), platform: Type.Optional(Platform), ...optional },
+  { additionalProperties: false },
+)
+/** Optional here, because the form itself is read by the handler, and the address may say it, too. */
+export const UploadForm = Type.Object(
+  {
+    dataset: Type.Optional(Dataset),
+    platform: Type.Optional(Platform),
+    ...optional,
+    file: Type.Optional(Type.String({ format: 'binary', description: 'the last field' })),
+  },
+  { description: 'dataset, platform and file must be there; the file comes last.' },
+)
+const UploadOptions = Type.Object(
+  { dataset: Dataset, platform: Platform, ...optional },
+  { additionalProperties: false },
+)
+export type UploadOptions = Static<typeof UploadOptions>
+
+/** Unset fields of a form are empty. */
+export function readOptions(request: FastifyRequest, given: object, where: string): UploadOptions {
+  const options = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''))
+  const validate = request.compileValidationSchema(UploadOptions)
+  if (!validate(options)) throw invalidInput((validate.errors ?? []) as never, where)
+  return options as UploadOptions
+}
+
+/** Named, or the only one that the caller has. */
+export async function workspaceOf(db: Queryable, given: string | undefined): Promise<string> {
+  if (given !== undefined) return given
+  const { workspaces } = await whoAmI(db)
+  if (workspaces.length === 1) return workspaces[0]!.id
+  const reason = `you are a member of ${workspaces.length} workspaces: name one as workspace_id`
+  throw new StagedoorError('request_invalid', { reason })
+}
+
+export function howToRead(
+  options: UploadOptions,
+  format: Format | undefined,
+): NonNullable<IngestOptions['how']> {
+  const { encoding, delimiter, sheet, decimal, dates } = options
+  const how = { format, encoding, delimiter, sheet, decimal, dates }
+  return Object.fromEntries(Object.entries(how).filter(([, value]) => value !== undefined))
+}
+
+export function planOf(
+  { until, on_invalid, threshold }: UploadOptions,
+  plannedBy: string,
+): PlanRequest | undefined {
+  if (until === 'staged') return undefined
+  return {
+    gate_mode: on_invalid === 'skip' ? 'LENIENT' : 'STRICT',
+    planned_by: plannedBy,
+    ...(threshold !== undefined && { threshold }),
+  }
+}
+
+export function cursorOf({ cursor_name, cursor_value }: UploadOptions): IngestOptions['cursor'] {
+  if (cursor_name === undefined && cursor_value === undefined) return undefined
+  if (cursor_name === undefined || cursor_value === undefined) {
+    throw new StagedoorError('request_invalid', { reason: 'cursor_name and cursor_value go together' })
+  }
+  return { name: cursor_name, value: readExactly(cursor_value, 'cursor_value') }
+}
+
+/** JSON whose numbers JavaScript can hold; others would be rounded without a word. */
+export function readExactly(text: string, what: string): unknown {
+  const value = readJson(text, what, 'request_invalid')
+  if (/\d{16}/.test(text.replace(/"(?:[^"\\]|\\.)*"/g, ''))) {
+    const reason = `${what} has a number of more than 15 digits: write it as a string`
+    throw new StagedoorError('request_invalid', { reason })
+  }
+  return value
+}

@@ -1,0 +1,102 @@
+/** What the caller may do with an upload now, and if not, why and what to do. For buttons: the database decides. */
+import type { Upload } from '../../../ingest/uploads.ts'
+import { WRITES_GATE } from '../../../staging/gate.ts'
+import type { StagingRecord } from '../../../staging/records.ts'
+import type { Standing } from '../staging/permissions.ts'
+
+export interface May {
+  readonly allowed: boolean
+  readonly why?: string
+}
+
+type Review = Pick<StagingRecord, 'four_eyes' | 'owner_actor' | 'owner_via'>
+
+export function permissions(upload: Upload, review: Review | undefined, standing: Standing) {
+  const may = (...reasons: (string | false)[]) =>
+    firstOf(standing.readOnly && 'This token can only read. Sign in with one that can write.', ...reasons)
+  const right = (name: string) =>
+    !standing.rights.includes(name) &&
+    `You do not have the right to ${name} in this workspace. Ask an administrator of it.`
+  const gate = !standing.gateOpen && `The gate ${WRITES_GATE} is closed. An administrator opens it.`
+  const open = notIn(upload, ['staged', 'planned'])
+  const planned = notIn(upload, ['planned'])
+  const pending =
+    upload.review_status !== 'pending' && `${undecidable(upload)} There is nothing to decide until then.`
+  return {
+    repair: may(right('stage'), open, gate),
+    plan: may(right('stage'), open, gate),
+    submit: may(right('stage'), planned, refused(upload), submitted(upload), gate),
+    approve: may(right('review'), planned, refused(upload), pending, ownWork(upload, review, standing), gate),
+    reject: may(right('review'), planned, pending, gate),
+    promote: may(right('operate'), planned, refused(upload), unapproved(upload), gate),
+    undo: may(right('review'), notIn(upload, ['promoted']), undoOver(upload), gate),
+    discard: may(right('stage'), open),
+  }
+}
+
+/** The first reason counts. */
+function firstOf(...reasons: (string | false)[]): May {
+  const why = reasons.find((reason) => reason !== false)
+  return why === undefined ? { allowed: true } : { allowed: false, why }
+}
+
+const INSTEAD: Record<Upload['status'], string> = {
+  reading: 'The file is still being read. Wait until it is done.',
+  staged: 'It has no plan yet. Plan it first.',
+  planned: 'It was not promoted yet. Discard it, if it is not wanted.',
+  promoted: 'It was promoted already. Undo it, or upload a corrected file.',
+  undone: 'It was promoted and undone. Upload the file again.',
+  failed: 'The file could not be read. Correct it and upload it again.',
+  discarded: 'It was discarded. Upload the file again.',
+  expired: 'Nobody went on with it in time. Upload the file again.',
+}
+
+function notIn(upload: Upload, states: readonly Upload['status'][]): string | false {
+  return !states.includes(upload.status) && INSTEAD[upload.status]
+}
+
+function refused({ plan_refusal, run_mode }: Upload): string | false {
+  if (plan_refusal === null) return false
+  if (run_mode === 'FULL_DRY_RUN') return 'This is a dry run. Upload the file again without it to promote.'
+  return `The plan cannot be promoted: ${plan_refusal}. Correct the lines, or plan it again.`
+}
+
+function submitted({ approval_required, review_status }: Upload): string | false {
+  if (!approval_required) return 'It needs no approval. Promote it.'
+  if (review_status === 'pending') return 'It waits for a decision already.'
+  return review_status === 'approved' && 'It is approved already. Promote it.'
+}
+
+function undecidable({ approval_required, review_status }: Upload): string {
+  if (!approval_required) return 'It needs no approval.'
+  if (review_status === 'approved') return 'It is approved already. Plan it again to begin anew.'
+  if (review_status === 'rejected') return 'It was rejected. Correct it, plan it and submit it again.'
+  if (review_status === 'expired') return 'The review has expired. Submit the plan again.'
+  return 'The plan was not submitted yet. Submit it first.'
+}
+
+function ownWork(upload: Upload, review: Review | undefined, { actor }: Standing): string | false {
+  if (review?.four_eyes === false) return false
+  if (upload.changed_by.includes(actor))
+    return 'You put something into it yourself. Somebody else must decide.'
+  return (
+    [review?.owner_actor, review?.owner_via].includes(actor) &&
+    'You submitted it yourself. Somebody else must decide.'
+  )
+}
+
+function unapproved({ approval_required, review_status }: Upload): string | false {
+  if (!approval_required || review_status === 'approved') return false
+  if (review_status === 'pending') return 'Nobody has approved it yet. A second person must.'
+  if (review_status === 'rejected') return 'It was rejected. Correct it, plan it and submit it again.'
+  if (review_status === 'expired') return 'The review has expired. Submit the plan again.'
+  return 'It needs the approval of a second person. Submit it first.'
+}
+
+function undoOver({ undo_until }: Upload): string | false {
+  return (
+    undo_until !== null &&
+    undo_until.getTime() <= Date.now() &&
+    `It could be undone until ${undo_until.toISOString()}. Upload a corrected file instead.`
+  )
+}

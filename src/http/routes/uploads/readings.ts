@@ -1,0 +1,66 @@
+/** Files that this process is reading. A failure is written to its upload; here it is only logged, without content. */
+import { setMaxListeners } from 'node:events'
+import type { FastifyBaseLogger } from 'fastify'
+import { inTransaction } from '../../../db/transaction.ts'
+import { asStagedoorError, StagedoorError } from '../../../errors.ts'
+import { type IngestContext, stageBegun } from '../../../ingest/ingest.ts'
+import { type PlanRequest, planUpload } from '../../../ingest/plan.ts'
+import type { SpooledFile } from '../../../ingest/spool.ts'
+import type { HowToRead } from '../../../ingest/stage.ts'
+
+export interface ReadingToStart {
+  readonly upload_id: string
+  readonly reader_token: string
+  readonly file: SpooledFile
+  readonly how: HowToRead
+  /** Afterwards; undefined: stop at staged. */
+  readonly plan: PlanRequest | undefined
+}
+
+export interface Readings {
+  start(reading: ReadingToStart): void
+  /** Whether this process still reads or plans it. */
+  has(upload: string): boolean
+  /** Aborted when the server stops. */
+  readonly stopped: AbortSignal
+  stop(): Promise<void>
+}
+
+export function createReadings(context: IngestContext, log: FastifyBaseLogger): Readings {
+  const stopping = new AbortController()
+  // Every file that is read and everybody who follows one listens.
+  setMaxListeners(0, stopping.signal)
+  const open = new Map<string, Promise<void>>()
+  const work = async ({ file, how, plan, ...begun }: ReadingToStart): Promise<void> => {
+    await stageBegun(context, begun, file, { how, signal: stopping.signal })
+    if (!plan || stopping.signal.aborted) return
+    await inTransaction(context.pool, (client) => planUpload(client, begun.upload_id, plan), {
+      role: 'service_role',
+    })
+  }
+  return {
+    stopped: stopping.signal,
+    has: (upload) => open.has(upload),
+    start(reading) {
+      const { upload_id } = reading
+      const reader = work(reading)
+        .catch((error) =>
+          log.info({ upload_id, code: asStagedoorError(error).code }, 'an upload could not be read'),
+        )
+        // Whatever happened before it began to read.
+        .then(() => reading.file.remove())
+        .catch((error) => log.warn({ upload_id, err: error }, 'a spool folder could not be removed'))
+        .finally(() => open.delete(upload_id))
+      open.set(upload_id, reader)
+    },
+    async stop() {
+      stopping.abort(stoppedReading())
+      await Promise.all(open.values())
+    },
+  }
+}
+
+function stoppedReading(): StagedoorError {
+  const message = 'The server was stopped while it read this file'
+  return new StagedoorError('reader_replaced', {}, { message, hint: 'Upload the file again.' })
+}

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest'
+import { ads } from '../../../src/ingest/datasets/ads.ts'
+import { headerKnower, mapHeaders, requireColumns } from '../../../src/ingest/datasets/map-headers.ts'
+import { periodOf } from '../../../src/ingest/datasets/preamble.ts'
+
+describe('headers', () => {
+  it('are known whatever their case, blanks, underscores and brackets', () => {
+    for (const header of [
+      'AMOUNT SPENT (USD)',
+      'amount_spent',
+      'Amount  spent（USD）',
+      ' Amount\u00a0Spent [USD]',
+      'Cost (USD)',
+      'Spend, USD',
+    ]) {
+      expect(mapHeaders(ads, 'meta', [header]).fields.spend, header).toBeDefined()
+    }
+    expect(mapHeaders(ads, 'meta', ['Amount spent（AUD）']).fields.spend?.currency).toBe('AUD')
+    expect(mapHeaders(ads, 'meta', ['Cost (€)']).fields.spend?.currency).toBe('EUR')
+    expect(mapHeaders(ads, 'meta', ['Cost ($)']).fields.spend?.currency).toBeUndefined()
+  })
+
+  it('do not lose (all) to the currency of Albania', () => {
+    expect(mapHeaders(ads, 'meta', ['Clicks (ALL)']).fields.clicks).not.toHaveProperty('currency')
+  })
+
+  it('that mean the same field are used in the declared order', () => {
+    const map = mapHeaders(ads, 'meta', ['Clicks (all)', 'Link clicks'])
+    expect(map.fields.clicks?.header).toBe('Link clicks')
+    expect(map.notes.map(({ rule }) => rule)).toContain('header.second_choice')
+    expect(map.unknown).toEqual([])
+  })
+
+  it('follow what the workspace remembers', () => {
+    const headers = { 'My money': 'spend', Impressions: null }
+    const map = mapHeaders(ads, 'meta', ['my  money', 'Impressions', 'Amount spent'], { headers })
+    expect(map.fields.spend?.column).toBe(0)
+    expect(map.fields.impressions).toBeUndefined()
+    expect(headerKnower(ads, 'meta', { headers })('My Money')).toBe(true)
+    expect(headerKnower(ads, 'meta')('Campaign report')).toBe(false)
+  })
+
+  it('that are missing are named with the nearest one', () => {
+    const map = mapHeaders(ads, 'meta', ['Campain nam', 'Colour'])
+    expect(map.missing[0]).toMatchObject({ title: 'Campaign ID or Campaign name', nearest: 'Campain nam' })
+    expect(() => requireColumns(ads, map)).toThrow(
+      expect.objectContaining({ code: 'upload_columns_missing' }),
+    )
+  })
+
+  it('of a status belong to the deepest level of the file', () => {
+    expect(mapHeaders(ads, 'meta', ['Campaign name', 'Delivery status']).fields.campaign_status).toBeDefined()
+    expect(
+      mapHeaders(ads, 'meta', ['Campaign name', 'Ad set name', 'Delivery status']).fields.ad_set_status,
+    ).toBeDefined()
+  })
+})
+
+describe('the date line', () => {
+  it.each([
+    ['1 January 2024 - 31 January 2024', '2024-01-01', '2024-01-31'],
+    ['Jan 1, 2024 - Jan 1, 2024', '2024-01-01', '2024-01-01'],
+    ['January 1, 2024 - January 31, 2024', '2024-01-01', '2024-01-31'],
+    ['2024-01-01 - 2024-01-31', '2024-01-01', '2024-01-31'],
+    ['2024-01-01', '2024-01-01', '2024-01-01'],
+    ['1. Januar 2024 – 31. Januar 2024', '2024-01-01', '2024-01-31'],
+    ['1 de enero de 2024 - 31 de enero de 2024', '2024-01-01', '2024-01-31'],
+    ['"Jan 1, 2024 - Jan 31, 2024"', '2024-01-01', '2024-01-31'],
+    ['Date range: Jan 1, 2024 - Jan 31, 2024', '2024-01-01', '2024-01-31'],
+    ['01.01.2024-31.01.2024', '2024-01-01', '2024-01-31'],
+  ])('%s is read', (line, start, end) => {
+    expect(periodOf([{ text: 'Campaign report' }, { text: line }])).toEqual({ start, end })
+  })
+
+  it('that leaves day and month open is not read', () => {
+    expect(periodOf([{ text: '01/02/2024 - 03/04/2024' }])).toBeNull()
+  })
+})

@@ -1,0 +1,63 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import {
+  closeDuck,
+  duckName,
+  duckText,
+  keepDuckFilesIn,
+  queryDuck,
+  runDuck,
+} from '../../src/ingest/duckdb.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'stagedoor-duck-'))
+keepDuckFilesIn(folder)
+afterAll(async () => {
+  await closeDuck()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+describe('DuckDB in this process', () => {
+  it('has one thread, bounded memory, no extensions to fetch and settings that no statement changes', async () => {
+    const [settings] = await queryDuck(`SELECT current_setting('threads') AS threads,
+      current_setting('memory_limit') AS memory, current_setting('autoload_known_extensions') AS autoload,
+      current_setting('autoinstall_known_extensions') AS autoinstall, current_setting('TimeZone') AS zone`)
+    expect(settings).toEqual({
+      threads: '1',
+      memory: '122.0 MiB',
+      autoload: false,
+      autoinstall: false,
+      zone: 'UTC',
+    })
+    await expect(runDuck("SET memory_limit = '1GB'")).rejects.toThrow(/locked/)
+  })
+
+  it('loses no digit of a number and no character of a quoted text or name', async () => {
+    const text = `it's "so"`
+    expect(
+      await queryDuck(
+        `SELECT 120253000000000001 AS id, 0.10::DECIMAL(30,2) AS ${duckName('a "b"')}, ${duckText(text)} AS t`,
+      ),
+    ).toEqual([{ id: '120253000000000001', 'a "b"': '0.10', t: text }])
+  })
+
+  it('serves one caller while it works for another', async () => {
+    const done: string[] = []
+    const long = queryDuck('SELECT sum(hash(range)) FROM range(30000000)').then(() => done.push('long'))
+    await queryDuck('SELECT 1').then(() => done.push('short'))
+    await long
+    expect(done).toEqual(['short', 'long'])
+  })
+
+  it('puts what does not fit into memory into its folder, removes it when it is closed, and opens again', async () => {
+    await queryDuck('SELECT 1')
+    expect(readdirSync(folder)).toEqual([])
+    const spilling = 'SELECT range, hash(range) AS h FROM range(8000000) ORDER BY h'
+    await runDuck(`CREATE TABLE sorted AS ${spilling}`)
+    expect(readdirSync(folder)).toHaveLength(1)
+    await closeDuck()
+    expect(readdirSync(folder)).toEqual([])
+    expect(await queryDuck('SELECT 1 AS one')).toEqual([{ one: 1 }])
+  })
+})
