@@ -55,6 +55,7 @@ export function asStagedoorError(thrown: unknown): StagedoorError {
 function fill(template: string, details: ErrorDetails): string {
   return template.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = details[name]
+    if (Array.isArray(value)) return value.join(', ')
     return value === undefined || value === null ? '' : String(value)
   })
 }

@@ -10,6 +10,7 @@ import { inTransaction } from './db/transaction.ts'
 import { StagedoorError } from './errors.ts'
 import * as outbox from './events/outbox.ts'
 import * as gates from './gates/gates.ts'
+import { type Ingest, ingestLibrary } from './ingest/library.ts'
 import { createDiskBlobStore } from './staging/blobs/disk.ts'
 import type { BlobStore } from './staging/blobs/store.ts'
 import { requireIntactBlobs, withBlobHealth } from './staging/blobs/verify.ts'
@@ -22,7 +23,7 @@ export interface StagedoorOptions {
   readonly databaseUrl?: string
   /** The same database directly and as the login that migrates; default: `databaseUrl`. */
   readonly databaseDirectUrl?: string
-  /** Folder of the embedded server, and of the blobs (`blobs` in it); default `.stagedoor`. */
+  /** Folder of the embedded server, of the blobs (`blobs` in it) and of files being read (`spool`); default `.stagedoor`. */
   readonly home?: string
 }
 
@@ -77,6 +78,7 @@ export interface Stagedoor {
     cleanup(scope?: lifecycle.CleanupScope): Promise<lifecycle.CleanupResult>
     health(sample?: number): Promise<lifecycle.StagingHealth>
   }
+  readonly ingest: Ingest
   health(): Promise<HealthCheck[]>
   plan(): Promise<MigrationPlan>
   migrate(): Promise<MigrationPlan>
@@ -92,7 +94,7 @@ export async function createStagedoor(options: StagedoorOptions = {}): Promise<S
     ...(options.home !== undefined && { home: options.home }),
   })
   const database = await openDatabase(config, { share: true, announce: true })
-  return assemble(database, knownBlobs(database, config.home))
+  return assemble(database, config.home)
 }
 
 /** Another machine's server keeps its blobs elsewhere; here they would all look as if they were gone. */
@@ -102,7 +104,8 @@ export function knownBlobs(database: Database, home: string): BlobStore | undefi
 }
 
 /** For the CLI and the server, which open the database themselves. */
-export function assemble(database: Database, blobs?: BlobStore): Stagedoor {
+export function assemble(database: Database, home: string): Stagedoor {
+  const blobs = knownBlobs(database, home)
   const workers = createPool(database.workerUrl, { role: 'dot_executor', purpose: 'library', max: 4 })
   const administrator = createPool(database.directUrl, {
     role: 'workflow_admin',
@@ -175,6 +178,7 @@ export function assemble(database: Database, blobs?: BlobStore): Stagedoor {
           return blobs ? withBlobHealth(client, blobs, health, sample) : health
         }),
     },
+    ingest: ingestLibrary({ pool: workers, home, service, admin }),
     health: () => worker(probe),
     plan: () => planMigration({ url: database.directUrl }),
     migrate: () => migrate({ url: database.directUrl }),

@@ -255,8 +255,10 @@ create table iu_core.ingest_ledger (
   -- The line of the file.
   row_number integer not null,
   target text not null,
+  -- The id where we gave it one, else its natural key.
   target_id uuid,
-  target_key jsonb not null,
+  target_key jsonb,
+  constraint ingest_ledger_knows_its_row check (num_nonnulls(target_id, target_key) = 1),
   action text not null constraint ingest_ledger_action_known check (action in ('insert', 'update')),
   -- The whole row as it was, where there was one, and what tells whether it is still as we left it. What was written
   -- stands in the plan's row, which is kept as long.

@@ -2,7 +2,7 @@
 import { type Config, readConfig, type SettingName } from '../config.ts'
 import { type Client, withClient } from '../db/connection.ts'
 import { type Database, openDatabase } from '../db/open.ts'
-import { assemble, knownBlobs, type Stagedoor } from '../stagedoor.ts'
+import { assemble, type Stagedoor } from '../stagedoor.ts'
 import { createOutput, type Output } from './output.ts'
 
 export interface GlobalOptions {
@@ -47,7 +47,7 @@ export async function withStagedoor<T>(
   work: (stagedoor: Stagedoor) => Promise<T>,
 ): Promise<T> {
   return withDatabase(options, async (database, config) => {
-    const stagedoor = assemble(database, knownBlobs(database, config.home))
+    const stagedoor = assemble(database, config.home)
     try {
       return await work(stagedoor)
     } finally {

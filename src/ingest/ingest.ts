@@ -72,7 +72,10 @@ export async function ingest(
       created: false,
     }
   }
-  await stageBegun(context, { upload_id: begun.upload_id, reader_token: begun.reader_token }, file, options)
+  await stageBegun(context, { upload_id: begun.upload_id, reader_token: begun.reader_token }, file, {
+    ...options,
+    until: options.until ?? 'promoted',
+  })
   const upload = await goOn(context, begun.upload_id, options)
   return { upload, created: true }
 }
@@ -131,7 +134,7 @@ export async function stageBegun(
   context: IngestContext,
   begun: { upload_id: string; reader_token: string },
   file: SpooledFile,
-  options: Pick<IngestOptions, 'how' | 'onProgress' | 'signal'>,
+  options: Pick<IngestOptions, 'how' | 'until' | 'onProgress' | 'signal'>,
 ): Promise<void> {
   const progress = reportProgress(context.pool, begun, options.onProgress)
   try {
@@ -151,6 +154,7 @@ export async function stageBegun(
       file,
       remembered: { headers: mapping.headers, values: mapping.field_values },
       maxLines: limits.max_lines,
+      planned: options.until === 'planned' || options.until === 'promoted',
       report: progress.report,
       ...(options.how && { how: options.how }),
       ...(options.signal && { signal: options.signal }),

@@ -50,6 +50,8 @@ export interface StageRequest {
   readonly how?: HowToRead
   readonly remembered?: Remembered & { values?: CompileInput['values'] }
   readonly maxLines?: number
+  /** A plan follows at once, and with it the rules over the whole upload. */
+  readonly planned?: boolean
   readonly signal?: AbortSignal
   readonly report: ReportProgress
 }
@@ -63,11 +65,12 @@ export async function stageUpload(request: StageRequest): Promise<void> {
       pool,
       async (client) => {
         await copyChunks(client, request, chunks, reading, compile)
-        await client.query('select iu_core.fn_ingest_staged($1, $2, $3, $4)', [
+        await client.query('select iu_core.fn_ingest_staged($1, $2, $3, $4, $5)', [
           upload.upload_id,
           upload.reader_token,
           JSON.stringify(reading),
           JSON.stringify(notes),
+          !request.planned,
         ])
       },
       SERVICE,
@@ -83,7 +86,8 @@ export async function stageUpload(request: StageRequest): Promise<void> {
 async function failUpload(pool: Pool, upload: UploadToStage, thrown: unknown): Promise<void> {
   const { code, message: said, hint, details } = asStagedoorError(thrown)
   // What is not one of our errors may quote a path or a cell; the log has it.
-  const message = code === 'internal' ? 'Something went wrong inside Stagedoor while this file was read.' : said
+  const message =
+    code === 'internal' ? 'Something went wrong inside Stagedoor while this file was read.' : said
   // Given up already, or the database is gone: the sweep says so in a minute.
   await inTransaction(
     pool,

@@ -202,3 +202,16 @@ export async function setUploadLimits(
     limits.max_at_once ?? null,
   ])
 }
+
+/** Where the last promoted pull ended. */
+export async function readCursor(
+  db: Queryable,
+  of: { workspace_id: string; client_id?: string; dataset: string; platform: string; name: string },
+): Promise<unknown> {
+  const { rows } = await db.query<{ cursor_value: unknown }>(
+    `select cursor_value from iu_core.ingest_cursor
+      where workspace_id = $1 and client_id = $2 and dataset = $3 and platform = $4 and cursor_name = $5`,
+    [of.workspace_id, of.client_id ?? of.workspace_id, of.dataset, of.platform, of.name],
+  )
+  return rows[0]?.cursor_value
+}

@@ -44,7 +44,17 @@ export interface FixtureState {
   }[]
   events: FixtureEvent[]
   next: string | null
+  /** Uploads by their status; only what the overview and the rail show of them. */
+  uploads: FixtureUpload[]
   takesTokens: boolean
+}
+
+export interface FixtureUpload {
+  upload_id: string
+  file_name: string
+  status: string
+  review_status: string | null
+  [field: string]: unknown
 }
 
 export interface FixtureServer {
@@ -118,6 +128,7 @@ export function initialState(): FixtureState {
       event(1, 'dot.run.failed', '0199a7c1-77aa-7d10-8a02-90ab11ce04d2', 7_300),
     ],
     next: null,
+    uploads: [],
     takesTokens: true,
   }
 }
@@ -143,6 +154,33 @@ export function event(
   }
 }
 
+/** Planned and handed in, unless told otherwise. */
+export function upload(id: number, name: string, changes: Record<string, unknown> = {}): FixtureUpload {
+  const at = new Date(Date.now() - 38 * 60_000).toISOString()
+  return {
+    upload_id: `0199a7c2-0000-7000-8000-1${String(id).padStart(11, '0')}`,
+    file_name: name,
+    status: 'planned',
+    review_status: 'pending',
+    run_mode: 'SAFE_PROD',
+    uploaded_by: 'operator@localhost',
+    client_id: 'c1',
+    invalid_count: 0,
+    line_count: 50,
+    plan_refusal: null,
+    plan_totals: { daily_metric: { insert: 40, update: 10 } },
+    promotion_totals: null,
+    promoted_at: null,
+    undone_at: null,
+    ended_at: null,
+    undo_until: null,
+    created_at: at,
+    staged_at: at,
+    planned_at: at,
+    ...changes,
+  }
+}
+
 function gate(name: string, open: boolean, description: string, by?: string): FixtureState['gates'][number] {
   const changed = by === undefined ? null : new Date(Date.now() - 125_000).toISOString()
   return { gate: name, open, description, changed_at: changed, changed_by: by ?? null }
@@ -153,12 +191,12 @@ async function respond(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const { pathname } = new URL(request.url ?? '/', fixture.url)
+  const { pathname, searchParams } = new URL(request.url ?? '/', fixture.url)
   response.setHeader('content-security-policy', POLICY)
   response.setHeader('x-content-type-options', 'nosniff')
   if (!pathname.startsWith('/api/')) return await sendFile(response, pathname)
   fixture.asked.push(pathname)
-  const { status, body } = answer(fixture.state, pathname, request.headers.authorization)
+  const { status, body } = answer(fixture.state, pathname, request.headers.authorization, searchParams)
   const problem = typeof body === 'object' && 'title' in body
   response.writeHead(status, {
     'content-type': `application/${problem ? 'problem+' : ''}json; charset=utf-8`,
@@ -171,7 +209,12 @@ interface Answer {
   body: object
 }
 
-function answer(state: FixtureState, path: string, authorization: string | undefined): Answer {
+function answer(
+  state: FixtureState,
+  path: string,
+  authorization: string | undefined,
+  query: URLSearchParams,
+): Answer {
   if (path === '/api/health') return { status: 200, body: { status: 'ok', version: '0.1.0' } }
   if (path === '/api/ready') {
     const ready = state.checks.every((check) => check.ok)
@@ -191,6 +234,12 @@ function answer(state: FixtureState, path: string, authorization: string | undef
   }
   if (path === '/api/gates') return { status: 200, body: { gates: state.gates } }
   if (path === '/api/events') return { status: 200, body: { events: state.events, next: state.next } }
+  if (path === '/api/uploads') {
+    const wanted = query.get('status')?.split(',')
+    const uploads = state.uploads.filter(({ status }) => wanted === undefined || wanted.includes(status))
+    return { status: 200, body: { uploads, next: null } }
+  }
+  if (path === '/api/staging') return { status: 200, body: { records: [], next: null } }
   return refusal(404, 'not_found', 'There is no such path')
 }
 

@@ -8,6 +8,7 @@ import {
   GOOD_TOKEN,
   initialState,
   startFixtureServer,
+  upload,
 } from './fixture-server.ts'
 
 let server: FixtureServer
@@ -64,14 +65,61 @@ describe('the console', { timeout: 30_000 }, () => {
       'Work',
       'Projections',
     ])
-    expect(await picture.locator('.room.is-unbuilt h2').allInnerTexts()).toEqual([
-      'Held',
-      'Production',
-      'Work',
-      'Projections',
-    ])
+    expect(await picture.locator('.room.is-unbuilt h2').allInnerTexts()).toEqual(['Work', 'Projections'])
     await expectText('.room:has-text("Signals") .big', '3 events')
     await expectText('.room:has-text("Signals") .facts', /latest event\s*2 min ago/)
+  })
+
+  test('what waits for a person comes first, and the rooms count it', async () => {
+    server.state.uploads = [
+      upload(4, 'promoted.csv', {
+        status: 'promoted',
+        review_status: null,
+        promotion_totals: {
+          campaign: { insert: 2 },
+          daily_metric: { insert: 1000, update: 500, unchanged: 9 },
+        },
+        promoted_at: new Date(Date.now() - 12 * 60_000).toISOString(),
+        undo_until: new Date(Date.now() + 86_400_000).toISOString(),
+      }),
+      upload(3, 'wrong.csv', {
+        invalid_count: 3,
+        plan_refusal: '3 of 50 lines are wrong',
+        review_status: null,
+      }),
+      upload(2, 'waits.csv'),
+      upload(1, 'being-read.csv', { status: 'reading', review_status: null, plan_totals: null }),
+    ]
+    await openSignedIn()
+    await expectText('.room:has-text("Held") .big', '3 uploads')
+    await expectText(
+      '.room:has-text("Held") .facts',
+      /wait for approval\s*1.*oldest waiting\s*38 min ago.*wrong lines\s*3/s,
+    )
+    await expectText('.room:has-text("Production") .big', '1,502 rows promoted')
+    await expectText('.room:has-text("Production") .facts', /last promotion\s*12 min ago.*can be undone\s*1/s)
+    await expectText(
+      '#needs',
+      /repair\s*wrong\.csv\s*3 wrong lines.*approve\s*waits\.csv\s*40 inserts, 10 updates/s,
+    )
+    const rail = page.getByRole('navigation')
+    await rail.getByRole('link', { name: /^Uploads\W+3$/ }).waitFor()
+    await rail.getByRole('link', { name: /^Review\W+1$/ }).waitFor()
+  })
+
+  test('long ids are shortened, so that the events keep their lines', async () => {
+    server.state.events = [
+      {
+        ...event(1, 'staging.record_created', '0199a7c2-5a1e-7c3b-9f60-3b1d8a44e0f1', 5, {
+          digest: 'a'.repeat(64),
+        }),
+        actor: '0199a7c2-5a1e-7c3b-9f60-3b1d8a44e0f2',
+      },
+    ]
+    await openSignedIn({ viewport: { width: 1200, height: 800 } })
+    await expectText('#events tbody tr', /…44e0f1.*digest aaaaaaaa….*…44e0f2/s)
+    const row = await page.locator('#events tbody tr').boundingBox()
+    expect(row?.height).toBeLessThan(70)
   })
 
   test('every gate shows its name and its state, and follows a change', async () => {
@@ -193,7 +241,7 @@ describe('the console', { timeout: 30_000 }, () => {
 
   test('an address that is no page says so', async () => {
     await openSignedIn()
-    await page.goto(`${server.url}/uploads`)
+    await page.goto(`${server.url}/nowhere`)
     await heading('There is no such page').waitFor()
   })
 })

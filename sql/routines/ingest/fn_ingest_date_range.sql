@@ -14,7 +14,8 @@ begin
   if v_column is null then
     return '{}';
   end if;
-  select jsonb_build_object('date_from', min(target_key ->> v_column), 'date_to', max(target_key ->> v_column)) into v_range
-    from iu_core.ingest_ledger where upload_id = p_upload.upload_id and row_type = v_leaf;
+  select jsonb_build_object('date_from', min(after ->> v_column), 'date_to', max(after ->> v_column)) into v_range
+    from iu_core.ingest_plan_row
+   where upload_id = p_upload.upload_id and row_type = v_leaf and action in ('insert', 'update');
   return v_range;
 end $$;

@@ -10,10 +10,23 @@ returns table (
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_id uuid := p_id;
+  v_id_column text;
 begin
   perform iu_core.require_member(p_workspace_id, 'read');
-  if num_nonnulls(p_id, p_key) <> 1 then
-    raise exception using errcode = 'SD001', message = 'Name the row by its id or by its key';
+  if num_nonnulls(p_id, p_key) <> 1 or jsonb_typeof(p_key) <> 'object' then
+    raise exception using errcode = 'SD001', message = 'Name the row by its id, or by its key as a JSON object';
+  end if;
+  if p_id is null then
+    -- Where rows have ids of ours the ledger knows them by those.
+    select spec ->> 'id' into v_id_column
+      from iu_core.ingest_dataset d, jsonb_array_elements(d.definition -> 'rows') spec
+     where to_regclass(spec ->> 'target') = to_regclass(p_target) limit 1;
+    if v_id_column is not null then
+      execute format('select t.%I from %s t where to_jsonb(t) @> $1 limit 1', v_id_column, to_regclass(p_target))
+        into v_id using p_key;
+    end if;
   end if;
   return query
     select u.upload_id, u.file_name, u.file_hash, l.row_number, l.target, l.target_id, l.target_key, l.action,
@@ -21,11 +34,10 @@ begin
       from iu_core.ingest_ledger l
       join iu_core.ingest_upload u using (upload_id)
       join iu_core.ingest_promotion p using (upload_id)
-     where u.workspace_id = p_workspace_id
-       and to_regclass(l.target) = to_regclass(p_target)
-       and (l.target_id = p_id
-            or (l.target_id is null and l.target = p_target and md5(l.target_key::text) = md5(p_key::text) and l.target_key = p_key)
-            or (p_id is null and l.target_id is not null and l.target_key @> p_key and l.target = p_target))
+     where u.workspace_id = p_workspace_id and to_regclass(l.target) = to_regclass(p_target)
+       and (l.target_id = v_id
+            or (v_id is null and l.target_id is null and l.target = p_target
+                and md5(l.target_key::text) = md5(p_key::text)))
      order by p.promoted_at desc;
 end $$;
 

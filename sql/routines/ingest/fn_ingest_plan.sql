@@ -10,6 +10,11 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set work_mem = '64MB'
 set default_statistics_target = 10
+set timezone = 'UTC'
+set datestyle = 'ISO, YMD'
+set intervalstyle = 'postgres'
+set extra_float_digits = 1
+set bytea_output = 'hex'
 as $$
 declare
   v_started timestamptz := clock_timestamp();
@@ -34,6 +39,8 @@ begin
   perform iu_core.fn_ingest_plan_forget(u);
 
   v_nullable := iu_core.fn_ingest_plan_lines(u, v_dataset.definition);
+  -- Its counts may have changed: a key that repeats was found now.
+  select * into u from iu_core.ingest_upload where upload_id = p_upload_id;
   drop table if exists pg_temp.ingest_entity;
   create temporary table ingest_entity (
     row_type text, external_id text, row_number integer, staging_row_id uuid, new_id uuid, internal_id uuid,

@@ -1,7 +1,9 @@
 -- The valid lines of an upload as a typed temporary table `ingest_line`: one pass over the payloads, and everything after
 -- it is plain columns. Keys that repeat are summed here where the dataset says so. Returns the sources that are empty in
 -- some line. Internal.
-create or replace function iu_core.fn_ingest_plan_lines(p_upload iu_core.ingest_upload, p_definition jsonb) returns text[]
+create or replace function iu_core.fn_ingest_plan_lines(
+  p_upload iu_core.ingest_upload, p_definition jsonb, p_again boolean default false
+) returns text[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -33,6 +35,11 @@ begin
   select spec into v_leaf from jsonb_array_elements(p_definition -> 'rows') as spec where spec ->> 'name' = v_layout ->> 'leaf';
   if v_leaf ->> 'duplicates' = 'sum' then
     perform iu_core.fn_ingest_plan_sums(p_upload, p_definition, v_leaf);
+  elsif iu_core.fn_ingest_plan_repeats(p_definition, v_layout, v_leaf) and not p_again then
+    -- Marks the lines, and begins again with those that are left.
+    perform iu_core.fn_ingest_check_set(p_upload, p_definition);
+    perform iu_core.fn_ingest_recount(p_upload.upload_id, v_layout ->> 'leaf', p_upload.line_count);
+    return iu_core.fn_ingest_plan_lines(p_upload, p_definition, true);
   end if;
   analyze pg_temp.ingest_line;
 

@@ -55,7 +55,7 @@ begin
                %5$s as target_id,
                case when %15$L and a.action <> 'refused' then jsonb_build_object(%6$s) end as target_key,
                case when a.action = 'update' then to_jsonb(t) end as before,
-               case when a.action in ('update', 'unchanged') then sha256(convert_to(to_jsonb(t)::text, 'UTF8')) end as before_hash,
+               case when a.action in ('update', 'unchanged') then sha256(convert_to(t::text, 'UTF8')) end as before_hash,
                case a.action when 'update' then jsonb_build_object(%7$s)
                              when 'insert' then jsonb_build_object(%7$s) %8$s end as after,
                case when a.action = 'update' then c.changed end as changed,
@@ -63,7 +63,7 @@ begin
           from %9$s
           left join %10$s t on %11$s,
                lateral (select %12$s) as v,
-               lateral (select array_remove(array[%13$s]::text[], null) as changed) as c,
+               lateral (select case when t.ctid is not null then array_remove(array[%13$s]::text[], null) end as changed) as c,
                lateral (select case when %14$s then 'refused' when t.ctid is null then 'insert'
                                     when c.changed = '{}' then 'unchanged' else 'update' end as action) as a
         -- Otherwise the images would be built once for the table and once more for the hash.

@@ -16,6 +16,7 @@ declare
   v_key record;
   v_null boolean;
   v_stale bigint;
+  v_settings jsonb := iu_core.fn_ingest_write_as_always();
 begin
   select string_agg(format('%I %s', w."column", w.type), ', '), string_agg(quote_ident(w."column"), ', '),
          string_agg(format('%1$I = n.%1$I', w."column"), ', ')
@@ -31,6 +32,7 @@ begin
   $sql$, v_record, p_upload_id, p_type.type_order);
   analyze pg_temp.ingest_now;
   if not exists (select from pg_temp.ingest_now) then
+    perform iu_core.fn_ingest_write_as_always(v_settings);
     return;
   end if;
   -- Equality can be hashed; where a key column is NULL in some row it cannot.
@@ -56,7 +58,7 @@ begin
   -- A statement of its own: it sees what was committed while we waited for the locks.
   execute format($sql$
     select (select count(*) from pg_temp.ingest_now n left join %1$s t on %2$s
-             where n."#action" <> 'insert' and n."#hash" is distinct from sha256(convert_to(to_jsonb(t)::text, 'UTF8')))
+             where n."#action" <> 'insert' and n."#hash" is distinct from sha256(convert_to(t::text, 'UTF8')))
          + (select count(*) from pg_temp.ingest_now n join %1$s t on %3$s where n."#action" = 'insert')
   $sql$, p_type.target, v_match, v_key_match) into v_stale;
   if v_stale > 0 then
@@ -67,6 +69,7 @@ begin
         'reason', format('%s rows of %s have changed since', v_stale, p_type.target_name))::text;
   end if;
 
+  perform iu_core.fn_ingest_write_as_always(v_settings);
   perform iu_core.fn_ingest_apply(p_upload_id, p_type, p_gate_mode, 'insert', format($sql$
     insert into %1$s (%2$s) select %3$s from pg_temp.ingest_now n
      where n."#action" = 'insert' and n."#row" between $1 and $2
@@ -79,16 +82,19 @@ begin
   $sql$, p_type.target, v_sets, v_match));
 
   -- Read back: defaults and triggers had their say.
+  perform iu_core.fn_ingest_write_as_always();
   execute format($sql$
     insert into iu_core.ingest_ledger (
       upload_id, type_order, row_type, row_number, target, target_id, target_key, action, before, after_hash)
     select %1$L, %2$s, %3$L, n."#row", %4$L, n."#id",
-           jsonb_build_object(%7$s), n."#action", n."#before",
-           sha256(convert_to(to_jsonb(t)::text, 'UTF8'))
+           %7$s, n."#action", n."#before",
+           sha256(convert_to(t::text, 'UTF8'))
       from pg_temp.ingest_now n join %5$s t on %6$s where n."#action" in ('insert', 'update')
   $sql$, p_upload_id, p_type.type_order, p_type.row_type, p_type.target_name, p_type.target, v_match,
-    (select string_agg(format('%1$L, t.%1$I', k), ', ') from unnest(p_type.key_columns) k));
+    case when p_type.id_column is not null then 'null'
+         else format('jsonb_build_object(%s)', (select string_agg(format('%1$L, t.%1$I', k), ', ') from unnest(p_type.key_columns) k)) end);
   insert into pg_temp.ingest_done (staging_row_id, outcome, target_id)
   select "#staged", (case when "#action" = 'unchanged' then 'skipped' else "#action" end)::public.staging_processing_action, "#id"
     from pg_temp.ingest_now;
+  perform iu_core.fn_ingest_write_as_always(v_settings);
 end $$;

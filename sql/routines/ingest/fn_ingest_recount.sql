@@ -10,7 +10,7 @@ begin
          skipped_count = c.skipped, warning_count = c.warned
     from (select count(*) filter (where validation_status = 'invalid') as invalid,
                  count(*) filter (where validation_status = 'skipped') as skipped,
-                 count(*) filter (where validation_warnings <> '[]') as warned
+                 count(*) filter (where validation_warnings <> '[]' and validation_status <> 'skipped') as warned
             from public.staging_rows
            where upload_id = p_upload_id and row_type = p_leaf
              and (validation_status <> 'valid' or validation_warnings <> '[]')) c

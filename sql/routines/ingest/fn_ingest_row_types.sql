@@ -12,7 +12,8 @@ returns table (
   target_name text,
   id_column text,
   key_columns text[],
-  -- In the table's own order, with their types: {"column", "source", "type"}.
+  -- In the table's own order, with their types: {"column", "source", "type", "max_length"}. Texts without their length:
+  -- a cast would cut them without a word, so what is too long is found by the rule of its own.
   written jsonb
 )
 language plpgsql stable
@@ -24,7 +25,9 @@ begin
          to_regclass(t.spec ->> 'target'), t.spec ->> 'target', t.spec ->> 'id',
          array(select jsonb_array_elements_text(t.spec -> 'key')),
          (select jsonb_agg(jsonb_build_object('column', a.attname, 'source', c.value,
-                                              'type', format_type(a.atttypid, a.atttypmod)) order by a.attnum)
+                                              'type', iu_core.fn_ingest_column_type(a),
+                                              'max_length', case when a.atttypid in ('varchar'::regtype, 'bpchar'::regtype)
+                                                                  and a.atttypmod > 4 then a.atttypmod - 4 end) order by a.attnum)
             from jsonb_each_text(t.spec -> 'columns') c
             join pg_attribute a on a.attrelid = to_regclass(t.spec ->> 'target') and a.attname = c.key
                                and not a.attisdropped

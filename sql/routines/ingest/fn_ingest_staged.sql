@@ -1,5 +1,6 @@
--- The reader has written every line (in this transaction): reading → staged. Rules over the whole upload run now.
-create or replace function iu_core.fn_ingest_staged(p_upload_id uuid, p_token uuid, p_reading jsonb, p_notes jsonb)
+-- The reader has written every line (in this transaction): reading → staged. Rules over the whole upload run now, or with
+-- the plan, where it follows at once and finds the same on typed columns for less.
+create or replace function iu_core.fn_ingest_staged(p_upload_id uuid, p_token uuid, p_reading jsonb, p_notes jsonb, p_check boolean default true)
 returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -12,7 +13,9 @@ begin
   u := iu_core.fn_ingest_held(p_upload_id, p_token);
   select definition into v_definition from iu_core.ingest_dataset where dataset = u.dataset;
   u.reading := p_reading;
-  perform iu_core.fn_ingest_check_set(u, v_definition);
+  if p_check then
+    perform iu_core.fn_ingest_check_set(u, v_definition);
+  end if;
   update iu_core.ingest_upload
      set reading = p_reading, notes = coalesce(p_notes, '[]')
    where upload_id = p_upload_id;
@@ -26,4 +29,4 @@ begin
       'lines', u.line_count, 'valid', u.valid_count, 'invalid', u.invalid_count, 'skipped', u.skipped_count));
 end $$;
 
-grant execute on function iu_core.fn_ingest_staged(uuid, uuid, jsonb, jsonb) to service_role;
+grant execute on function iu_core.fn_ingest_staged(uuid, uuid, jsonb, jsonb, boolean) to service_role;

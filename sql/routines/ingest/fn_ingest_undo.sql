@@ -14,6 +14,7 @@ declare
   v_run uuid;
   v_summary record;
   v_table record;
+  v_settings jsonb;
 begin
   perform iu_core.require_member(iu_core.fn_ingest_upload_workspace(p_upload_id), 'review');
   perform iu_core.fn_gate_require('iu_core.staging_writes_enabled');
@@ -21,7 +22,9 @@ begin
   u := iu_core.fn_ingest_lock(p_upload_id, array['promoted'], 'undone');
   v_promotion := iu_core.fn_ingest_undoable(p_upload_id);
   perform pg_advisory_xact_lock(hashtextextended(format('stagedoor.ingest.promote.%s.%s', u.dataset, u.client_id), 0));
+  v_settings := iu_core.fn_ingest_write_as_always();
   perform iu_core.fn_ingest_undo_decide(v_promotion, true);
+  perform iu_core.fn_ingest_write_as_always(v_settings);
   select * into v_summary from iu_core.fn_ingest_undo_summary(p_upload_id);
   if p_digest is not null and p_digest <> v_summary.digest then
     raise exception using

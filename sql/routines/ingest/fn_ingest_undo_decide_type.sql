@@ -7,6 +7,7 @@ as $$
 declare
   v_record text;
   v_match text;
+  v_key text;
   v_reference record;
 begin
   if p_type.target is null then
@@ -21,13 +22,18 @@ begin
     into v_record, v_match
     from jsonb_array_elements_text(p_type.spec -> 'key') k
     join pg_attribute a on a.attrelid = p_type.target and a.attname = k;
-  v_match := case when p_type.id_column is null then v_match else format('t.%I = n."#id"', p_type.id_column) end;
+  v_key := format('jsonb_build_object(%s)', (select string_agg(format('%1$L, t.%1$I', k), ', ')
+                                                from jsonb_array_elements_text(p_type.spec -> 'key') k));
+  if p_type.id_column is not null then
+    v_match := format('t.%I = n."#id"', p_type.id_column);
+    v_record := '"#none" text';
+  end if;
   drop table if exists pg_temp.ingest_now;
   execute format($sql$
     create temporary table ingest_now on commit drop as
     select l.row_number as "#row", l.action as "#action", l.target_id as "#id", l.target_key as "#key", l.before as "#before",
            l.after_hash as "#after", x.*
-      from iu_core.ingest_ledger l, jsonb_to_record(l.target_key) as x (%s)
+      from iu_core.ingest_ledger l, jsonb_to_record(coalesce(l.target_key, '{}')) as x (%s)
      where l.upload_id = %L and l.type_order = %s
   $sql$, v_record, p_upload_id, p_type.type_order);
   analyze pg_temp.ingest_now;
@@ -40,12 +46,13 @@ begin
   end if;
   execute format($sql$
     insert into pg_temp.ingest_undo
-    select %1$s, %2$L, n."#row", n."#action", %3$L::regclass, n."#key", n."#before", t.tableoid, t.ctid,
+    select %1$s, %2$L, n."#row", n."#action", %3$L::regclass,
+           coalesce(n."#key", case when not h.same and t.ctid is not null then %6$s end), n."#before", t.tableoid, t.ctid,
            case when h.same then 'reversed' else 'kept' end,
            case when t.ctid is null then 'somebody deleted it since' when not h.same then 'somebody changed it since' end
       from pg_temp.ingest_now n left join %4$s t on %5$s,
-           lateral (select t.ctid is not null and sha256(convert_to(to_jsonb(t)::text, 'UTF8')) = n."#after" as same) as h
-  $sql$, p_type.type_order, p_type.row_type, p_type.target::text, p_type.target, v_match);
+           lateral (select t.ctid is not null and sha256(convert_to(t::text, 'UTF8')) = n."#after" as same) as h
+  $sql$, p_type.type_order, p_type.row_type, p_type.target::text, p_type.target, v_match, v_key);
   analyze pg_temp.ingest_undo;
 
   -- Every foreign key that points here, cascading ones, too: they would take others' rows along without a word.

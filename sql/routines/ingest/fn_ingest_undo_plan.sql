@@ -7,6 +7,11 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set work_mem = '64MB'
 set default_statistics_target = 10
+set timezone = 'UTC'
+set datestyle = 'ISO, YMD'
+set intervalstyle = 'postgres'
+set extra_float_digits = 1
+set bytea_output = 'hex'
 as $$
 declare
   v_promotion iu_core.ingest_promotion;

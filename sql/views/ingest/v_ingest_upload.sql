@@ -12,7 +12,7 @@ create or replace view iu_core.v_ingest_upload with (security_invoker = true) as
               when r.lifecycle_status in ('pending', 'approved') and r.expires_at <= clock_timestamp() then 'expired'
               else r.lifecycle_status end as review_status,
          r.rejected_reason as review_reason,
-         m.approved_by, m.approved_at, m.promoted_by, m.promoted_at, m.totals as promotion_totals, m.undo_until, m.undone_by,
+         coalesce(m.approved_by, r.approved_by) as approved_by, coalesce(m.approved_at, r.approved_at) as approved_at, m.promoted_by, m.promoted_at, m.totals as promotion_totals, m.undo_until, m.undone_by,
          m.undone_at, m.undo_totals
     from iu_core.ingest_upload u
     join iu_core.ingest_dataset d on d.dataset = u.dataset

@@ -22,7 +22,8 @@ export function compareCatalogues({ expected, live, files }: Comparison): Findin
   const byKey = new Map(live.map((entry) => [keyOf(entry), entry]))
   const known = new Set(expected.map(keyOf))
   const missing = expected.filter((entry) => !byKey.has(keyOf(entry)))
-  const extra = live.filter((entry) => !known.has(keyOf(entry)) && !isTheirsToAdd(entry))
+  const ours = new Set(expected.map(labelOf))
+  const extra = live.filter((entry) => !known.has(keyOf(entry)) && !isTheirsToAdd(entry, ours))
   // What belongs to a missing or an unexpected object is missing or unexpected with it: say it once.
   const told = new Set([...missing, ...extra].map(labelOf))
   const alone = (entry: Entry) => entry.of === undefined || !told.has(entry.of)
@@ -46,10 +47,11 @@ export function labelOf(entry: Entry): string {
   return entry.of === undefined ? `${entry.kind} ${entry.name}` : `${entry.kind} ${entry.name} of ${entry.of}`
 }
 
-/** Tables of ours in `public` may be extended by whoever lives there; who may read them may not. */
-function isTheirsToAdd(entry: Entry): boolean {
-  const inPublic = (entry.of ?? labelOf(entry)).includes(' public.')
-  return inPublic && entry.kind !== 'policy' && entry.kind !== 'grant'
+/** Tables of ours in `public` may be extended by whoever lives there; who may read them may not. A pack's are not ours. */
+function isTheirsToAdd(entry: Entry, ours: ReadonlySet<string>): boolean {
+  if (!(entry.of ?? labelOf(entry)).includes(' public.')) return false
+  const isRight = entry.kind === 'policy' || entry.kind === 'grant'
+  return !isRight || (entry.of !== undefined && !ours.has(entry.of))
 }
 
 function keyOf(entry: Entry): string {

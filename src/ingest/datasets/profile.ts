@@ -6,7 +6,8 @@ import type { HeaderMap } from './map-headers.ts'
 import { text } from './sql-text.ts'
 
 export interface Styles {
-  decimal: 'dot' | 'comma'
+  /** 'mixed' and 'unknown': a value that both styles can have written is not read. */
+  decimal: 'dot' | 'comma' | 'mixed' | 'unknown'
   dates: 'dmy' | 'mdy' | 'mixed' | 'unknown'
 }
 
@@ -18,18 +19,28 @@ export interface Evidence {
 }
 
 const NUMBERS = new Set(['integer', 'decimal', 'money', 'percent'])
-const GROUP = `['’\\s\\x{a0}\\x{202f}\\x{2009}]`
+const GROUP = `'’\\s\\x{a0}\\x{202f}\\x{2009}`
 
-/** Values that only one style can have written; 1,234 and 1.234 are not among them. */
-const SURE = {
-  dot: `\\.[0-9]{1,2}[^0-9]*$|\\.[0-9]{4,}[^0-9]*$|,[0-9]{3}[.,]|^[^0-9]*0\\.|${GROUP}[0-9]{3}\\.`,
-  comma: `,[0-9]{1,2}[^0-9]*$|,[0-9]{4,}[^0-9]*$|\\.[0-9]{3}[.,]|^[^0-9]*0,|${GROUP}[0-9]{3},`,
+/** Values that only one style can have written; 1,234 and 1.234 are not among them. Signs and codes may stand around. */
+const SURE = { dot: sure('\\.', ','), comma: sure(',', '\\.') }
+/** A whole number has no decimals, so a mark before three digits groups thousands; but 12.000 may be twelve. */
+const SURE_WHOLE = { dot: sureWhole(','), comma: sureWhole('\\.') }
+
+function sure(decimal: string, group: string): string {
+  const forms = [
+    `[0-9]+${decimal}(?:[0-9]{1,2}|[0-9]{4,})`,
+    `0?${decimal}[0-9]{3}`,
+    `[0-9]{4,}${decimal}[0-9]{3}`,
+    `[0-9]{1,3}(?:[${group}${GROUP}][0-9]{3})+${decimal}[0-9]+`,
+    `[0-9]{1,3}(?:${group}[0-9]{3}){2,}`,
+  ]
+  return `^[^0-9.,]*(?:${forms.join('|')})[^0-9.,]*$`
 }
-/** Whole numbers have no decimals: there a single mark before three digits groups thousands. */
-const SURE_WHOLE = {
-  dot: '^[1-9][0-9]{0,2}(?:,[0-9]{3})+$',
-  comma: '^[1-9][0-9]{0,2}(?:\\.[0-9]{3})+$',
+
+function sureWhole(group: string): string {
+  return `^[1-9][0-9]{0,2}(?:${group}[0-9]{3})*${group}(?:[1-9][0-9]{2}|0[1-9][0-9]|00[1-9])$|^[1-9][0-9]{0,2}(?:${group}[0-9]{3}){2,}$`
 }
+
 const DAY_FIRST = '^\\s*(?:1[3-9]|2[0-9]|3[01])[/-](?:0?[1-9]|1[0-2])[/-][0-9]{2}'
 const MONTH_FIRST = '^\\s*(?:0?[1-9]|1[0-2])[/-](?:1[3-9]|2[0-9]|3[01])[/-][0-9]{2}'
 
@@ -54,18 +65,13 @@ export function profileSql(map: HeaderMap, source: string): string {
   return `SELECT ${columns.join(', ')} FROM ${source}`
 }
 
-/** Where nothing is sure a decimal point is assumed, but a comma in a file whose fields `;` separates. */
+/** In formats with numbers of their own, which have no delimiter, the decimal point is part of the format. */
 export function stylesOf(evidence: Evidence, delimiter: string | null = null): Styles {
-  const [dot, comma, dmy, mdy] = [evidence.dot, evidence.comma, evidence.dmy, evidence.mdy].map(Number) as [
-    number,
-    number,
-    number,
-    number,
-  ]
-  const usual = delimiter === ';' ? 'comma' : 'dot'
+  const found = (value: number | string) => Number(value) > 0
+  const [dot, comma, dmy, mdy] = [evidence.dot, evidence.comma, evidence.dmy, evidence.mdy].map(found)
   return {
-    decimal: dot === comma ? usual : dot > comma ? 'dot' : 'comma',
-    dates: dmy > 0 && mdy > 0 ? 'mixed' : dmy > 0 ? 'dmy' : mdy > 0 ? 'mdy' : 'unknown',
+    decimal: dot && comma ? 'mixed' : comma ? 'comma' : dot || delimiter === null ? 'dot' : 'unknown',
+    dates: dmy && mdy ? 'mixed' : dmy ? 'dmy' : mdy ? 'mdy' : 'unknown',
   }
 }
 

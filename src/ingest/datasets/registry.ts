@@ -31,7 +31,7 @@ export async function registerDataset(
 ): Promise<void> {
   const { check, ...declared } = dataset
   await client.query('select iu_core.fn_ingest_dataset_register($1, $2, $3)', [
-    JSON.stringify(declared),
+    JSON.stringify({ ...declared, ...(check && { custom_rule: true }) }),
     options.approval_required ?? null,
     options.undo_window ?? null,
   ])
@@ -67,7 +67,7 @@ export async function listDatasets(db: Queryable): Promise<RegisteredDataset[]> 
 }
 
 export async function requireDataset(db: Queryable, name: string, platform: string): Promise<Dataset> {
-  const { rows } = await db.query<{ definition: Dataset }>(
+  const { rows } = await db.query<{ definition: Dataset & { custom_rule?: true } }>(
     'select definition from iu_core.ingest_dataset where dataset = $1',
     [name],
   )
@@ -75,6 +75,18 @@ export async function requireDataset(db: Queryable, name: string, platform: stri
   if (!definition?.platforms[platform])
     throw new StagedoorError('dataset_unknown', { dataset: name, platform })
   const check = checks.get(name)
+  if (definition.custom_rule && !check) {
+    throw new StagedoorError(
+      'dataset_invalid',
+      {
+        dataset: name,
+        reason: 'it has a rule in TypeScript, and this process does not know it',
+      },
+      {
+        hint: 'Name its file: `stagedoor ingest FILE --dataset ./my-dataset.mjs`, or register it from your own program.',
+      },
+    )
+  }
   return check ? { ...definition, check } : definition
 }
 

@@ -12,6 +12,8 @@ export interface RawRecord {
 export interface JsonSplitter {
   push(bytes: Buffer): RawRecord[]
   end(): RawRecord[]
+  /** At the file's end: is the rest of it missing? */
+  isCutOff(): boolean
   /** Of the whole file, at its end: is it as it should be? */
   problem(): string | undefined
 }
@@ -70,6 +72,11 @@ export class LineSplitter implements JsonSplitter {
 
   end(): RawRecord[] {
     return [this.#take()]
+  }
+
+  /** A cut line is a flaw of its own. */
+  isCutOff(): boolean {
+    return false
   }
 
   problem(): undefined {
@@ -142,8 +149,11 @@ export class ElementSplitter implements JsonSplitter {
     return this.#begun ? [this.#gathered.take()] : []
   }
 
+  isCutOff(): boolean {
+    return !this.#closed
+  }
+
   problem(): string | undefined {
-    if (!this.#closed) return 'The array is not closed: the file may have been cut off'
     return this.#textBehind ? 'There is more behind the end of the array; it was passed over' : undefined
   }
 }

@@ -132,6 +132,7 @@ async function findColumns(
   }
   if (lines === 0) throw new StagedoorError('file_has_no_rows')
   if (names.size === 0) throw unreadable('it is neither JSON lines nor a JSON array of objects')
+  if (splitter.isCutOff()) throw unreadable('its JSON array has no end: the file was cut off')
   const problem = splitter.problem()
   return { headers: [...names], notes: problem ? [{ rule: 'file.json_array', message: problem }] : [] }
 }

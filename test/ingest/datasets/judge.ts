@@ -69,7 +69,7 @@ export async function judge(
   }
 }
 
-function judgedRow(row: Record<string, unknown>): Judged {
+export function judgedRow(row: Record<string, unknown>): Judged {
   const errors = JSON.parse(String(row.validation_errors)) as Problem[]
   const warnings = JSON.parse(String(row.validation_warnings)) as Problem[]
   return {

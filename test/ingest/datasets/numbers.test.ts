@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { stylesOf } from '../../../src/ingest/datasets/profile.ts'
 import { judgeValues, valuesOf } from './one-column.ts'
 
 const nothing = ['', '--', ' --', '-', '—', 'N/A', 'n/a', '\u00a0--\u00a0', '  ']
@@ -29,21 +30,57 @@ describe('numbers', () => {
     expect(await valuesOf({ type: 'money' }, ['12,50', '1.234', '7'])).toEqual([12.5, 1234, 7])
   })
 
-  it('that leave the style open follow the delimiter', async () => {
-    expect(await valuesOf({ type: 'money' }, ['1,234'])).toEqual([1234])
-    expect(await valuesOf({ type: 'money' }, ['1,234'], { delimiter: ';' })).toEqual([1.234])
+  it('that leave the style open are not read, and both readings are named', async () => {
+    const [open, ...rest] = await judgeValues({ type: 'money' }, ['1,234', '7', '1234'], { delimiter: ';' })
+    expect(open).toMatchObject({ status: 'invalid', rules: ['number.ambiguous'], values: { value: null } })
+    expect(open?.errors[0]?.suggestion).toContain('1234, with a decimal comma 1.234')
+    expect(rest.map(({ status }) => status)).toEqual(['valid', 'valid'])
+    expect(await valuesOf({ type: 'integer' }, ['12.000', '1.234', '5'])).toEqual([12000, 1234, 5])
+    expect(await valuesOf({ type: 'integer' }, ['12.000'])).toEqual(['number.ambiguous'])
   })
 
-  it('that contradict the rest of the file are errors with both readings', async () => {
-    const [, , odd] = await judgeValues({ type: 'money' }, ['10.25', '11.75', '12,50'])
+  it('have a decimal point in formats that say so', () => {
+    const none = { dot: 0, comma: 0, dmy: 0, mdy: 0 }
+    expect(stylesOf(none, null).decimal).toBe('dot')
+    expect(stylesOf(none, ';').decimal).toBe('unknown')
+  })
+
+  it('of both styles in one file are read where one reading is possible', async () => {
+    const values = ['1,234.56', '1.234,56', '12,50', '0,998', '1,234', '1.234', '1 234,567', '1,23,4', '1.234.567']
+    expect(await valuesOf({ type: 'money' }, values)).toEqual([
+      1234.56,
+      1234.56,
+      12.5,
+      0.998,
+      'number.ambiguous',
+      'number.ambiguous',
+      1234.567,
+      'number.style',
+      1234567,
+    ])
+    expect(await valuesOf({ type: 'integer' }, ['1,234', '1.234', '12.000'])).toEqual([
+      1234,
+      1234,
+      'number.ambiguous',
+    ])
+  })
+
+  it('that are no numbers settle no style', async () => {
+    expect(await valuesOf({ type: 'money' }, ['1.50', 'see 12,50 below', '1,2,50', '1,234'])).toEqual([
+      1.5,
+      'number.invalid',
+      'number.style',
+      1234,
+    ])
+  })
+
+  it('of another style than the one that was told are errors with both readings', async () => {
+    const styles = { decimal: 'dot', dates: 'unknown' } as const
+    const [odd] = await judgeValues({ type: 'money' }, ['12,50'], { styles })
     expect(odd).toMatchObject({ status: 'invalid', rules: ['number.style'], values: { value: null } })
     expect(odd?.errors[0]?.suggestion).toContain('1250')
     expect(odd?.errors[0]?.suggestion).toContain('12.50')
-    expect(await valuesOf({ type: 'integer' }, ['1,234', '5,678', '1.234'])).toEqual([
-      1234,
-      5678,
-      'number.style',
-    ])
+    expect(await valuesOf({ type: 'integer' }, ['1,234', '1.234'], { styles })).toEqual([1234, 'number.style'])
   })
 
   it('lose signs and codes of currencies, and keep their sign', async () => {

@@ -61,7 +61,7 @@ export function planColumns(
     {
       id: 'what',
       header: 'What',
-      size: 240,
+      size: 200,
       meta: { grow: 2 },
       cell: ({ row }) => <What row={row.original} fields={fields} />,
     },

@@ -2,9 +2,13 @@
 import type { Field } from '../dataset.ts'
 import { STATUS } from './spellings.ts'
 
+/** All three platforms number what they have. */
+const DIGITS = '[0-9]{1,38}'
+
 export const identityFields: Record<string, Field> = {
   campaign_id: {
     type: 'id',
+    pattern: DIGITS,
     title: 'Campaign ID',
     aliases: {
       any: [
@@ -167,6 +171,7 @@ export const identityFields: Record<string, Field> = {
   },
   ad_set_id: {
     type: 'id',
+    pattern: DIGITS,
     title: 'Ad set ID',
     aliases: {
       meta: [
@@ -279,6 +284,7 @@ export const identityFields: Record<string, Field> = {
   },
   ad_id: {
     type: 'id',
+    pattern: DIGITS,
     title: 'Ad ID',
     aliases: {
       any: [

@@ -22,22 +22,21 @@ interface Marks {
   decimal: string
   group: string
 }
-const MARKS: Record<Styles['decimal'], Marks> = {
+type Mark = 'dot' | 'comma'
+const MARKS: Record<Mark, Marks> = {
   dot: { decimal: '\\.', group: ',' },
   comma: { decimal: ',', group: '\\.' },
 }
 
 export function numberSql(field: Field, mapped: MappedField, styles: Styles, at: FieldColumns): FieldSql {
-  const marks = MARKS[styles.decimal]
   const whole = field.type === 'integer'
   const micros = mapped.micros === true
   const sign = field.min !== undefined && field.min >= 0 ? '' : '-?'
-  const digits = `(?:0|[1-9][0-9]{0,17}|[1-9][0-9]{0,2}(?:${marks.group}[0-9]{3}){1,5})`
-  const fraction = whole || micros ? '' : `(?:${marks.decimal}[0-9]{1,18})?`
+  const number = plainNumber(styles.decimal, whole || micros)
   const percent = field.type === 'percent' ? '%?' : ''
   return {
     first: [],
-    plain: matches(at.cell, `${sign}${digits}${fraction}${percent}${field.required ? '' : '|'}`),
+    plain: matches(at.cell, `${sign}${number}${percent}${field.required ? '' : '|'}`),
     plainValue: plainValue(at.cell, styles.decimal, field, micros),
     kind: 'number',
     entry: {
@@ -49,20 +48,25 @@ export function numberSql(field: Field, mapped: MappedField, styles: Styles, at:
   }
 }
 
+/** Where the file does not settle its style, a mark before three digits says two things: that is not plain. */
+function plainNumber(style: Styles['decimal'], whole: boolean): string {
+  if (style === 'dot' || style === 'comma') {
+    const { decimal, group } = MARKS[style]
+    const digits = `(?:0|[1-9][0-9]{0,17}|[1-9][0-9]{0,2}(?:${group}[0-9]{3}){1,5})`
+    return whole ? digits : `${digits}(?:${decimal}[0-9]{1,18})?`
+  }
+  return whole ? '(?:0|[1-9][0-9]{0,17})' : '(?:0|[1-9][0-9]{0,17})(?:[.,](?:[0-9]{1,2}|[0-9]{4,18}))?'
+}
+
 /** Entries with `x`, the cleaned cell, become entries with `v` and `p`. */
 export function readNumbers(list: string, styles: Styles): string {
-  const style = styles.decimal
-  const minus = ['s1', 's2', 's3'].map((name) => `e.g.${name} IN ('-', '−', '–')`).join(' OR ')
   const hundredth = `e.g.percent <> ''`
   const exact = withoutZeros('TRY_CAST(e.n AS DECIMAL(38, 9))')
   const tooLong = `CASE WHEN strlen(split_part(e.m, '.', 1)) < 19 THEN false WHEN e.whole THEN TRY_CAST(split_part(e.m, '.', 1) AS BIGINT) IS NULL ELSE strlen(split_part(e.m, '.', 1)) > 30 END`
   return withMembers(list, [
     ['g', `CASE WHEN e.x IS NULL THEN NULL ELSE regexp_extract(e.x, ${text(AMOUNT)}, ${GROUPS}) END`],
     ['b', `rtrim(e.g.body, ${text(" '’\u00a0\u202f\u2009")})`],
-    [
-      'n',
-      `CASE WHEN ${readable('e.b', MARKS[style])} THEN concat(CASE WHEN ${minus} OR e.g.open <> '' THEN '-' ELSE '' END, ${tidy(canonical('e.b', style))}, e.g.exponent) END`,
-    ],
+    ...readings(styles.decimal),
     ['m', `CASE WHEN e.n IS NULL THEN NULL WHEN e.g.exponent = '' THEN e.n ELSE ${exact} END`],
     [
       'p',
@@ -70,9 +74,10 @@ export function readNumbers(list: string, styles: Styles): string {
         'CASE WHEN e.x IS NULL THEN NULL',
         `WHEN ${matches('e.x', '[<>≤≥].*')} THEN ${findingOf(`'W'`, 'value.censored')}`,
         `WHEN e.b = '' THEN ${findingOf('e.severity', 'number.invalid')}`,
+        `WHEN ${isAmbiguous(styles.decimal)} THEN ${findingOf('e.severity', 'number.ambiguous', bothReadings())}`,
         `WHEN e.n IS NULL THEN ${findingOf('e.severity', 'number.style', bothReadings())}`,
         `WHEN e.m IS NULL OR ${tooLong} THEN ${findingOf('e.severity', 'number.overflow')}`,
-        `WHEN e.whole AND (NOT ${matches('e.m', '-?[0-9]+(?:\\.0*)?')} OR ${hundredth}) THEN ${findingOf('e.severity', 'integer.fraction')} END`,
+        `WHEN e.whole AND (NOT ${isWhole('e.m')} OR ${hundredth}) THEN ${findingOf('e.severity', 'integer.fraction')} END`,
       ].join(' '),
     ],
     [
@@ -88,9 +93,47 @@ export function readNumbers(list: string, styles: Styles): string {
   ])
 }
 
+/** The number as written by one style; of two styles, the one of the two readings that is possible. */
+function readings(style: Styles['decimal']): [name: string, expression: string][] {
+  if (style === 'dot' || style === 'comma') {
+    // 1.234 where whole numbers are expected is a thousand of the other style, not one and a bit.
+    const otherThousand = `e.whole AND ${matches('e.b', `[1-9][0-9]{0,2}${MARKS[style].decimal}[0-9]{3}`)}`
+    return [['n', `CASE WHEN NOT (${otherThousand}) THEN ${reading(style)} END`]]
+  }
+  return [
+    ['d', reading('dot')],
+    ['k', reading('comma')],
+    [
+      'n',
+      [
+        'CASE WHEN e.d IS NULL THEN e.k WHEN e.k IS NULL OR e.d = e.k THEN e.d',
+        `WHEN e.whole AND NOT ${isWhole('e.k')} THEN e.d WHEN e.whole AND NOT ${isWhole('e.d')} THEN e.k END`,
+      ].join(' '),
+    ],
+  ]
+}
+
+function reading(style: Mark): string {
+  const minus = ['s1', 's2', 's3'].map((name) => `e.g.${name} IN ('-', '−', '–')`).join(' OR ')
+  const sign = `CASE WHEN ${minus} OR e.g.open <> '' THEN '-' ELSE '' END`
+  return `CASE WHEN ${readable('e.b', MARKS[style])} THEN concat(${sign}, ${tidy(canonical('e.b', style))}, e.g.exponent) END`
+}
+
+function isAmbiguous(style: Styles['decimal']): string {
+  return style === 'dot' || style === 'comma' ? 'false' : 'e.n IS NULL AND e.d IS NOT NULL'
+}
+
+function isWhole(number: string): string {
+  return matches(number, '-?[0-9]+(?:\\.0*)?')
+}
+
 function plainValue(cell: string, style: Styles['decimal'], field: Field, micros: boolean): string {
-  const number =
-    style === 'dot' ? `replace(${cell}, ',', '')` : `replace(replace(${cell}, '.', ''), ',', '.')`
+  const number = {
+    dot: `replace(${cell}, ',', '')`,
+    comma: `replace(replace(${cell}, '.', ''), ',', '.')`,
+    mixed: `replace(${cell}, ',', '.')`,
+    unknown: `replace(${cell}, ',', '.')`,
+  }[style]
   if (micros) return `CASE WHEN ${cell} <> '' THEN ${shifted(number, 6)} END`
   if (field.type !== 'percent') return `nullif(${number}, '')`
   const hundredth = shifted(`rtrim(${number}, '%')`, 2)
@@ -110,15 +153,13 @@ function readable(body: string, { decimal, group }: Marks): string {
   const forms = [
     `[0-9]+(?:${decimal}[0-9]*)?`,
     `${decimal}[0-9]+`,
-    `[0-9]{1,3}(?:${separator}[0-9]{3})+(?:${decimal}[0-9]*)?`,
+    `[1-9][0-9]{0,2}(?:${separator}[0-9]{3})+(?:${decimal}[0-9]*)?`,
     ...(group === ',' ? [`[0-9]{1,2}(?:,[0-9]{2})+,[0-9]{3}(?:${decimal}[0-9]*)?`] : []),
   ]
-  // 1.234 where whole numbers are expected is a thousand of the other style, not one and a bit.
-  const otherThousand = `e.whole AND ${matches(body, `[1-9][0-9]{0,2}${decimal}[0-9]{3}`)}`
-  return `${matches(body, forms.join('|'))} AND NOT (${otherThousand})`
+  return matches(body, forms.join('|'))
 }
 
-function canonical(body: string, style: Styles['decimal']): string {
+function canonical(body: string, style: Mark): string {
   return style === 'dot'
     ? replaced(body, '[^0-9.]', '')
     : `replace(${replaced(body, '[^0-9,]', '')}, ',', '.')`

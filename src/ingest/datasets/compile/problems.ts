@@ -47,8 +47,8 @@ export function findingsOf(plan: Plan): Findings {
   ]
   const listed = (findings: Finding[]) =>
     `list_filter([${findings.map(({ when, sql }) => `CASE WHEN ${when} THEN ${sql} END`).join(',\n  ')}], lambda x: x IS NOT NULL)`
-  // Of a line that could not be read at all only that is said.
-  const lost = `flaw IN ('not_json', 'line_too_long', 'unterminated_quote')`
+  // Of a line whose values are not in their places only that is said: the rest would be about the wrong columns.
+  const lost = `flaw NOT IN ('', 'invalid_utf8', 'nul_character')`
   return {
     suspect: [`flaw <> ''`, ...all.slice(structure.length).map(({ when }) => `(${when})`)].join(' OR '),
     gathered: `CASE WHEN ${lost} THEN ${listed(structure)} ELSE ${listed(all)} END`,

@@ -17,6 +17,10 @@ export const WORDS: Readonly<Record<string, Words>> = {
     message: 'This number is not written like the others in the file.',
     suggestion: 'Write it without separators between thousands.',
   },
+  'number.ambiguous': {
+    message: 'The file does not settle whether decimals follow a point or a comma, so this reads in two ways.',
+    suggestion: 'Say which one it is when you upload the file, or repair the line.',
+  },
   'number.overflow': {
     message: 'This number is too large.',
     suggestion: 'Check the value in the source; whole numbers up to 9223372036854775807 can be stored.',

@@ -1,0 +1,97 @@
+/** The console of a real server, with two people who can sign in. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import pg from 'pg'
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, expect } from 'vitest'
+import { freePort, type RunningCli, runCli, startCli } from '../support/cli.ts'
+import { temporaryHome } from '../support/temporary-home.ts'
+import { launchBrowser } from './browser.ts'
+
+export type Role = 'operator' | 'reviewer'
+
+export interface RealConsole {
+  readonly home: string
+  readonly url: string
+  /** A page of its own for this person; what the browser complains of fails the test. */
+  signIn(role: Role, options?: BrowserContextOptions): Promise<Page>
+  /** A file that can be chosen. */
+  file(name: string, text: string): string
+  /** The id of a file that the operator brought in on the command line. */
+  ingest(path: string, ...args: string[]): Promise<string>
+  sql<R extends object>(text: string, values?: unknown[]): Promise<R[]>
+}
+
+export function useRealConsole(name: string): RealConsole {
+  const home = temporaryHome(name)
+  const files = temporaryHome(`${name}-files`)
+  const complaints: string[] = []
+  let server: RunningCli
+  let browser: Browser
+  const links = new Map<string, string>()
+  const pages: Page[] = []
+
+  beforeAll(async () => {
+    server = startCli(['start'], { STAGEDOOR_HOME: home, PORT: String(await freePort()) })
+    browser = await launchBrowser()
+    await server.says(/Ctrl-C stops everything/, 60_000)
+    for (const [, role, link] of server.output().matchAll(/Sign in as (\w+).*\n\s*(\S+)/g))
+      links.set(role!, link!)
+  }, 90_000)
+  afterEach(async () => {
+    for (const page of pages.splice(0)) await page.context().close()
+    expect(complaints.splice(0)).toEqual([])
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await server?.end()
+  })
+
+  return {
+    home,
+    get url() {
+      return new URL(links.get('operator')!).origin
+    },
+    async signIn(role, options = {}) {
+      const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
+      const page = await context.newPage()
+      pages.push(page)
+      page.on('console', (message) => {
+        if (['error', 'warning'].includes(message.type())) complaints.push(message.text())
+      })
+      page.on('pageerror', (error) => complaints.push(String(error)))
+      await page.goto(links.get(role)!)
+      await page.getByRole('heading', { name: 'The way of the data' }).waitFor()
+      return page
+    },
+    file(fileName, text) {
+      const path = join(files, fileName)
+      writeFileSync(path, text)
+      return path
+    },
+    async ingest(path, ...args) {
+      const { stdout, stderr } = await runCli(
+        ['ingest', path, '--dataset', 'ads', '--platform', 'meta', '--as', 'operator', '--json', ...args],
+        { STAGEDOOR_HOME: home },
+      )
+      const id = /"upload_id":\s*"([^"]+)"/.exec(stdout)?.[1]
+      if (id === undefined) throw new Error(`It was not ingested:\n${stdout}\n${stderr}`)
+      return id
+    },
+    async sql<R extends object>(text: string, values: unknown[] = []) {
+      const { stdout } = await runCli(['login', '--json'], { STAGEDOOR_HOME: home })
+      const client = new pg.Client(JSON.parse(stdout).database_direct_url)
+      await client.connect()
+      try {
+        return (await client.query(text, values)).rows as R[]
+      } finally {
+        await client.end()
+      }
+    },
+  }
+}
+
+export function seen(element: Locator): Promise<string> {
+  // biome-ignore lint/performance/useDomNodeTextContent: what a person sees, not what is in the tree
+  return element.innerText()
+}

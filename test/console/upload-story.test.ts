@@ -1,0 +1,189 @@
+/** A file from the drop to production and back, by two people in two browsers. */
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { seen, useRealConsole } from './real-console.ts'
+
+const real = useRealConsole('upload-story')
+
+const HEADER =
+  'Campaign name,Campaign ID,Ad set name,Ad set ID,Ad name,Ad ID,Day,Amount spent (AUD),Impressions,Link clicks'
+const line = (ad: number, day: string, spend: string) =>
+  `Winter boots,1201,Retarget,1202,Ad ${ad},1203${ad},${day},${spend},2000,31`
+const WEEK_45 = [HEADER, ...[1, 2, 3, 4].map((ad) => line(ad, '2026-11-09', '88.00'))].join('\n')
+/** The same four and thirty new ones, three of which are wrong. */
+const WEEK_46 = [
+  HEADER,
+  ...[1, 2, 3, 4].map((ad) => line(ad, '2026-11-09', ad === 1 ? '88.00' : '99.50')),
+  ...Array.from({ length: 27 }, (_, ad) => line(ad + 5, '2026-11-10', '10.25')),
+  line(40, '2026-02-30', '1.00'),
+  line(41, '2026-11-10', '12.a0'),
+  line(42, '2026-11-10', 'lots'),
+].join('\n')
+
+describe('the story of an upload', { timeout: 120_000 }, () => {
+  test('an empty list teaches which file to take, what will happen, and the command', async () => {
+    const page = await real.signIn('operator')
+    await page.getByRole('link', { name: 'Uploads', exact: true }).click()
+    await page.getByText('Nothing was uploaded yet.').waitFor()
+    await page.getByText('Take an export').waitFor()
+    await page.getByText('stagedoor -- ingest').first().waitFor()
+    expect(await page.getByLabel('Dataset').inputValue()).toBe('ads')
+    await expect.poll(() => seen(page.getByLabel('Client').locator('option:checked'))).toBe('Northwind')
+    expect(await page.getByRole('button', { name: 'Upload', exact: true }).isEnabled()).toBe(false)
+  })
+
+  test('dropped, corrected in part, approved and promoted by a second person, traced and undone', async () => {
+    await promoteFirstWeek()
+    const operator = await real.signIn('operator')
+    await operator.goto(`${real.url}/uploads`)
+    await operator.getByRole('button', { name: 'Choose a file…' }).waitFor()
+    await drop(operator, 'meta-week-46.csv', WEEK_46)
+    await operator.getByText('meta-week-46.csv').waitFor()
+    await operator.getByRole('button', { name: 'Upload', exact: true }).click()
+    await operator.waitForURL(/\/uploads\/[0-9a-f-]{36}/)
+
+    // Three lines are wrong, and that is what is shown first.
+    await state(operator, 'wrong lines')
+    await operator.getByText('It cannot be promoted: 3 of 34 lines are wrong').waitFor()
+    const cell = (name: RegExp) => operator.getByRole('textbox', { name })
+    await cell(/^Day, line 33/).fill('2026-11-10')
+    await cell(/^Day, line 33/).press('Enter')
+    await operator.getByText('Line 33 was checked again: 2 lines are wrong now, 3 before.').waitFor()
+    await operator.getByText('Corrected: the line is valid now.').waitFor()
+    await cell(/^Amount spent \(AUD\), line 34/).fill('12.40')
+    await cell(/^Amount spent \(AUD\), line 34/).press('Enter')
+    await operator.getByText('Line 34 was checked again: 1 line is wrong now, 2 before.').waitFor()
+
+    // What is still wrong is wrong with words, not only with colour.
+    await cell(/^Amount spent \(AUD\), line 35/).fill('plenty')
+    await cell(/^Amount spent \(AUD\), line 35/).press('Enter')
+    await operator.getByText('1 line is wrong now, as before').waitFor()
+
+    await operator.getByRole('radio', { name: /Lenient/ }).check()
+    await state(operator, 'approval to be asked')
+    await operator.getByText('1 wrong line is left out.').waitFor()
+    await operator.getByRole('tab', { name: 'Plan' }).click()
+    await sum(operator, 'update', '3')
+    const updated = operator.getByRole('row').filter({ hasText: 'Ad 2' })
+    expect(await seen(updated.locator('del'))).toBe('88')
+    expect(await seen(updated.locator('ins'))).toBe('99.50')
+    await operator.getByRole('button', { name: 'Ask for approval' }).click()
+    await state(operator, 'waits for approval')
+    expect(await operator.getByRole('button', { name: 'Approve and promote' }).isEnabled()).toBe(false)
+    await operator.getByText('You do not have the right to review').waitFor()
+
+    const reviewer = await real.signIn('reviewer')
+    await reviewer.getByRole('link', { name: /^Review/ }).click()
+    await reviewer.getByRole('link', { name: /meta-week-46\.csv/ }).click()
+    await reviewer.getByText('uploaded by Operator').waitFor()
+    const approve = reviewer.getByRole('button', { name: 'Approve and promote' })
+    await approve.waitFor()
+    expect(await approve.isEnabled()).toBe(false)
+    for (const item of await reviewer.getByRole('checkbox').all()) await item.check()
+    await approve.click()
+    await state(reviewer, 'promoted')
+    await reviewer.getByText(/rows in \d tables were written\. It can be undone until/).waitFor()
+
+    await reviewer.getByRole('tab', { name: 'Lineage' }).click()
+    await reviewer.getByRole('gridcell', { name: 'public.daily_metrics' }).first().waitFor()
+    await reviewer.getByRole('tab', { name: 'History' }).click()
+    await reviewer.getByText('Promoted').first().waitFor()
+
+    // Somebody edits a row by hand: undoing must not take that away.
+    await real.sql(`update public.daily_metrics set clicks = 777 where date = '2026-11-10' and ad_id =
+                      (select id from public.ads where external_id = '12035')`)
+    await reviewer.getByRole('button', { name: 'Undo…' }).click()
+    const dialog = reviewer.getByRole('dialog')
+    await dialog.getByText('What stays, and why').waitFor()
+    await dialog.getByText('kept', { exact: true }).waitFor()
+    await dialog.getByRole('button', { name: /^Undo \d+ rows/ }).click()
+    await state(reviewer, 'undone')
+    await reviewer.getByText(/stayed as/).waitFor()
+    expect(await real.sql(`select clicks::int from public.daily_metrics where date = '2026-11-10'`)).toEqual([
+      { clicks: 777 },
+    ])
+    // The operator's page follows without a reload.
+    await state(operator, 'undone')
+  })
+
+  test('a rejection says why, and the uploader reads it', async () => {
+    const id = await real.ingest(
+      real.file('meta-reject.csv', WEEK_45.replaceAll('88.00', '77.00')),
+      '--until',
+      'planned',
+    )
+    const operator = await real.signIn('operator')
+    await operator.goto(`${real.url}/uploads/${id}`)
+    await operator.getByRole('button', { name: 'Ask for approval' }).click()
+    await state(operator, 'waits for approval')
+    const reviewer = await real.signIn('reviewer')
+    await reviewer.goto(`${real.url}/uploads/${id}`)
+    await reviewer.getByRole('button', { name: 'Reject with a reason…' }).click()
+    const dialog = reviewer.getByRole('dialog')
+    expect(await dialog.getByRole('button', { name: 'Reject' }).isEnabled()).toBe(false)
+    await dialog.getByRole('textbox').fill('The currency is not ours')
+    await dialog.getByRole('button', { name: 'Reject' }).click()
+    await state(reviewer, 'rejected')
+    await operator.getByText('Rejected: “The currency is not ours”').waitFor()
+
+    await operator.getByRole('button', { name: 'Discard…' }).click()
+    await operator.getByRole('dialog').getByRole('button', { name: 'Discard' }).click()
+    await state(operator, 'discarded')
+  })
+
+  test('the same bytes are recognised, and what is no table says what to do instead', async () => {
+    const page = await real.signIn('operator')
+    await page.goto(`${real.url}/uploads`)
+    const choose = (path: string) => page.getByLabel('The file to upload').setInputFiles(path)
+    await choose(real.file('again.csv', WEEK_45))
+    await page.getByRole('button', { name: 'Upload', exact: true }).click()
+    await page.getByText('These very bytes are here already.').waitFor()
+
+    await choose(real.file('picture.csv', '\u0089PNG\r\n\u001a\n'))
+    await page.getByRole('button', { name: 'Upload', exact: true }).click()
+    await state(page, 'not readable')
+    await page.getByRole('heading', { name: 'The file could not be read' }).waitFor()
+  })
+
+  test('the overview counts what is held and what was promoted', async () => {
+    const page = await real.signIn('operator')
+    const room = (name: string) => page.locator('.room').filter({ has: page.getByRole('heading', { name }) })
+    await expect.poll(() => seen(room('Production'))).toMatch(/\d+ rows? promoted/)
+    await expect.poll(() => seen(room('Held'))).toMatch(/\d+ uploads?/)
+    expect(await page.locator('.room .unbuilt').count()).toBe(2)
+  })
+})
+
+async function promoteFirstWeek(): Promise<void> {
+  const id = await real.ingest(real.file('meta-week-45.csv', WEEK_45), '--until', 'planned')
+  const operator = await real.signIn('operator')
+  await operator.goto(`${real.url}/uploads/${id}`)
+  await operator.getByRole('button', { name: 'Ask for approval' }).click()
+  await state(operator, 'waits for approval')
+  const reviewer = await real.signIn('reviewer')
+  await reviewer.goto(`${real.url}/uploads/${id}`)
+  await reviewer.getByRole('checkbox').first().check()
+  await reviewer.getByRole('button', { name: 'Approve only' }).click()
+  await state(reviewer, 'approved')
+  await operator.getByRole('button', { name: 'Promote', exact: true }).click()
+  await state(operator, 'promoted')
+}
+
+async function state(page: Page, word: string): Promise<void> {
+  await expect.poll(() => seen(page.locator('h1 .chip')), { timeout: 20_000 }).toBe(word)
+}
+
+async function sum(page: Page, word: string, value: string): Promise<void> {
+  await expect.poll(() => seen(page.locator(`.sums .is-${word} dd`))).toBe(value)
+}
+
+/** As the browser does it when a file is let go over the page. */
+async function drop(page: Page, name: string, text: string): Promise<void> {
+  const transfer = await page.evaluateHandle(
+    `(() => { const held = new DataTransfer()
+              held.items.add(new File([${JSON.stringify(text)}], ${JSON.stringify(name)}, { type: 'text/csv' }))
+              return held })()`,
+  )
+  await page.dispatchEvent('main', 'dragover', { dataTransfer: transfer })
+  await page.dispatchEvent('main', 'drop', { dataTransfer: transfer })
+}

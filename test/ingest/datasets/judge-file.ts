@@ -1,0 +1,45 @@
+/** Takes a file the whole way up to PostgreSQL: what staging would hold of it. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { compileSelect } from '../../../src/ingest/datasets/compile-select.ts'
+import type { Dataset } from '../../../src/ingest/datasets/dataset.ts'
+import { type HeaderMap, headerKnower, mapHeaders } from '../../../src/ingest/datasets/map-headers.ts'
+import { type Period, settlePeriod } from '../../../src/ingest/datasets/preamble.ts'
+import { type Evidence, profileSql, type Styles, stylesOf } from '../../../src/ingest/datasets/profile.ts'
+import { queryDuck } from '../../../src/ingest/duckdb.ts'
+import { chunkSource } from '../../../src/ingest/readers/chunks.ts'
+import { type NormalisedFile, normaliseFile, type ReadOptions } from '../../../src/ingest/readers/normalise.ts'
+import { type Judged, judgedRow } from './judge.ts'
+
+export interface JudgedFile {
+  file: NormalisedFile
+  map: HeaderMap
+  styles: Styles
+  period: Period | null
+  rows: (Judged & { line: number })[]
+}
+
+export async function judgeFile(
+  dataset: Dataset,
+  platform: string,
+  path: string,
+  options: ReadOptions = {},
+): Promise<JudgedFile> {
+  const folder = mkdtempSync(join(tmpdir(), 'stagedoor-file-'))
+  try {
+    const knowsHeader = headerKnower(dataset, platform)
+    const file = await normaliseFile(path, folder, { knowsHeader, ...options })
+    const map = mapHeaders(dataset, platform, file.headers)
+    const period = settlePeriod(dataset, map, file.preamble)
+    const source = chunkSource(file.chunks, file.headers.length)
+    const [evidence] = await queryDuck<Evidence & Record<string, unknown>>(profileSql(map, source))
+    const styles = stylesOf(evidence!, file.delimiter)
+    const upload = { workspace_id: 'w', client_id: null, upload_id: 'u' }
+    const sql = compileSelect({ dataset, platform, map, styles, source, upload, preamblePeriod: period })
+    const rows = (await queryDuck(sql)).map((row) => ({ line: Number(row.row_number), ...judgedRow(row) }))
+    return { file, map, styles, period, rows }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
