@@ -2,6 +2,7 @@
 import type { Benchmark } from '../benchmark.ts'
 import { atLeast, atMost } from '../criteria.ts'
 import { medianOf, worstOf } from '../statistics.ts'
+import { asTheSeedExpects } from './expectations.ts'
 import { throughFloor } from './floor.ts'
 import { throughPipeline } from './pipeline.ts'
 
@@ -16,6 +17,7 @@ export const ingest: Benchmark = {
   contenders: [
     { name: 'pipeline', about: 'the whole way, with plan and lineage', run: throughPipeline },
     { name: 'floor', about: 'ready-made rows: COPY, INSERT … ON CONFLICT, UPDATE', run: throughFloor },
+    { name: 'seed', about: 'what the seed expected of single steps', run: asTheSeedExpects },
   ],
   summarise(rounds) {
     const rows_per_s = medianOf(rounds, 'pipeline', 'rows_per_s')
@@ -25,6 +27,12 @@ export const ingest: Benchmark = {
       floor_rows_per_s,
       ratio_floor: rows_per_s / floor_rows_per_s,
       peak_rss_mb: worstOf(rounds, 'pipeline', 'peak_rss_mb'),
+      staged_1000_ms: medianOf(rounds, 'seed', 'staged_1000_ms'),
+      staged_ms: medianOf(rounds, 'pipeline', 'read_ms') + medianOf(rounds, 'pipeline', 'stage_ms'),
+      planned_and_promoted_ms:
+        medianOf(rounds, 'pipeline', 'plan_ms') + medianOf(rounds, 'pipeline', 'promote_ms'),
+      lookup_ms: medianOf(rounds, 'seed', 'lookup_ms'),
+      cleanup_rows_per_s: medianOf(rounds, 'seed', 'cleanup_rows_per_s'),
       rows_missing: worstOf(rounds, 'pipeline', 'rows_missing'),
     }
   },
