@@ -1,4 +1,5 @@
 import { Frame } from './frame/frame.tsx'
+import { PageBoundary } from './frame/page-boundary.tsx'
 import { HeldProvider } from './live/held.tsx'
 import { PulseProvider } from './live/pulse.tsx'
 import { SystemProvider } from './live/system.tsx'
@@ -20,7 +21,9 @@ export function App() {
         <SystemProvider>
           <HeldProvider>
             <Frame title={found?.page.title ?? 'No such page'}>
-              <Content key={path} params={found?.params ?? {}} />
+              <PageBoundary key={path}>
+                <Content params={found?.params ?? {}} />
+              </PageBoundary>
             </Frame>
           </HeldProvider>
         </SystemProvider>

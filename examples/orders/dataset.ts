@@ -22,7 +22,7 @@ export const orders = defineDataset({
       type: 'text',
       severity: 'warning',
       pattern: '[^@\\s]+@[^@\\s]+\\.[^@\\s]+',
-      aliases: { any: ['E-mail', 'Email address'] },
+      aliases: { any: ['E-mail', 'Email address', 'Customer email'] },
     },
     order_number: {
       type: 'id',
@@ -38,7 +38,12 @@ export const orders = defineDataset({
     status: {
       type: 'enum',
       title: 'Status',
-      values: { open: ['new', 'offen'], shipped: ['sent', 'versandt'], cancelled: ['canceled', 'storniert'] },
+      values: {
+        open: ['new', 'offen'],
+        paid: ['bezahlt'],
+        shipped: ['sent', 'versandt'],
+        cancelled: ['canceled', 'storniert'],
+      },
       aliases: { any: ['Order status'] },
     },
     currency: { type: 'currency', title: 'Currency', aliases: { any: ['Currency code', 'Währung'] } },

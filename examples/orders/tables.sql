@@ -1,6 +1,8 @@
 -- The tables that examples/orders writes to. Each natural key has its unique constraint: without one a repeated
 -- upload would double rows, and registration refuses the dataset.
 create schema if not exists shop;
+-- Stagedoor must see into the schema; what it needs on the tables, registration says.
+grant usage on schema shop to workflow_admin;
 
 create table if not exists shop.customers (
   id uuid primary key,

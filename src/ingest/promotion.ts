@@ -78,7 +78,8 @@ export interface LineageEntry {
   readonly line: number
   readonly target: string
   readonly target_id: string | null
-  readonly target_key: Readonly<Record<string, unknown>>
+  /** Where the table has no id of ours. */
+  readonly target_key: Readonly<Record<string, unknown>> | null
   readonly action: 'insert' | 'update'
   readonly uploaded_by: string
   readonly approved_by: string | null
@@ -111,7 +112,8 @@ export interface LedgerRow {
   readonly line: number
   readonly target: string
   readonly target_id: string | null
-  readonly target_key: Readonly<Record<string, unknown>>
+  /** Where the table has no id of ours. */
+  readonly target_key: Readonly<Record<string, unknown>> | null
   readonly action: 'insert' | 'update'
   readonly undo_outcome: string | null
   readonly undo_reason: string | null

@@ -1,15 +1,12 @@
 /** Corrects lines of an upload and checks them again: the very statement that checked the file, over the corrected text. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Client, Queryable } from '../db/connection.ts'
 import { StagedoorError } from '../errors.ts'
 import { withRule } from './custom-rules.ts'
 import { rawKeys } from './datasets/compile/payload.ts'
 import { compileSelect } from './datasets/compile-select.ts'
 import type { Dataset } from './datasets/dataset.ts'
-import { queryDuck } from './duckdb.ts'
-import { chunkSource, writeChunk } from './readers/chunks.ts'
+import { queryPrepared } from './duckdb.ts'
+import { rowsSource, rowsText } from './readers/chunks.ts'
 import type { StagedRow } from './rows.ts'
 import type { Upload } from './uploads.ts'
 
@@ -89,34 +86,27 @@ export async function checkAgain(
 ): Promise<CheckedRow[]> {
   const reading = readingOf(upload)
   const keys = rawKeys(reading.headers)
-  const folder = await mkdtemp(join(tmpdir(), 'stagedoor-repair-'))
-  try {
-    const path = join(folder, 'lines.csv')
-    await writeChunk(
-      path,
-      [...reading.headers],
+  const rows = await queryPrepared<CheckedRow>(
+    compileSelect({
+      dataset,
+      platform: upload.platform,
+      map: reading.map,
+      styles: reading.styles,
+      source: rowsSource(reading.headers.length),
+      upload,
+      preamblePeriod: reading.period,
+      values: reading.values,
+    }),
+    rowsText(
+      reading.headers,
       lines.map(({ row_number, raw_payload }) => ({
         line: row_number,
         values: keys.map((key) => raw_payload[key] ?? null),
       })),
-    )
-    const rows = await queryDuck<CheckedRow>(
-      compileSelect({
-        dataset,
-        platform: upload.platform,
-        map: reading.map,
-        styles: reading.styles,
-        source: chunkSource([path], reading.headers.length),
-        upload,
-        preamblePeriod: reading.period,
-        values: reading.values,
-      }),
-    )
-    const { check } = dataset
-    return check ? rows.map((row) => withRule(check, row)) : rows
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
+    ),
+  )
+  const { check } = dataset
+  return check ? rows.map((row) => withRule(check, row)) : rows
 }
 
 function readingOf(upload: Upload): NonNullable<Upload['reading']> {

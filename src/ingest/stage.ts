@@ -12,7 +12,7 @@ import type { Client, Pool } from '../db/connection.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { asStagedoorError, StagedoorError } from '../errors.ts'
 import { checkRecords } from './custom-rules.ts'
-import { type CompileInput, compileSelect } from './datasets/compile-select.ts'
+import { type CompileInput, compileSelect, ROWS_IN, ROWS_OUT } from './datasets/compile-select.ts'
 import type { Dataset } from './datasets/dataset.ts'
 import { headerKnower, mapHeaders, type Remembered } from './datasets/map-headers.ts'
 import { settlePeriod } from './datasets/preamble.ts'
@@ -204,7 +204,7 @@ async function copyChunks(
 async function checkedRows(dataset: Dataset, chunk: string, select: string): Promise<string> {
   const path = join(chunk.slice(0, -basename(chunk).length), `rows-${basename(chunk)}`)
   if (dataset.check) await checkRecords(dataset.check, select, path)
-  else await runDuck(`COPY (${select}) TO ${duckText(path)} (FORMAT csv, HEADER false)`)
+  else await runDuck(`COPY (${select}) TO ${duckText(path)} (${ROWS_OUT})`)
   await rm(chunk)
   return path
 }
@@ -223,7 +223,7 @@ const ARRIVALS = `create temporary table ingest_arrivals on commit drop as
 
 async function copyFile(client: Client, path: string, direct: boolean): Promise<void> {
   const table = direct ? 'public.staging_rows' : 'ingest_arrivals'
-  const sink = client.query(copyFrom(`copy ${table} (${COLUMNS}) from stdin (format csv)`))
+  const sink = client.query(copyFrom(`copy ${table} (${COLUMNS}) from stdin (${ROWS_IN})`))
   await pipeline(createReadStream(path, { highWaterMark: 1 << 18 }), sink)
   if (!direct) {
     await client.query(

@@ -83,6 +83,8 @@ export function useRealConsole(name: string): RealConsole {
       const client = new pg.Client(JSON.parse(stdout).database_direct_url)
       await client.connect()
       try {
+        // The owner of the tables, as any tool of the user's own would be.
+        await client.query('set role workflow_admin')
         return (await client.query(text, values)).rows as R[]
       } finally {
         await client.end()

@@ -85,7 +85,7 @@ describe('the story of an upload', { timeout: 120_000 }, () => {
     await reviewer.getByText(/rows in \d tables were written\. It can be undone until/).waitFor()
 
     await reviewer.getByRole('tab', { name: 'Lineage' }).click()
-    await reviewer.getByRole('gridcell', { name: 'public.daily_metrics' }).first().waitFor()
+    await reviewer.getByRole('gridcell', { name: 'public.ads' }).first().waitFor()
     await reviewer.getByRole('tab', { name: 'History' }).click()
     await reviewer.getByText('Promoted').first().waitFor()
 

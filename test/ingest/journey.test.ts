@@ -17,17 +17,23 @@ Winter boots,Lookalike,Boots photo,2026-11-09,active,88.00,6120,3000,52,Lookalik
 
 it('reads, plans, promotes and undoes', async () => {
   const planned = await ads.file(WEEK)
-  expect(planned).toMatchObject({ status: 'planned', line_count: 4, valid_count: 3, invalid_count: 0, skipped_count: 1 })
+  expect(planned).toMatchObject({
+    status: 'planned',
+    line_count: 4,
+    valid_count: 3,
+    invalid_count: 0,
+    skipped_count: 1,
+  })
   expect(planned.plan_totals).toEqual({
     campaign: { insert: 1 },
     ad_set: { insert: 2 },
     ad: { insert: 2 },
     daily_metric: { insert: 3, skipped: 1 },
   })
-  const [promotion] = await ads.service<{ totals: unknown }>('select * from iu_core.fn_ingest_promote($1, $2)', [
-    planned.upload_id,
-    planned.plan_digest,
-  ])
+  const [promotion] = await ads.service<{ totals: unknown }>(
+    'select * from iu_core.fn_ingest_promote($1, $2)',
+    [planned.upload_id, planned.plan_digest],
+  )
   expect(promotion).toMatchObject({ totals: planned.plan_totals })
   expect(await db.owner('select name, external_id from campaigns')).toEqual([
     { name: 'Winter boots', external_id: expect.stringMatching(/^name:[0-9a-f]{32}$/) },
@@ -36,9 +42,30 @@ it('reads, plans, promotes and undoes', async () => {
     await db.owner(`select a.name, d.date::text, d.spend::text, d.impressions, d.clicks, d.currency from daily_metrics d
                       join ads a on a.id = d.ad_id order by 1, 2`),
   ).toEqual([
-    { name: 'Boots photo', date: '2026-11-09', spend: '88.000000', impressions: '6120', clicks: '52', currency: 'AUD' },
-    { name: 'Boots video', date: '2026-11-09', spend: '412.100000', impressions: '21004', clicks: '311', currency: 'AUD' },
-    { name: 'Boots video', date: '2026-11-10', spend: '498.770000', impressions: '25310', clicks: '320', currency: 'AUD' },
+    {
+      name: 'Boots photo',
+      date: '2026-11-09',
+      spend: '88.000000',
+      impressions: '6120',
+      clicks: '52',
+      currency: 'AUD',
+    },
+    {
+      name: 'Boots video',
+      date: '2026-11-09',
+      spend: '412.100000',
+      impressions: '21004',
+      clicks: '311',
+      currency: 'AUD',
+    },
+    {
+      name: 'Boots video',
+      date: '2026-11-10',
+      spend: '498.770000',
+      impressions: '25310',
+      clicks: '320',
+      currency: 'AUD',
+    },
   ])
 
   const corrected = await ads.file(WEEK.replace('412.10', '420.00'))

@@ -42,7 +42,8 @@ export function useActiveCell({ rows, columns, element, reveal }: Options) {
   }
 
   return {
-    isActive: (row: number, column: number) => row === active.row && column === active.column,
+    /** The column that has Tab's attention, if it is in this row. */
+    activeColumn: (row: number) => (row === active.row ? active.column : undefined),
     onFocus(event: FocusEvent) {
       const cell = (event.target as HTMLElement).closest<HTMLElement>('[data-row]')
       if (cell) setActive({ row: Number(cell.dataset.row), column: Number(cell.dataset.column) })

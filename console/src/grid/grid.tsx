@@ -1,6 +1,12 @@
-import { type ColumnDef, flexRender, getCoreRowModel, useReactTable } from '@tanstack/react-table'
-import { useVirtualizer, type VirtualItem } from '@tanstack/react-virtual'
-import { type CSSProperties, type ReactNode, useEffect, useRef } from 'react'
+import {
+  type ColumnDef,
+  flexRender,
+  getCoreRowModel,
+  type Row as TableRow,
+  useReactTable,
+} from '@tanstack/react-table'
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { type CSSProperties, memo, type ReactNode, useEffect, useRef } from 'react'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { useActiveCell } from './active-cell.ts'
 import type { Pages } from './use-pages.ts'
@@ -95,28 +101,18 @@ export function Grid<Row>({ label, columns, pages, rowHeight, measured, empty, t
             {table.getRowModel().rows.map((row, at) => {
               const item = visible[at]!
               return (
-                <tr
+                <GridRow
                   key={item.key}
-                  aria-rowindex={item.index + 2}
-                  data-index={item.index}
-                  ref={measured ? virtual.measureElement : undefined}
-                  className={`grid-row ${toneOf?.(row.original) ?? ''}`}
-                  style={placeOf(item, measured)}
-                >
-                  {row.getVisibleCells().map((cell, column) => (
-                    <td
-                      key={cell.id}
-                      // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: a cell of a grid is one
-                      role="gridcell"
-                      className={lookOf(columns[column])}
-                      tabIndex={cells.isActive(item.index, column) ? 0 : -1}
-                      data-row={item.index}
-                      data-column={column}
-                    >
-                      {flexRender(cell.column.columnDef.cell, cell.getContext())}
-                    </td>
-                  ))}
-                </tr>
+                  row={row}
+                  data={row.original}
+                  index={item.index}
+                  start={item.start}
+                  height={measured ? undefined : item.size}
+                  measure={measured ? virtual.measureElement : undefined}
+                  columns={columns}
+                  active={cells.activeColumn(item.index)}
+                  tone={toneOf?.(row.original) ?? ''}
+                />
               )
             })}
           </tbody>
@@ -125,6 +121,52 @@ export function Grid<Row>({ label, columns, pages, rowHeight, measured, empty, t
     </>
   )
 }
+
+interface RowProps<Row> {
+  readonly row: TableRow<Row>
+  readonly data: Row
+  readonly index: number
+  readonly start: number
+  readonly height: number | undefined
+  readonly measure: ((element: HTMLElement | null) => void) | undefined
+  readonly columns: readonly Column<Row>[]
+  /** The column that Tab leads to, if it is in this row. */
+  readonly active: number | undefined
+  readonly tone: string
+}
+
+function PlainGridRow<Row>({ row, index, start, height, measure, columns, active, tone }: RowProps<Row>) {
+  return (
+    <tr
+      aria-rowindex={index + 2}
+      data-index={index}
+      ref={measure}
+      className={`grid-row ${tone}`}
+      style={{ transform: `translateY(${start}px)`, ...(height !== undefined && { height }) }}
+    >
+      {row.getVisibleCells().map((cell, column) => (
+        <td
+          key={cell.id}
+          // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: a cell of a grid is one
+          role="gridcell"
+          className={lookOf(columns[column])}
+          tabIndex={active === column ? 0 : -1}
+          data-row={index}
+          data-column={column}
+        >
+          {flexRender(cell.column.columnDef.cell, cell.getContext())}
+        </td>
+      ))}
+    </tr>
+  )
+}
+
+/** While one scrolls, most rows stay as they are; the table makes a new object for each all the same. */
+const GridRow = memo(PlainGridRow, (before, after) =>
+  (['data', 'index', 'start', 'height', 'columns', 'active', 'tone'] as const).every(
+    (name) => before[name] === after[name],
+  ),
+) as typeof PlainGridRow
 
 function layoutOf<Row>(columns: readonly Column<Row>[]): CSSProperties {
   const tracks = columns.map(({ size = 120, meta }) =>
@@ -137,8 +179,4 @@ function layoutOf<Row>(columns: readonly Column<Row>[]): CSSProperties {
 function lookOf<Row>(column: Column<Row> | undefined): string {
   const { figures, stays } = column?.meta ?? {}
   return ['grid-cell', figures && 'is-figures', stays && 'is-staying'].filter(Boolean).join(' ')
-}
-
-function placeOf(item: VirtualItem, measured: boolean | undefined): CSSProperties {
-  return { transform: `translateY(${item.start}px)`, ...(!measured && { height: item.size }) }
 }

@@ -56,21 +56,12 @@ function ledgerColumns(undone: boolean): Column<LedgerRow>[] {
     { id: 'action', header: 'Action', size: 90, cell: ({ row }) => row.original.action },
     { id: 'target', header: 'Table', size: 190, cell: ({ row }) => <code>{row.original.target}</code> },
     {
-      id: 'key',
-      header: 'Key',
-      size: 260,
+      id: 'row',
+      header: 'Row',
+      size: 300,
       meta: { grow: 1 },
-      cell: ({ row }) => <Key value={row.original.target_key} />,
-    },
-    {
-      id: 'id',
-      header: 'Id',
-      size: 110,
-      cell: ({ row }) => (
-        <code title={row.original.target_id ?? undefined}>
-          {row.original.target_id === null ? '–' : shortId(row.original.target_id)}
-        </code>
-      ),
+      cell: ({ row: { original } }) =>
+        original.target_id === null ? <Key value={original.target_key} /> : <code>{original.target_id}</code>,
     },
   ]
   if (undone) {
@@ -85,9 +76,9 @@ function ledgerColumns(undone: boolean): Column<LedgerRow>[] {
   return columns
 }
 
-/** What people know first: ids of other rows stand last. */
-function Key({ value }: { value: Record<string, unknown> }) {
-  const parts = Object.entries(value)
+/** Of a row without an id. What people know stands first, ids of other rows last. */
+function Key({ value }: { value: Record<string, unknown> | null }) {
+  const parts = Object.entries(value ?? {})
     .sort(([, a], [, b]) => Number(isId(a)) - Number(isId(b)))
     .map(([name, part]) => `${name} ${isId(part) ? shortId(String(part)) : textOf(part)}`)
   return <span title={JSON.stringify(value)}>{parts.join(', ')}</span>

@@ -133,8 +133,6 @@ function ApproveFact({ upload }: { upload: UploadDetail }) {
       return 'rejected'
     case 'expired':
       return 'the request expired'
-    case 'pending':
-      return 'someone other than the uploader'
     default:
       return 'a second person'
   }

@@ -31,7 +31,8 @@ begin
     return v_changed;
   end if;
   -- The text of the key's sources; what is the same for the whole upload tells nothing.
-  select string_agg(format('normalized_payload ->> %L',
+  select string_agg(format(case when iu_core.fn_ingest_field_type(p_definition -> 'fields' -> source) = 'numeric'
+                                then '(normalized_payload ->> %L)::numeric' else 'normalized_payload ->> %L' end,
                            case when source like '$%' and source <> '$identity' then '@' || substr(source, 2)
                                 when source = '$identity' then '@' || (v_leaf ->> 'name') else source end), ', ')
     into v_key

@@ -11,11 +11,13 @@ begin
   for u in
     select * from iu_core.ingest_upload up
      where up.status in ('staged', 'planned')
-       -- Repairs and plans are signs of life, too.
-       and greatest(up.staged_at, (select max(p.planned_at) from iu_core.ingest_plan p where p.upload_id = up.upload_id))
+       -- A repair, a plan and the end of a review are signs of life, too: whoever is told no has a day to mend it.
+       and greatest(up.staged_at, (select max(greatest(p.planned_at, r.rejected_at, r.expired_at,
+                                                       case when r.lifecycle_status in ('pending', 'approved') then r.expires_at end))
+                                     from iu_core.ingest_plan p
+                                     left join iu_core.iu_staging_record r on r.staging_record_id = p.review_record_id
+                                    where p.upload_id = up.upload_id))
            < clock_timestamp() - greatest(p_age, interval '24 hours')
-       and not exists (select from iu_core.ingest_plan p join iu_core.iu_staging_record r on r.staging_record_id = p.review_record_id
-                        where p.upload_id = up.upload_id and r.lifecycle_status in ('pending', 'approved') and r.expires_at > clock_timestamp())
      order by up.upload_id limit 100 for update skip locked
   loop
     delete from iu_core.ingest_plan_row where upload_id = u.upload_id;

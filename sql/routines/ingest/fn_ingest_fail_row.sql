@@ -11,7 +11,7 @@ begin
   update iu_core.ingest_plan_row set action = 'refused', reason = 'failed: ' || p_reason
    where upload_id = p_upload_id and type_order = p_type.type_order and row_number = p_row_number;
   update public.staging_rows s
-     set validation_errors = validation_errors || jsonb_build_object(
+     set validation_errors = coalesce(validation_errors, '[]') || jsonb_build_object(
            'line', p_row_number, 'rule', 'table.refused', 'message', p_reason,
            'suggestion', 'Correct the line and upload it again, or change the table.'),
          updated_at = now()

@@ -3,7 +3,7 @@
 -- campaign's metrics have no ad); what is empty in some lines (p_nullable) matches NULL, too, which costs the hash join, so
 -- only there. Internal.
 create or replace function iu_core.fn_ingest_key_match_sql(
-  p_key text[], p_type record, p_layout jsonb, p_upload iu_core.ingest_upload, p_nullable text[]
+  p_key text[], p_spec jsonb, p_written jsonb, p_layout jsonb, p_upload iu_core.ingest_upload, p_nullable text[]
 ) returns text
 language sql stable
 set search_path = pg_catalog, pg_temp
@@ -13,8 +13,8 @@ as $$
                 when s.source = any (p_nullable) then format('t.%I is not distinct from (%s)::%s', k.name, s.expression, s.type)
                 else format('t.%I = (%s)::%s', k.name, s.expression, s.type) end, ' and ' order by k.position)
     from unnest(p_key) with ordinality as k (name, position),
-         lateral (select p_type.spec -> 'columns' ->> k.name,
-                         iu_core.fn_ingest_source_sql(p_type.spec -> 'columns' ->> k.name, p_layout, p_upload),
-                         (select w.type from jsonb_to_recordset(p_type.written) as w ("column" text, type text)
+         lateral (select p_spec -> 'columns' ->> k.name,
+                         iu_core.fn_ingest_source_sql(p_spec -> 'columns' ->> k.name, p_layout, p_upload),
+                         (select w.type from jsonb_to_recordset(p_written) as w ("column" text, type text)
                            where w."column" = k.name)) as s (source, expression, type)
 $$;

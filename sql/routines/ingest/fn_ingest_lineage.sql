@@ -11,7 +11,7 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_id uuid := p_id;
+  v_ids uuid[] := array_remove(array[p_id], null);
   v_id_column text;
 begin
   perform iu_core.require_member(p_workspace_id, 'read');
@@ -24,8 +24,8 @@ begin
       from iu_core.ingest_dataset d, jsonb_array_elements(d.definition -> 'rows') spec
      where to_regclass(spec ->> 'target') = to_regclass(p_target) limit 1;
     if v_id_column is not null then
-      execute format('select t.%I from %s t where to_jsonb(t) @> $1 limit 1', v_id_column, to_regclass(p_target))
-        into v_id using p_key;
+      execute format('select array_agg(t.%I) from %s t where to_jsonb(t) @> $1', v_id_column, to_regclass(p_target))
+        into v_ids using p_key;
     end if;
   end if;
   return query
@@ -35,8 +35,8 @@ begin
       join iu_core.ingest_upload u using (upload_id)
       join iu_core.ingest_promotion p using (upload_id)
      where u.workspace_id = p_workspace_id and to_regclass(l.target) = to_regclass(p_target)
-       and (l.target_id = v_id
-            or (v_id is null and l.target_id is null and l.target = p_target
+       and (l.target_id = any (v_ids)
+            or (p_id is null and l.target_id is null and l.target = p_target
                 and md5(l.target_key::text) = md5(p_key::text)))
      order by p.promoted_at desc;
 end $$;

@@ -23,6 +23,7 @@ declare
   v_actor record;
   v_type record;
   v_nullable text[];
+  v_misfits boolean;
   v_plan iu_core.ingest_plan;
 begin
   perform iu_core.require_member(iu_core.fn_ingest_upload_workspace(p_upload_id), 'stage');
@@ -38,24 +39,34 @@ begin
   select * into v_dataset from iu_core.ingest_dataset where dataset = u.dataset;
   perform iu_core.fn_ingest_plan_forget(u);
 
-  v_nullable := iu_core.fn_ingest_plan_lines(u, v_dataset.definition);
-  -- Its counts may have changed: a key that repeats was found now.
-  select * into u from iu_core.ingest_upload where upload_id = p_upload_id;
-  drop table if exists pg_temp.ingest_entity;
-  create temporary table ingest_entity (
-    row_type text, external_id text, row_number integer, staging_row_id uuid, new_id uuid, internal_id uuid,
-    parent_external_id text, parent_id uuid, existing boolean default false, ambiguous boolean default false,
-    conflicting boolean default false) on commit drop;
-  for v_type in select * from iu_core.fn_ingest_row_types(v_dataset.definition, u.reading -> 'layout') loop
-    if v_type.target is null then
-      raise exception using errcode = 'SD605',
-        message = format('The table %s is gone', v_type.target_name),
-        detail = json_build_object('dataset', u.dataset, 'reason', format('the table %s is gone', v_type.target_name))::text;
-    end if;
-    if v_type.is_entity then
-      perform iu_core.fn_ingest_plan_entities(u, v_type, v_nullable);
-    end if;
-    perform iu_core.fn_ingest_plan_type(u, v_type, v_nullable);
+  -- A value that its column cannot hold fails the statement of all lines; then it is worked out which lines they are.
+  foreach v_misfits in array array[false, true] loop
+    begin
+      v_nullable := iu_core.fn_ingest_plan_lines(u, v_dataset.definition, v_misfits);
+      -- Its counts may have changed: a key that repeats was found now.
+      select * into u from iu_core.ingest_upload where upload_id = p_upload_id;
+      drop table if exists pg_temp.ingest_entity;
+      create temporary table ingest_entity (
+        row_type text, external_id text, row_number integer, staging_row_id uuid, new_id uuid, internal_id uuid,
+        parent_external_id text, parent_id uuid, existing boolean default false, ambiguous boolean default false,
+        conflicting boolean default false, reason text) on commit drop;
+      for v_type in select * from iu_core.fn_ingest_row_types(v_dataset.definition, u.reading -> 'layout') loop
+        if v_type.target is null then
+          raise exception using errcode = 'SD605',
+            message = format('The table %s is gone', v_type.target_name),
+            detail = json_build_object('dataset', u.dataset, 'reason', format('the table %s is gone', v_type.target_name))::text;
+        end if;
+        if v_type.is_entity then
+          perform iu_core.fn_ingest_plan_entities(u, v_type, v_nullable);
+        end if;
+        perform iu_core.fn_ingest_plan_type(u, v_type, v_nullable);
+      end loop;
+      exit;
+    exception when data_exception or check_violation or not_null_violation then
+      if v_misfits then
+        raise;
+      end if;
+    end;
   end loop;
   -- Lines that were left out or found wrong are part of the plan, too.
   insert into iu_core.ingest_plan_row (upload_id, type_order, row_type, row_number, staging_row_id, action, reason, row_hash)

@@ -25,23 +25,29 @@ begin
     from jsonb_each_text(p_type.spec -> 'columns') where v_layout -> 'fields' ? value;
   execute format($sql$
     insert into pg_temp.ingest_entity (
-      row_type, external_id, row_number, staging_row_id, new_id, conflicting, parent_external_id, parent_id, ambiguous)
+      row_type, external_id, row_number, staging_row_id, new_id, conflicting, parent_external_id, parent_id, ambiguous, reason)
     select %1$L, g.external_id, l.row_number, l.staging_row_id, %5$s, g.variants > 1, %6$s
-      from (select l.%2$I as external_id, min(l.row_number) as row_number, count(distinct (%3$s)) as variants
+      from (select l.%2$I as external_id, min(l.row_number) as row_number, count(distinct (%3$s)) as variants, %7$s as several_parents
               from pg_temp.ingest_line l where l.%2$I is not null group by 1) g
       join pg_temp.ingest_line l using (row_number) %4$s
   $sql$, p_type.row_type, '@' || p_type.row_type, coalesce(v_attributes, '1'), v_joins,
      -- The id of the line's own row serves where the line is the entity.
      case when p_type.is_leaf then 'l.staging_row_id' else 'iu_core.fn_time_uuid()' end,
-     case when v_parent is null then 'null, null, false'
-          else format('l.%1$I, %2$I.internal_id, coalesce(%2$I.ambiguous, false)', '@' || v_parent, 'p_' || v_parent) end);
+     case when v_parent is null then 'null, null, false, null'
+          else format($sql$
+            l.%1$I, %2$I.internal_id, g.several_parents or coalesce(%2$I.ambiguous, false),
+            case when g.several_parents then 'the file has it under several parents'
+                 when %2$I.ambiguous then 'its parent is not certain: ' || %2$I.reason end
+          $sql$, '@' || v_parent, 'p_' || v_parent) end,
+     -- One id under two parents would hang everything under the first of them.
+     case when v_parent is null then 'false' else format('count(distinct l.%I) > 1', '@' || v_parent) end);
   analyze pg_temp.ingest_entity;
 
-  v_match := iu_core.fn_ingest_key_match_sql(p_type.key_columns, p_type.spec, v_layout, p_upload, p_nullable);
+  v_match := iu_core.fn_ingest_key_match_sql(p_type.key_columns, p_type.spec, p_type.written, v_layout, p_upload, p_nullable);
   execute format($sql$
     update pg_temp.ingest_entity u set internal_id = %1$s, existing = true
       from pg_temp.ingest_entity e join pg_temp.ingest_line l on l.row_number = e.row_number %2$s join %3$s t on %4$s
-     where e.row_type = %5$L and u.row_type = %5$L and u.external_id = e.external_id
+     where e.row_type = %5$L and u.row_type = %5$L and u.external_id = e.external_id and not e.ambiguous
   $sql$, case when p_type.id_column is null then 'null::uuid' else format('t.%I', p_type.id_column) end,
      v_joins, p_type.target, v_match, p_type.row_type);
 
@@ -49,17 +55,18 @@ begin
     -- The key less the id: client and platform, or the parent.
     v_match := iu_core.fn_ingest_key_match_sql(
       array(select k from unnest(p_type.key_columns) k where p_type.spec -> 'columns' ->> k <> '$identity'),
-      p_type.spec, v_layout, p_upload, p_nullable);
+      p_type.spec, p_type.written, v_layout, p_upload, p_nullable);
     execute format($sql$
       with found as (
         select e.external_id, (array_agg(t.%1$I))[1] as id, count(*) as candidates
           from pg_temp.ingest_entity e join pg_temp.ingest_line l on l.row_number = e.row_number %2$s
           join %3$s t on %4$s and t.%5$I = l.%6$I
-         where e.row_type = %7$L and not e.existing group by 1
+         where e.row_type = %7$L and not e.existing and not e.ambiguous group by 1
       )
       update pg_temp.ingest_entity u
          set internal_id = case when f.candidates = 1 then f.id end, existing = f.candidates = 1,
-             ambiguous = u.ambiguous or f.candidates > 1
+             ambiguous = u.ambiguous or f.candidates > 1,
+             reason = case when f.candidates > 1 then format('%%s rows have this name, and the file has no ids', f.candidates) else u.reason end
         from found f where u.row_type = %7$L and u.external_id = f.external_id
     $sql$, p_type.id_column, v_joins, p_type.target, coalesce(v_match, 'true'),
        v_identity ->> 'nameColumn', v_identity ->> 'name', p_type.row_type);
@@ -82,8 +89,8 @@ begin
          s.normalized_payload, (case when e.ambiguous then 'invalid' else 'valid' end)::public.staging_validation_status,
          case when e.ambiguous then jsonb_build_array(jsonb_build_object(
            'line', e.row_number, 'rule', 'id.ambiguous', 'column', v_identity ->> 'name',
-           'message', format('Several rows of %s have this name, and the file has no ids.', p_type.target_name),
-           'suggestion', 'Export again with the id column.')) else '[]' end,
+           'message', format('It is not certain which row of %s this is: %s.', p_type.target_name, e.reason),
+           'suggestion', 'Export again with the id column, or give each its own id.')) else '[]' end,
          case when e.conflicting then jsonb_build_array(jsonb_build_object(
            'line', e.row_number, 'rule', 'entity.conflicting',
            'message', 'Other lines say something else about it; this line, the first, is taken.',

@@ -2,7 +2,7 @@
 -- it is plain columns. Keys that repeat are summed here where the dataset says so. Returns the sources that are empty in
 -- some line. Internal.
 create or replace function iu_core.fn_ingest_plan_lines(
-  p_upload iu_core.ingest_upload, p_definition jsonb, p_again boolean default false
+  p_upload iu_core.ingest_upload, p_definition jsonb, p_misfits boolean default false, p_again boolean default false
 ) returns text[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -33,13 +33,16 @@ begin
   $sql$, v_columns, p_upload.upload_id, v_layout ->> 'leaf');
 
   select spec into v_leaf from jsonb_array_elements(p_definition -> 'rows') as spec where spec ->> 'name' = v_layout ->> 'leaf';
-  if v_leaf ->> 'duplicates' = 'sum' then
-    perform iu_core.fn_ingest_plan_sums(p_upload, p_definition, v_leaf);
-  elsif iu_core.fn_ingest_plan_repeats(p_definition, v_layout, v_leaf) and not p_again then
+  if v_leaf ->> 'duplicates' is distinct from 'sum' and not p_again
+     and iu_core.fn_ingest_plan_repeats(p_definition, v_layout, v_leaf) then
     -- Marks the lines, and begins again with those that are left.
     perform iu_core.fn_ingest_check_set(p_upload, p_definition);
     perform iu_core.fn_ingest_recount(p_upload.upload_id, v_layout ->> 'leaf', p_upload.line_count);
-    return iu_core.fn_ingest_plan_lines(p_upload, p_definition, true);
+    return iu_core.fn_ingest_plan_lines(p_upload, p_definition, p_misfits, true);
+  end if;
+  perform iu_core.fn_ingest_plan_misfits(p_upload, p_definition, p_misfits);
+  if v_leaf ->> 'duplicates' = 'sum' then
+    perform iu_core.fn_ingest_plan_sums(p_upload, p_definition, v_leaf);
   end if;
   analyze pg_temp.ingest_line;
 

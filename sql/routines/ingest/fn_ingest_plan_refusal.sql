@@ -9,19 +9,23 @@ as $$
 declare
   v_refused bigint;
   v_valid bigint;
+  v_lines bigint;
 begin
   select coalesce(sum((a.value)::bigint), 0) into v_refused
     from jsonb_each(p_totals) t, jsonb_each_text(t.value) a where a.key = 'refused';
-  v_valid := p_upload.valid_count;
+  -- A valid line that cannot be told where it belongs, or that its table cannot hold, is not one that can be taken.
+  v_valid := p_upload.valid_count - case p_gate_mode when 'LENIENT'
+    then coalesce((p_totals -> (p_upload.reading -> 'layout' ->> 'leaf') ->> 'refused')::bigint, 0) else 0 end;
+  v_lines := p_upload.valid_count + p_upload.invalid_count;
   if p_upload.run_mode = 'FULL_DRY_RUN' then
     return 'this is a dry run';
   elsif v_valid = 0 then
     return 'no line is valid';
   elsif p_gate_mode = 'STRICT' and (p_upload.invalid_count > 0 or v_refused > 0) then
     return format('%s of %s lines are wrong, and STRICT takes all or none', greatest(p_upload.invalid_count, v_refused),
-                  v_valid + p_upload.invalid_count);
-  elsif p_gate_mode = 'LENIENT' and v_valid < p_threshold * (v_valid + p_upload.invalid_count) then
-    return format('only %s of %s lines are valid, and LENIENT asks for %s %%', v_valid, v_valid + p_upload.invalid_count,
+                  v_lines);
+  elsif p_gate_mode = 'LENIENT' and v_valid < p_threshold * v_lines then
+    return format('only %s of %s lines are valid, and LENIENT asks for %s %%', v_valid, v_lines,
                   trim_scale(p_threshold * 100));
   end if;
   return null;

@@ -11,25 +11,29 @@ declare
   v_match text;
   v_new_id text;
   v_ambiguous text;
+  v_reason text;
   v_values text;
   v_after text;
   v_changed text;
   v_key text;
 begin
-  v_match := iu_core.fn_ingest_key_match_sql(p_type.key_columns, p_type.spec, v_layout, p_upload, p_nullable);
+  v_match := iu_core.fn_ingest_key_match_sql(p_type.key_columns, p_type.spec, p_type.written, v_layout, p_upload, p_nullable);
   if p_type.is_entity then
     v_from := format('pg_temp.ingest_entity e join pg_temp.ingest_line l on l.row_number = e.row_number and e.row_type = %L %s',
                      p_type.row_type, v_joins);
     v_new_id := 'e.new_id';
     v_ambiguous := 'e.ambiguous';
+    v_reason := 'e.reason';
     -- Found by its key or by its name: in both cases it is the row that was found.
     v_match := 'e.existing and ' || case when p_type.id_column is null then v_match
                                          else format('t.%I = e.internal_id', p_type.id_column) end;
   else
     v_from := 'pg_temp.ingest_line l ' || v_joins;
     v_new_id := 'l.staging_row_id';
-    select coalesce(string_agg(format('coalesce(%I.ambiguous, false)', 'p_' || substr(value, 2)), ' or '), 'false')
-      into v_ambiguous
+    select coalesce(string_agg(format('coalesce(%I.ambiguous, false)', 'p_' || substr(value, 2)), ' or '), 'false'),
+           format('concat(''its parent is not certain: '', coalesce(%s))',
+                  coalesce(string_agg(format('%I.reason', 'p_' || substr(value, 2)), ', '), 'null::text'))
+      into v_ambiguous, v_reason
       from jsonb_each_text(p_type.spec -> 'columns') where value like '$%' and v_layout -> 'row_types' ? substr(value, 2);
   end if;
 
@@ -38,7 +42,9 @@ begin
            case when w.source = '$identity' then format('case when t.ctid is null then e.external_id else t.%I::text end', w."column")
                 else iu_core.fn_ingest_source_sql(w.source, v_layout, p_upload) end, w.type, w."column"), ', '),
          string_agg(format('%L, v.%I', w."column", w."column"), ', '),
-         string_agg(format('case when t.%1$I is distinct from v.%1$I then %2$L end', w."column", w."column"), ', '),
+         -- json has no equality of its own.
+         string_agg(format('case when t.%1$I%3$s is distinct from v.%1$I%3$s then %2$L end', w."column", w."column",
+                           case w.type when 'json' then '::jsonb' else '' end), ', '),
          string_agg(format('%L, v.%I', w."column", w."column"), ', ') filter (where w."column" = any (p_type.key_columns))
     into v_values, v_after, v_changed, v_key
     from jsonb_to_recordset(p_type.written) as w ("column" text, source text, type text);
@@ -59,7 +65,7 @@ begin
                case a.action when 'update' then jsonb_build_object(%7$s)
                              when 'insert' then jsonb_build_object(%7$s) %8$s end as after,
                case when a.action = 'update' then c.changed end as changed,
-               case when a.action = 'refused' then 'its parent cannot be told from others of the same name' end as reason
+               case when a.action = 'refused' then %16$s end as reason
           from %9$s
           left join %10$s t on %11$s,
                lateral (select %12$s) as v,
@@ -74,5 +80,6 @@ begin
     case when p_type.id_column is null then 'null::uuid' else format('coalesce(t.%I, %s)', p_type.id_column, v_new_id) end,
     v_key, v_after,
     case when p_type.id_column is null then '' else format('|| jsonb_build_object(%L, %s)', p_type.id_column, v_new_id) end,
-    v_from, p_type.target, v_match, v_values, v_changed, v_ambiguous, p_type.id_column is null);
+    v_from, p_type.target, v_match, v_values, v_changed, v_ambiguous, p_type.id_column is null,
+    v_reason);
 end $$;

@@ -17,6 +17,7 @@ declare
   v_type record;
   v_promotion iu_core.ingest_promotion;
   v_written bigint;
+  v_at_once boolean;
 begin
   perform iu_core.require_member(iu_core.fn_ingest_upload_workspace(p_upload_id), 'operate');
   perform iu_core.fn_gate_require('iu_core.staging_writes_enabled');
@@ -27,6 +28,13 @@ begin
     perform iu_core.fn_ingest_refuse_plan(p_upload_id, v_plan.refusal);
   end if;
   select * into v_dataset from iu_core.ingest_dataset where dataset = u.dataset;
+  -- Its columns may have other sources now than those that were planned.
+  if v_dataset.registered_at > v_plan.planned_at then
+    raise exception using
+      errcode = 'SD606',
+      message = format('The dataset %s was registered anew since the plan was made', u.dataset),
+      detail = json_build_object('upload', p_upload_id, 'reason', 'its dataset was registered anew since')::text;
+  end if;
   v_run := iu_core.fn_command_run_start('ingest.promote', v_plan.digest, u.workspace_id, p_promoted_by);
   if v_plan.approval_required or v_dataset.approval_required then
     v_approval := iu_core.fn_ingest_approval(u, v_plan);
@@ -40,27 +48,52 @@ begin
   insert into iu_core.ingest_promotion (
     upload_id, plan_digest, gate_mode, totals, definition, review_record_id, approved_by, approved_at, promoted_by,
     promoted_via, promoted_at, run_id, undo_until)
-  values (u.upload_id, v_plan.digest, v_plan.gate_mode, '{}', v_dataset.definition, v_approval.staging_record_id,
+  values (u.upload_id, v_plan.digest, v_plan.gate_mode, '{}',
+          v_dataset.definition || iu_core.fn_ingest_table_columns(v_dataset.definition), v_approval.staging_record_id,
           v_approval.approved_by, v_approval.approved_at, v_actor.actor, v_actor.via, clock_timestamp(), v_run,
           clock_timestamp() + v_dataset.undo_window);
-  drop table if exists pg_temp.ingest_done;
-  create temporary table ingest_done (
-    staging_row_id uuid, outcome public.staging_processing_action, target_id uuid) on commit drop;
-  for v_type in select * from iu_core.fn_ingest_row_types(v_dataset.definition, u.reading -> 'layout') loop
-    perform iu_core.fn_ingest_promote_type(u.upload_id, v_type, v_plan.gate_mode);
+  -- A constraint that is checked at the end of a transaction must not fail after we said that it worked. At first it is
+  -- asked once, after everything, as its table wants it; if it then refuses, all is done again with every row asked at
+  -- once, so that the row is known.
+  foreach v_at_once in array array[false, true] loop
+    begin
+      if v_at_once then
+        set constraints all immediate;
+      end if;
+      drop table if exists pg_temp.ingest_done;
+      create temporary table ingest_done (
+        staging_row_id uuid, outcome public.staging_processing_action, target_id uuid) on commit drop;
+      for v_type in select * from iu_core.fn_ingest_row_types(v_dataset.definition, u.reading -> 'layout') loop
+        perform iu_core.fn_ingest_promote_type(u.upload_id, v_type, v_plan.gate_mode);
+      end loop;
+      set constraints all immediate;
+      for v_type in select * from iu_core.fn_ingest_row_types(v_dataset.definition, u.reading -> 'layout') loop
+        perform iu_core.fn_ingest_after_triggers(u.upload_id, v_type);
+      end loop;
+      exit;
+    exception when integrity_constraint_violation or raise_exception then
+      if v_at_once then
+        raise;
+      end if;
+    end;
   end loop;
-  -- A constraint that is checked at the end of a transaction must not fail after we said that it worked.
-  set constraints all immediate;
 
-  -- Marked in one statement; no index holds what it sets, so the rows stay where they are. What was left out was not
-  -- processed: wrong lines keep their own retention.
+  -- Marked in one statement; no index holds what it sets, so the rows stay where they are. What is wrong was not processed:
+  -- it keeps its own, longer retention.
   analyze pg_temp.ingest_done;
   update public.staging_rows s
      set processing_action = d.outcome, processed_at = now(), target_internal_id = d.target_id, updated_at = now()
     from pg_temp.ingest_done d where s.id = d.staging_row_id;
-  update public.staging_rows s set processing_action = 'skipped', updated_at = now()
+  update public.staging_rows s
+     set processing_action = 'skipped', processed_at = case when s.validation_status = 'skipped' then now() end, updated_at = now()
    where s.upload_id = u.upload_id and s.validation_status in ('invalid', 'skipped') and s.processing_action = 'pending'
      and (s.validation_status <> 'valid' or s.validation_warnings <> '[]');
+  if v_plan.totals @? '$.*.refused' then
+    update public.staging_rows s set processing_action = 'skipped', processed_at = now(), updated_at = now()
+      from iu_core.ingest_plan_row p
+     where p.upload_id = u.upload_id and p.action = 'refused' and s.id = p.staging_row_id
+       and s.validation_status = 'valid' and s.processing_action = 'pending';
+  end if;
   select coalesce(count(*), 0) into v_written from iu_core.ingest_ledger where upload_id = u.upload_id;
   update iu_core.ingest_promotion set totals = iu_core.fn_ingest_plan_totals(u.upload_id)
    where upload_id = u.upload_id returning * into v_promotion;

@@ -15,7 +15,9 @@ declare
   v_key_match text;
   v_key record;
   v_null boolean;
+  v_own_match text;
   v_stale bigint;
+  v_known bigint;
   v_settings jsonb := iu_core.fn_ingest_write_as_always();
 begin
   select string_agg(format('%I %s', w."column", w.type), ', '), string_agg(quote_ident(w."column"), ', '),
@@ -43,12 +45,16 @@ begin
   loop
     v_null := not v_key.written;
     if v_key.written and not iu_core.fn_ingest_column_not_null(p_type.target, v_key.name) then
-      execute format('select exists (select from pg_temp.ingest_now where %I is null)', v_key.name) into v_null;
+      -- Of what is not inserted only the id is known, where there is one.
+      execute format('select exists (select from pg_temp.ingest_now where %I is null and ("#action" = ''insert'' or %L))',
+                     v_key.name, p_type.id_column is null) into v_null;
     end if;
     v_key_match := concat_ws(' and ', v_key_match, format(
       case when not v_key.written then 't.%1$I is null' when v_null then 't.%1$I is not distinct from n.%1$I'
            else 't.%1$I = n.%1$I' end, v_key.name));
   end loop;
+  select string_agg(format('t.%1$I is not distinct from n.%1$I', w."column"), ' and ') into v_own_match
+    from jsonb_to_recordset(p_type.written) as w ("column" text) where w."column" = any (p_type.key_columns);
   v_match := case when p_type.id_column is null then v_key_match else format('t.%I = n."#id"', p_type.id_column) end;
 
   execute format($sql$
@@ -62,11 +68,7 @@ begin
          + (select count(*) from pg_temp.ingest_now n join %1$s t on %3$s where n."#action" = 'insert')
   $sql$, p_type.target, v_match, v_key_match) into v_stale;
   if v_stale > 0 then
-    raise exception using
-      errcode = 'SD606',
-      message = format('%s rows of %s have changed since the plan was made', v_stale, p_type.target_name),
-      detail = json_build_object('upload', p_upload_id,
-        'reason', format('%s rows of %s have changed since', v_stale, p_type.target_name))::text;
+    perform iu_core.fn_ingest_refuse_stale(p_upload_id, v_stale, p_type.target_name);
   end if;
 
   perform iu_core.fn_ingest_write_as_always(v_settings);
@@ -75,7 +77,13 @@ begin
      where n."#action" = 'insert' and n."#row" between $1 and $2
   $sql$, p_type.target,
      v_columns || case when p_type.id_column is null then '' else format(', %I', p_type.id_column) end,
-     v_columns || case when p_type.id_column is null then '' else ', n."#id"' end));
+     v_columns || case when p_type.id_column is null then '' else ', n."#id"' end),
+    -- Somebody else's row with the same key, committed while we waited for it: not one of our own earlier lines.
+    format($sql$
+      select count(*) from pg_temp.ingest_now n join %1$s t on %2$s
+       where n."#action" = 'insert' and n."#row" between $1 and $2
+         and not exists (select from pg_temp.ingest_now t where t."#action" = 'insert' and t."#row" < $1 and %3$s)
+    $sql$, p_type.target, v_key_match, v_own_match));
   perform iu_core.fn_ingest_apply(p_upload_id, p_type, p_gate_mode, 'update', format($sql$
     update %1$s t set %2$s from pg_temp.ingest_now n
      where n."#action" = 'update' and n."#row" between $1 and $2 and %3$s
@@ -93,6 +101,14 @@ begin
   $sql$, p_upload_id, p_type.type_order, p_type.row_type, p_type.target_name, p_type.target, v_match,
     case when p_type.id_column is not null then 'null'
          else format('jsonb_build_object(%s)', (select string_agg(format('%1$L, t.%1$I', k), ', ') from unnest(p_type.key_columns) k)) end);
+  get diagnostics v_known = row_count;
+  -- What is not found again would have no lineage, and no undo.
+  if v_known <> (select count(*) from pg_temp.ingest_now where "#action" in ('insert', 'update')) then
+    raise exception using
+      errcode = 'SD611',
+      message = format('A trigger of %s changed the key of a row, so that it cannot be found again', p_type.target_name),
+      detail = json_build_object('target', p_type.target_name, 'line', null, 'reason', 'a trigger changed the key of a row')::text;
+  end if;
   insert into pg_temp.ingest_done (staging_row_id, outcome, target_id)
   select "#staged", (case when "#action" = 'unchanged' then 'skipped' else "#action" end)::public.staging_processing_action, "#id"
     from pg_temp.ingest_now;

@@ -28,7 +28,7 @@ begin
   end if;
   perform iu_core.fn_ingest_check_set(u, (select definition from iu_core.ingest_dataset where dataset = u.dataset));
   update iu_core.ingest_upload
-     set status = 'staged',
+     set status = 'staged', staged_at = clock_timestamp(),
          changed_by = array(select distinct unnest(changed_by || array_remove(array[v_actor.actor, v_actor.via], null)))
    where upload_id = p_upload_id;
   perform iu_core.fn_ingest_recount(p_upload_id, u.reading -> 'layout' ->> 'leaf', u.line_count);

@@ -13,7 +13,7 @@ declare
   v_actor record;
   v_run uuid;
   v_summary record;
-  v_table record;
+  v_type record;
   v_settings jsonb;
 begin
   perform iu_core.require_member(iu_core.fn_ingest_upload_workspace(p_upload_id), 'review');
@@ -34,10 +34,8 @@ begin
   end if;
   v_run := iu_core.fn_command_run_start('ingest.undo', v_summary.digest, u.workspace_id, p_undone_by);
   perform set_config('search_path', 'pg_catalog, public, pg_temp', true);
-  for v_table in
-    select distinct type_order, target from pg_temp.ingest_undo where outcome = 'reversed' order by type_order desc
-  loop
-    perform iu_core.fn_ingest_undo_type(v_table.type_order, v_table.target);
+  for v_type in select * from iu_core.fn_ingest_undo_types(v_promotion) where target is not null loop
+    perform iu_core.fn_ingest_undo_type(p_upload_id, v_type);
   end loop;
   set constraints all immediate;
   update iu_core.ingest_ledger l set undo_outcome = d.outcome, undo_reason = d.reason

@@ -1,4 +1,5 @@
 /** Exports of Meta, Google and TikTok ads, as files and as their APIs give them: campaigns, ad sets, ads, figures. */
+import { dayFields } from './ads/day-fields.ts'
 import { identityFields } from './ads/identity-fields.ts'
 import { metricFields } from './ads/metric-fields.ts'
 import { defineDataset } from './declare.ts'
@@ -34,7 +35,7 @@ export const ads = defineDataset({
     google: { title: 'Google Ads' },
     tiktok: { title: 'TikTok Ads' },
   },
-  fields: { ...identityFields, ...metricFields },
+  fields: { ...identityFields, ...dayFields, ...metricFields },
   rules: [
     {
       name: 'clicks.above_impressions',

@@ -16,6 +16,13 @@ import { text } from './sql-text.ts'
 
 export type { CompileInput } from './compile/plan.ts'
 
+/**
+ * How its rows go from DuckDB to PostgreSQL. JSON has no tab and no other control character in it, so nothing is ever
+ * quoted: with commas and quotes each payload grew by an eighth, and writing it took a sixth longer.
+ */
+export const ROWS_OUT = "FORMAT csv, HEADER false, DELIMITER '\t', QUOTE '\x01', ESCAPE '\x01'"
+export const ROWS_IN = "format csv, delimiter E'\\t', quote E'\\x01'"
+
 type Layer = [name: string, expression: string][]
 
 const READERS: Record<Kind, (list: string, styles: Styles) => string> = {

@@ -2,6 +2,7 @@
  * How a file writes numbers and dates, from evidence in all of its lines: 12,50 or 31/01/2024 anywhere settles
  * what 1,234 or 01/02/2024 means everywhere.
  */
+import { BEFORE, BEHIND, SPACES } from './compile/number.ts'
 import type { HeaderMap } from './map-headers.ts'
 import { text } from './sql-text.ts'
 
@@ -19,8 +20,6 @@ export interface Evidence {
 }
 
 const NUMBERS = new Set(['integer', 'decimal', 'money', 'percent'])
-const GROUP = `'’\\s\\x{a0}\\x{202f}\\x{2009}`
-
 /** Values that only one style can have written; 1,234 and 1.234 are not among them. Signs and codes may stand around. */
 const SURE = { dot: sure('\\.', ','), comma: sure(',', '\\.') }
 /** A whole number has no decimals, so a mark before three digits groups thousands; but 12.000 may be twelve. */
@@ -31,10 +30,11 @@ function sure(decimal: string, group: string): string {
     `[0-9]+${decimal}(?:[0-9]{1,2}|[0-9]{4,})`,
     `0?${decimal}[0-9]{3}`,
     `[0-9]{4,}${decimal}[0-9]{3}`,
-    `[0-9]{1,3}(?:[${group}${GROUP}][0-9]{3})+${decimal}[0-9]+`,
+    `[0-9]{1,3}(?:${group}[0-9]{3})+${decimal}[0-9]+`,
+    `[0-9]{1,3}(?:[${SPACES}][0-9]{3})+${decimal}[0-9]+`,
     `[0-9]{1,3}(?:${group}[0-9]{3}){2,}`,
   ]
-  return `^[^0-9.,]*(?:${forms.join('|')})[^0-9.,]*$`
+  return `${BEFORE}(?:${forms.join('|')})${BEHIND}`
 }
 
 function sureWhole(group: string): string {

@@ -41,7 +41,42 @@ export function chunkSource(chunks: string[], columnCount: number): string {
   ].join(', ')
 }
 
-/** One chunk from rows already held: for repair. */
+/** The same columns out of the statement's parameter: rows already held, as `rowsText` writes them. */
+export function rowsSource(columnCount: number): string {
+  const types: Record<string, string> = { line: 'BIGINT', flaw: 'VARCHAR', extra: 'VARCHAR' }
+  for (let column = 0; column < columnCount; column++) types[`c${column}`] = 'VARCHAR'
+  const shape = duckText(JSON.stringify([types]))
+  return `(SELECT unnest(from_json(CAST($1 AS VARCHAR), ${shape}), recursive := true))`
+}
+
+/** Rows that someone typed, where a file's reader has not looked: for repair. */
+export function rowsText(
+  headers: readonly string[],
+  rows: Iterable<Pick<ChunkRow, 'line' | 'values'>>,
+): string {
+  const records: Record<string, string | number>[] = []
+  for (const { line, values } of rows) {
+    const record: Record<string, string | number> = { line, flaw: flawIn(values), extra: '' }
+    for (const column of headers.keys()) record[`c${column}`] = storable(values[column] ?? '')
+    records.push(record)
+  }
+  return JSON.stringify(records)
+}
+
+/** What no text in PostgreSQL can hold, and so what nobody may type into a cell. */
+function flawIn(values: readonly (string | null)[]): Flaw | '' {
+  if (values.some((value) => value?.includes('\0'))) return 'nul_character'
+  return values.some((value) => value !== null && /\p{Surrogate}/u.test(value)) ? 'invalid_utf8' : ''
+}
+
+function storable(value: string): string {
+  return value
+    .replaceAll('\0', '')
+    .replace(/\p{Surrogate}/gu, '\ufffd')
+    .replace(/\r\n?/g, '\n')
+}
+
+/** One chunk from rows already held. */
 export async function writeChunk(path: string, headers: string[], rows: Iterable<ChunkRow>): Promise<void> {
   await writeFile(path, blocksOf(rows, headers.length))
 }

@@ -1,6 +1,7 @@
 /** What a file is, by its bytes: names lie. What is no table at all is refused in words that say what it is. */
 import { StagedoorError } from '../../errors.ts'
 import { type Encoding, findEncoding } from './encoding.ts'
+import { findEnvelope } from './json-envelope.ts'
 import type { Format } from './reading.ts'
 
 /** First bytes, as latin1, and what they mean for the person who uploaded them. */
@@ -48,7 +49,8 @@ function formatOfText(start: Buffer, asked?: Encoding): Format {
   const zeros = bytes.length - bytes.toString('latin1').replaceAll('\0', '').length
   if (!encoding.startsWith('utf-16') && zeros > bytes.length / 4) throw unreadable('it is not a text file')
   if (/^\[\s*[{\]]/.test(text)) return 'json'
-  if (/^\{\s*["}]/.test(text)) return 'jsonl'
+  if (/^\{\s*["}]/.test(text))
+    return findEnvelope(Buffer.from(text, 'latin1')) === undefined ? 'jsonl' : 'json'
   return 'csv'
 }
 

@@ -1,5 +1,7 @@
 /** Cuts JSON lines, or the elements of a JSON array, out of buffers as they come; holds one record at most. */
 import { CR, LF, LONGEST_RECORD, QUOTE } from './csv-record.ts'
+import { unreadable } from './format.ts'
+import type { FileNote } from './reading.ts'
 
 export interface RawRecord {
   /** The physical line where it begins. */
@@ -15,7 +17,7 @@ export interface JsonSplitter {
   /** At the file's end: is the rest of it missing? */
   isCutOff(): boolean
   /** Of the whole file, at its end: is it as it should be? */
-  problem(): string | undefined
+  problem(): FileNote | undefined
 }
 
 /** The bytes of one record, gathered over buffers. */
@@ -94,7 +96,13 @@ const COMMA = 44
 const OPENING = new Set([91, 123])
 const CLOSING = new Set([93, 125])
 
-/** An element ends at a comma or bracket of the array's own level, well-formed or not: what it is, is seen later. */
+/** What stands behind the array tells whether an envelope is whole and whether there are more pages. */
+const TAIL_BYTES = 64 * 1024
+
+/**
+ * An element ends at a comma or bracket of the array's own level, well-formed or not: what it is, is seen later.
+ * `envelope` is the byte at which an array within an object begins; what stands before it is passed over.
+ */
 export class ElementSplitter implements JsonSplitter {
   readonly #gathered = new Gathered()
   #line = 1
@@ -103,8 +111,15 @@ export class ElementSplitter implements JsonSplitter {
   #escaped = false
   #begun = false
   #closed = false
-  #textBehind = false
+  #tail = ''
   #previous = 0
+  #passOver: number
+  readonly #inEnvelope: boolean
+
+  constructor(envelope?: number) {
+    this.#passOver = envelope ?? 0
+    this.#inEnvelope = envelope !== undefined
+  }
 
   push(bytes: Buffer): RawRecord[] {
     const records: RawRecord[] = []
@@ -113,6 +128,10 @@ export class ElementSplitter implements JsonSplitter {
       const byte = bytes[at]!
       if (byte === CR || (byte === LF && this.#previous !== CR)) this.#line++
       this.#previous = byte
+      if (this.#passOver > 0) {
+        this.#passOver--
+        continue
+      }
       if (this.#inString) {
         if (this.#escaped) this.#escaped = false
         else if (byte === BACKSLASH) this.#escaped = true
@@ -121,7 +140,8 @@ export class ElementSplitter implements JsonSplitter {
       }
       if (byte <= 32) continue
       if (this.#closed) {
-        this.#textBehind = true
+        const room = TAIL_BYTES - this.#tail.length
+        if (room > 0) this.#tail += bytes.toString('latin1', at, Math.min(bytes.length, at + room))
         break
       }
       const closes = CLOSING.has(byte)
@@ -150,10 +170,27 @@ export class ElementSplitter implements JsonSplitter {
   }
 
   isCutOff(): boolean {
-    return !this.#closed
+    return !this.#closed || (this.#inEnvelope && !/\}\s*$/.test(this.#tail))
   }
 
-  problem(): string | undefined {
-    return this.#textBehind ? 'There is more behind the end of the array; it was passed over' : undefined
+  problem(): FileNote | undefined {
+    if (this.#tail === '') return undefined
+    if (!this.#inEnvelope) {
+      return {
+        rule: 'file.json_array',
+        message: 'There is more behind the end of the array; it was passed over',
+      }
+    }
+    if (/^[^{]*\}\s*\{|\}\s*\}\s*\{/.test(this.#tail)) {
+      throw unreadable('it holds several answers of an API, one behind the other: upload each by itself')
+    }
+    if (!MORE_PAGES.test(this.#tail)) return undefined
+    return {
+      rule: 'file.one_page',
+      message:
+        'The file is one page of an API’s answer and says that there is another: that one is not in it',
+    }
   }
 }
+
+const MORE_PAGES = /"(?:next|nextPageToken)"\s*:\s*"[^"]/

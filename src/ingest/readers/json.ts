@@ -10,6 +10,7 @@ import { SHOWN_CHARACTERS } from './csv-record.ts'
 import { type FoundEncoding, findEncoding, utf8Buffers } from './encoding.ts'
 import { unreadable } from './format.ts'
 import { MOST_COLUMNS } from './header.ts'
+import { findEnvelope } from './json-envelope.ts'
 import { flattenJson } from './json-record.ts'
 import { ElementSplitter, type JsonSplitter, LineSplitter, type RawRecord } from './json-split.ts'
 import type { FileNote, NormalisedFile, ReadOptions } from './reading.ts'
@@ -43,7 +44,7 @@ async function normaliseJson(
   try {
     const source = await sourceOf(file, format, options)
     const { headers, notes } = await findColumns(source, options)
-    for await (const { records, bytes } of recordsOf(source, newSplitter(format), 0.5)) {
+    for await (const { records, bytes } of recordsOf(source, newSplitter(source), 0.5)) {
       options.signal?.throwIfAborted()
       for (const record of records) await writer.add(chunkLine(rowOf(record, headers), headers.length))
       options.onProgress?.({ bytes, total: source.total, lines: writer.lines })
@@ -72,6 +73,8 @@ interface Source {
   found: FoundEncoding
   total: number
   bufferBytes: number
+  /** Where the array begins that an object holds. */
+  envelope?: number | undefined
 }
 
 async function sourceOf(
@@ -83,11 +86,15 @@ async function sourceOf(
   const { bytesRead } = await file.read(start, 0, start.length, 0)
   const found = findEncoding(start.subarray(0, bytesRead), options.encoding)
   const { size } = await file.stat()
-  return { file, format, found, total: size, bufferBytes: options.bufferBytes ?? BUFFER_BYTES }
+  const source = { file, format, found, total: size, bufferBytes: options.bufferBytes ?? BUFFER_BYTES }
+  if (format === 'jsonl') return source
+  for await (const { bytes } of utf8Buffers(file, found, BUFFER_BYTES))
+    return { ...source, envelope: findEnvelope(bytes) }
+  return source
 }
 
-function newSplitter(format: 'jsonl' | 'json'): JsonSplitter {
-  return format === 'jsonl' ? new LineSplitter() : new ElementSplitter()
+function newSplitter({ format, envelope }: Source): JsonSplitter {
+  return format === 'jsonl' ? new LineSplitter() : new ElementSplitter(envelope)
 }
 
 /** Records buffer by buffer; `bytes` counts both readings as halves of one. */
@@ -113,7 +120,7 @@ async function findColumns(
   options: ReadOptions,
 ): Promise<{ headers: string[]; notes: FileNote[] }> {
   const names = new Set<string>()
-  const splitter = newSplitter(source.format)
+  const splitter = newSplitter(source)
   let lines = 0
   for await (const { records, bytes } of recordsOf(source, splitter, 0)) {
     options.signal?.throwIfAborted()
@@ -132,9 +139,9 @@ async function findColumns(
   }
   if (lines === 0) throw new StagedoorError('file_has_no_rows')
   if (names.size === 0) throw unreadable('it is neither JSON lines nor a JSON array of objects')
-  if (splitter.isCutOff()) throw unreadable('its JSON array has no end: the file was cut off')
+  if (splitter.isCutOff()) throw unreadable('its JSON has no end: the file was cut off')
   const problem = splitter.problem()
-  return { headers: [...names], notes: problem ? [{ rule: 'file.json_array', message: problem }] : [] }
+  return { headers: [...names], notes: problem ? [problem] : [] }
 }
 
 function rowOf(record: RawRecord, headers: string[]): ChunkRow {

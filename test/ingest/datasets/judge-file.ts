@@ -9,7 +9,11 @@ import { type Period, settlePeriod } from '../../../src/ingest/datasets/preamble
 import { type Evidence, profileSql, type Styles, stylesOf } from '../../../src/ingest/datasets/profile.ts'
 import { queryDuck } from '../../../src/ingest/duckdb.ts'
 import { chunkSource } from '../../../src/ingest/readers/chunks.ts'
-import { type NormalisedFile, normaliseFile, type ReadOptions } from '../../../src/ingest/readers/normalise.ts'
+import {
+  type NormalisedFile,
+  normaliseFile,
+  type ReadOptions,
+} from '../../../src/ingest/readers/normalise.ts'
 import { type Judged, judgedRow } from './judge.ts'
 
 export interface JudgedFile {

@@ -46,7 +46,17 @@ describe('numbers', () => {
   })
 
   it('of both styles in one file are read where one reading is possible', async () => {
-    const values = ['1,234.56', '1.234,56', '12,50', '0,998', '1,234', '1.234', '1 234,567', '1,23,4', '1.234.567']
+    const values = [
+      '1,234.56',
+      '1.234,56',
+      '12,50',
+      '0,998',
+      '1,234',
+      '1.234',
+      '1 234,567',
+      '1,23,4',
+      '1.234.567',
+    ]
     expect(await valuesOf({ type: 'money' }, values)).toEqual([
       1234.56,
       1234.56,
@@ -80,7 +90,10 @@ describe('numbers', () => {
     expect(odd).toMatchObject({ status: 'invalid', rules: ['number.style'], values: { value: null } })
     expect(odd?.errors[0]?.suggestion).toContain('1250')
     expect(odd?.errors[0]?.suggestion).toContain('12.50')
-    expect(await valuesOf({ type: 'integer' }, ['1,234', '1.234'], { styles })).toEqual([1234, 'number.style'])
+    expect(await valuesOf({ type: 'integer' }, ['1,234', '1.234'], { styles })).toEqual([
+      1234,
+      'number.style',
+    ])
   })
 
   it('lose signs and codes of currencies, and keep their sign', async () => {

@@ -74,10 +74,12 @@ describe('JSON arrays', () => {
     }
   })
 
-  it('that are cut off say so, and half an element is flawed', async () => {
-    const file = await readBack('[{"a":1},{"a":2},{"a"')
-    expect(file.rows.map((row) => row.flaw)).toEqual(['', '', 'not_json'])
-    expect(file.notes).toMatchObject([{ rule: 'file.json_array' }])
+  it('that are cut off are refused: nobody knows how much is missing', async () => {
+    await expect(readBack('[{"a":1},{"a":2},{"a"')).rejects.toMatchObject({
+      code: 'file_unreadable',
+      message: expect.stringContaining('cut off'),
+    })
+    await expect(readBack('[{"a":1},{"a":2}')).rejects.toMatchObject({ code: 'file_unreadable' })
   })
 
   it('without an element, or with none that is an object, are refused', async () => {
@@ -89,5 +91,47 @@ describe('JSON arrays', () => {
     await expect(readBack('[{"a":1},{"a":2}]', { maxLines: 1 })).rejects.toMatchObject({
       code: 'upload_too_many_lines',
     })
+  })
+})
+
+describe('answers of an API', () => {
+  const page =
+    '{"code":0,"request_id":"x]\\"[",\n "data":[{"a":"1"},\n{"a":"2","b":[{"c":1}]}],"paging":{"cursors":{"after":"x"}}}\n'
+
+  it('are read as the records in their envelope, wherever the buffers end', async () => {
+    for (const bufferBytes of [1, 3, 4096]) {
+      const file = await readBack(page, { bufferBytes })
+      expect(file).toMatchObject({ format: 'json', headers: ['a', 'b'], lines: 2, notes: [] })
+      expect(file.rows.map((row) => [row.line, row.flaw, ...row.values])).toEqual([
+        [2, '', '1', ''],
+        [3, '', '2', '[{"c":1}]'],
+      ])
+    }
+    for (const text of [
+      '{"results":[{"a":"1"}],"fieldMask":"a"}',
+      '{"code":0,"data":{"page_info":{"page":1},"list":[{"a":"1"}]}}',
+      '{"paging":{"next":null},"data":[{"a":"1"}]}',
+    ]) {
+      expect((await readBack(text)).rows.map(({ values }) => values)).toEqual([['1']])
+    }
+  })
+
+  it('that are one page of several say so', async () => {
+    for (const more of ['"paging":{"next":"https://example.com/2"}', '"nextPageToken":"CJ"'])
+      expect((await readBack(`{"data":[{"a":1}],${more}}`)).notes).toMatchObject([{ rule: 'file.one_page' }])
+    expect((await readBack('{"data":[{"a":1}],"paging":{"previous":"x"}}')).notes).toEqual([])
+  })
+
+  it('without records, cut off or one behind the other are refused', async () => {
+    await expect(readBack('{"data":[],"paging":{}}')).rejects.toMatchObject({ code: 'file_has_no_rows' })
+    await expect(readBack('{"data":[{"a":1}],"pag')).rejects.toMatchObject({ code: 'file_unreadable' })
+    await expect(readBack('{"data":[{"a":1}]}\n{"data":[{"a":2}]}')).rejects.toMatchObject({
+      code: 'file_unreadable',
+    })
+  })
+
+  it('are no envelopes where data is a value of each line', async () => {
+    const file = await readBack('{"a":1,"data":[1,2]}\n{"a":2,"data":[]}\n')
+    expect(file).toMatchObject({ format: 'jsonl', headers: ['a', 'data'], lines: 2 })
   })
 })

@@ -7,6 +7,7 @@ import { Actions } from './actions.tsx'
 import { DecisionFacts } from './decision-facts.tsx'
 import { ModeChoice } from './mode-choice.tsx'
 import { whatHappens } from './what-happens.ts'
+import './decision.css'
 
 interface Props {
   readonly upload: UploadDetail

@@ -103,13 +103,13 @@ function Stays({ plan, all }: { plan: UndoPlan; all: number }) {
             </tr>
           </thead>
           <tbody>
-            {plan.stays.map((row) => (
+            {keptFirst(plan.stays).map((row) => (
               <tr key={`${row.row_type} ${row.line}`}>
                 <td className="muted">{count(row.line)}</td>
                 <td>
                   <code>{row.target.replace(/^public\./, '')}</code>{' '}
                   <span className="tiny">
-                    {Object.values(row.target_key)
+                    {Object.values(row.target_key ?? {})
                       .map((value) => (isId(value) ? shortId(String(value)) : textOf(value)))
                       .join(' · ')}
                   </span>
@@ -124,4 +124,9 @@ function Stays({ plan, all }: { plan: UndoPlan; all: number }) {
       </div>
     </>
   )
+}
+
+/** A row that was edited is why those above it must stay. */
+function keptFirst(stays: UndoPlan['stays']): UndoPlan['stays'] {
+  return [...stays].sort((a, b) => Number(b.outcome === 'kept') - Number(a.outcome === 'kept'))
 }

@@ -15,16 +15,19 @@ export interface Found {
   readonly names: readonly string[]
   /** Those that hold an old and a new value, and so need the room of two. */
   readonly changed: ReadonlySet<string>
+  readonly figures: ReadonlySet<string>
 }
 
 export function columnsIn(pages: Pages<PlanRow>, fields: readonly string[]): Found {
   const changed = new Map<string, number>()
   const written = new Set<string>()
+  const figures = new Set<string>()
   for (let index = 0; index < Math.min(SAMPLE, pages.count); index += 1) {
     const row = pages.at(index)
     for (const name of row?.changed ?? []) changed.set(name, (changed.get(name) ?? 0) + 1)
     for (const [name, value] of Object.entries(row?.after ?? {})) {
       const key = row?.target_key !== null && name in (row?.target_key ?? {})
+      if (typeof value === 'number') figures.add(name)
       if (!key && value !== null && !isId(value) && name !== 'platform') written.add(name)
     }
   }
@@ -34,7 +37,7 @@ export function columnsIn(pages: Pages<PlanRow>, fields: readonly string[]): Fou
   }
   const rest = [...written].filter((name) => !changed.has(name))
   const inOrder = (some: Iterable<string>) => [...some].sort((a, b) => place(a) - place(b))
-  return { names: [...inOrder(changed.keys()), ...inOrder(rest)], changed: new Set(changed.keys()) }
+  return { names: [...inOrder(changed.keys()), ...inOrder(rest)], changed: new Set(changed.keys()), figures }
 }
 
 const ACTION: Column<PlanRow> = {
@@ -46,7 +49,7 @@ const ACTION: Column<PlanRow> = {
 
 /** `mixed`: rows with different actions stand beneath each other. */
 export function planColumns(
-  { names, changed }: Found,
+  { names, changed, figures }: Found,
   fields: readonly string[],
   mixed: boolean,
 ): Column<PlanRow>[] {
@@ -71,7 +74,7 @@ export function planColumns(
         id: `column-${name}`,
         header: name,
         size: changed.has(name) ? 168 : 112,
-        meta: { figures: true, grow: 1 },
+        meta: { figures: figures.has(name), grow: 1 },
         cell: ({ row }) => <Change row={row.original} column={name} />,
       }),
     ),

@@ -64,10 +64,20 @@ export function choiceSql(field: Field, at: FieldColumns): FieldSql {
     ],
     plain: `${found} IS NOT NULL`,
     plainValue: found,
-    value: again,
+    value:
+      field.type === 'enum' && severity === 'warning' ? `coalesce(${again}, ${asWritten(cleaned)})` : again,
     problem: `CASE WHEN ${again} IS NULL AND ${unlessNothing(cleaned)} IS NOT NULL THEN ${problem} END`,
-    json: field.type === 'boolean' ? 'raw' : 'quoted',
+    json: field.type === 'boolean' ? 'raw' : field.type === 'enum' ? 'escaped' : 'quoted',
   }
+}
+
+/**
+ * A value that nobody has declared and that only warns is kept as it is written. As NULL it would overwrite what an
+ * earlier upload stored, since a promotion writes every field that the file has; a new status of the platform is
+ * worth more than none.
+ */
+function asWritten(cleaned: string): string {
+  return `lower(${unlessNothing(cleaned)})`
 }
 
 /** Two constant lists: a CASE with a hundred branches would hold two vectors for each of them. */

@@ -5,17 +5,15 @@ import type { Styles } from '../profile.ts'
 import { matches, replaced, text } from '../sql-text.ts'
 import { type FieldColumns, type FieldSql, findingOf, withMembers, withoutZeros } from './field-sql.ts'
 
-const SPACES = `'’\\s\\x{a0}\\x{202f}\\x{2009}`
+export const SPACES = `'’\\s\\x{a0}\\x{202f}\\x{2009}`
 const BLANK = '[\\s\\x{a0}\\x{202f}]*'
 const CURRENCY = `(?:[A-Za-z]{1,3}\\$|\\p{Sc}|[A-Z]{3}|zł|Kč|kr\\.?|Fr\\.?|đ|VNĐ)?`
 const SIGN = '([-+−–])?'
 
 /** Sign, currency and percent sign may stand before or behind. */
-const AMOUNT = [
-  `^(\\()?\\s*${SIGN}\\s*${CURRENCY}${BLANK}${SIGN}\\s*`,
-  `([0-9][0-9.,${SPACES}]*|[.,][0-9]+)([eE][-+]?[0-9]{1,3})?`,
-  `${BLANK}(-)?\\s*(%)?${BLANK}${CURRENCY}\\s*\\)?$`,
-].join('')
+export const BEFORE = `^(\\()?\\s*${SIGN}\\s*${CURRENCY}${BLANK}${SIGN}\\s*`
+export const BEHIND = `${BLANK}(-)?\\s*(%)?${BLANK}${CURRENCY}\\s*\\)?$`
+const AMOUNT = `${BEFORE}([0-9][0-9.,${SPACES}]*|[.,][0-9]+)([eE][-+]?[0-9]{1,3})?${BEHIND}`
 const GROUPS = `['open', 's1', 's2', 'body', 'exponent', 's3', 'percent']`
 
 interface Marks {
@@ -148,12 +146,14 @@ function shifted(number: string, places: number): string {
   return `rtrim(rtrim(concat(${sign}, left(${whole}, -${places}), '.', right(${whole}, ${places}), split_part(${number}, '.', 2)), '0'), '.')`
 }
 
+/** Thousands are set apart by one sign throughout: 1 234,567 has a decimal comma. */
 function readable(body: string, { decimal, group }: Marks): string {
-  const separator = `[${group}${SPACES}]`
   const forms = [
     `[0-9]+(?:${decimal}[0-9]*)?`,
     `${decimal}[0-9]+`,
-    `[1-9][0-9]{0,2}(?:${separator}[0-9]{3})+(?:${decimal}[0-9]*)?`,
+    ...[group, `[${SPACES}]`].map(
+      (separator) => `[1-9][0-9]{0,2}(?:${separator}[0-9]{3})+(?:${decimal}[0-9]*)?`,
+    ),
     ...(group === ',' ? [`[0-9]{1,2}(?:,[0-9]{2})+,[0-9]{3}(?:${decimal}[0-9]*)?`] : []),
   ]
   return matches(body, forms.join('|'))

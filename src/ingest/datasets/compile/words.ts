@@ -18,7 +18,8 @@ export const WORDS: Readonly<Record<string, Words>> = {
     suggestion: 'Write it without separators between thousands.',
   },
   'number.ambiguous': {
-    message: 'The file does not settle whether decimals follow a point or a comma, so this reads in two ways.',
+    message:
+      'The file does not settle whether decimals follow a point or a comma, so this reads in two ways.',
     suggestion: 'Say which one it is when you upload the file, or repair the line.',
   },
   'number.overflow': {
