@@ -52,12 +52,16 @@ it('is tested on every table that has a workspace', async () => {
       where a.attname = 'workspace_id' and c.relkind in ('r', 'p') and not c.relispartition`,
   )
   const known = Object.keys(TABLES).map((table) => table.replace('public.', ''))
-  // Rows of the mapping are rights, not data: only back-end code sees them. Records are in test/staging/wall-tables.
+  // Rows of the mapping are rights, not data: only back-end code sees them. Records are in test/staging/wall-tables,
+  // uploads and what belongs to them in test/ingest/wall.
   expect(rows.map((row) => row.name).sort()).toEqual(
     [
       ...known.filter((name) => name !== 'workspaces'),
       'iu_core.workspace_member_role',
       'iu_core.iu_staging_record',
+      ...['upload', 'mapping', 'cursor', 'limit'].map((name) => `iu_core.ingest_${name}`),
+      'staging_rows',
+      'staging_id_resolution',
     ].sort(),
   )
 })

@@ -8,6 +8,7 @@ import {
   duckText,
   keepDuckFilesIn,
   queryDuck,
+  queryPrepared,
   runDuck,
 } from '../../src/ingest/duckdb.ts'
 
@@ -59,5 +60,18 @@ describe('DuckDB in this process', () => {
     await closeDuck()
     expect(readdirSync(folder)).toEqual([])
     expect(await queryDuck('SELECT 1 AS one')).toEqual([{ one: 1 }])
+  })
+
+  it('answers statements that it has planned before, more of them than it keeps, all at once', async () => {
+    const asked = Array.from({ length: 60 }, (_, at) => ({
+      sql: `SELECT $1 || '${at % 12}' AS said`,
+      text: `t${at} `,
+    }))
+    const answers = await Promise.all(
+      asked.map(({ sql, text }) => queryPrepared<{ said: string }>(sql, text)),
+    )
+    expect(answers.map((rows) => rows[0]!.said)).toEqual(asked.map(({ text }, at) => `${text}${at % 12}`))
+    await expect(queryPrepared('SELECT nothing($1)', '')).rejects.toThrow()
+    await expect(queryPrepared('SELECT nothing($1)', '')).rejects.toThrow()
   })
 })

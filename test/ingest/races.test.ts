@@ -88,7 +88,12 @@ const EDITS: [string, string, ReturnType<typeof line>[]][] = [
 
 /** One row to be updated, one to be inserted, one parent unchanged and one new. */
 async function planOver(code: string): Promise<Planned> {
-  await trial.promoted([line('spare')]).catch(() => undefined)
+  await db.owner(`insert into trial_groups (client_id, code) values ($1, 'spare') on conflict do nothing`, [
+    trial.client,
+  ])
+  await db.owner(
+    `delete from trial_figures where group_id = (select id from trial_groups where code = 'spare')`,
+  )
   await trial.promoted([line(code)])
   return trial.stagePlanned([line(code, 2), { ...line(code, 3), day: '2026-11-02' }, line(`${code}-new`)])
 }

@@ -36,6 +36,7 @@ export const TRIAL: Dataset = {
   title: 'Trial',
   version: 1,
   platforms: { file: { title: 'File' } },
+  uploads: 'public.data_uploads',
   client: { table: 'public.clients', id: 'id', workspace: 'workspace_id', name: 'name' },
   fields: {
     group_code: { type: 'id', aliases: { any: ['Group'] } },
@@ -156,6 +157,8 @@ export interface TrialIngest extends TestIngest {
     mode?: 'STRICT' | 'LENIENT',
   ): Promise<Planned>
   promote(plan: Planned): Promise<Record<string, unknown>>
+  /** Handed in by the operator, approved by the reviewer with every box ticked. */
+  approved(plan: Planned): Promise<void>
   undo(upload: string, digest?: string): Promise<{ undo_totals: Record<string, Record<string, number>> }>
   promoted(
     lines: readonly StagedLine[],
@@ -209,6 +212,20 @@ export function useTrial(db: TestDatabase, settings: { approval?: boolean } = {}
         [plan.upload_id, plan.digest],
       )
       return row!
+    },
+    async approved({ upload_id, digest }: Planned) {
+      await ingest.service('select iu_core.fn_ingest_submit($1, $2, $3)', [
+        upload_id,
+        digest,
+        ingest.operator.userId,
+      ])
+      await db.as(ingest.reviewer, async (client) =>
+        client.query('select iu_core.fn_ingest_approve($1, $2, $3)', [
+          upload_id,
+          digest,
+          await boxes(db, upload_id),
+        ]),
+      )
     },
     async promoted(lines: readonly StagedLine[], options: StageOptions = {}, mode = 'STRICT' as const) {
       const plan = await trial.stagePlanned(lines, options, mode)
@@ -326,4 +343,15 @@ export function identities(dataset: Dataset, rowTypes: string[], fields: string[
 
 export function sha256(value: string): string {
   return createHash('sha256').update(value).digest('hex')
+}
+
+/** The ids of what a reviewer must have looked at. */
+export async function boxes(db: TestDatabase, upload: string): Promise<string[]> {
+  const [plan] = await db.owner<{ left_out: boolean }>(
+    `select u.invalid_count > 0 or exists (select from iu_core.ingest_plan_row p
+                                            where p.upload_id = u.upload_id and p.action = 'refused') as left_out
+       from iu_core.ingest_upload u where upload_id = $1`,
+    [upload],
+  )
+  return plan!.left_out ? ['changes', 'left_out'] : ['changes']
 }

@@ -36,8 +36,6 @@ export function compileSelect(input: CompileInput): string {
   const plan = planFields(input)
   const { suspect, gathered } = findingsOf(plan)
   const layers: Layer[] = [
-    // First, so that columns of no field end here: each would take 32 KB in every layer above.
-    [['raw', rawPayload(input.map.headers)]],
     [['damaged', damagedColumns()]],
     rememberedCells(plan),
     ...firstLayers(plan),
@@ -63,7 +61,14 @@ export function compileSelect(input: CompileInput): string {
   CASE WHEN is_total THEN 'skipped' WHEN errors <> '' THEN 'invalid' ELSE 'valid' END AS validation_status,
   CASE WHEN errors = '' THEN '[]' ELSE concat('[', errors, ']') END AS validation_errors,
   CASE WHEN warnings = '' THEN '[]' ELSE concat('[', warnings, ']') END AS validation_warnings
-FROM ${layered(input.source, layers)}`
+FROM ${layered(cells(plan), layers)}`
+}
+
+/** Columns of no field end here: in every layer above each would be bound again and take 32 KB. */
+function cells({ input, fields }: Plan): string {
+  const used = new Set([0, ...fields.flatMap(({ mapped }) => [mapped.column, ...mapped.duplicates])])
+  const columns = [...used].map((column) => `c${column}`)
+  return `(SELECT line, flaw, extra, ${columns.join(', ')}, ${rawPayload(input.map.headers)} AS raw\nFROM ${input.source})`
 }
 
 /** Subqueries rather than WITH: nothing is materialised, so a statement holds one vector of rows at a time. */

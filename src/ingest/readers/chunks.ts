@@ -1,10 +1,11 @@
 /**
  * Chunks: the one form in which every file reaches DuckDB. UTF-8 CSV without a header, every field quoted, `\n`
- * line ends; columns line, flaw, extra, c0 … cN-1.
+ * line ends; columns line, flaw, extra, c0 … cN-1, and the payload before c0 where they are many.
  */
 import { type FileHandle, open, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { duckText } from '../duckdb.ts'
+import { addRawColumn, hasRawColumn, rawKeys, rawText } from './raw-payload.ts'
 
 /** What is wrong with a record before anyone looks at its values. */
 export type Flaw =
@@ -27,25 +28,36 @@ export interface ChunkRow {
 /** A record of 1 MiB may double when its quotes are doubled, and every field gains quotes and a comma. */
 const LONGEST_LINE = 8 * 1024 * 1024
 
+/**
+ * DuckDB holds what it writes for a chunk, several times over and beside its memory limit: chunks of long lines have
+ * fewer of them (20,000 lines of 500 columns in chunks of 16 MB: 700 MB resident, of 2 MB: 300 MB).
+ */
+const LONG_LINE = 1024
+const MOST_BYTES_OF_LONG_LINES = 2 * 1024 * 1024
+
 /** Written at once: a call for every row would cost more than the row. */
 const BLOCK_CHARACTERS = 256 * 1024
 
 /** The DuckDB table function over chunks, one or many. */
 export function chunkSource(chunks: string[], columnCount: number): string {
-  const columns = ["line: 'BIGINT'", "flaw: 'VARCHAR'", "extra: 'VARCHAR'"]
-  for (let column = 0; column < columnCount; column++) columns.push(`c${column}: 'VARCHAR'`)
+  const columns = Object.entries(columnTypes(columnCount)).map(([name, type]) => `${name}: '${type}'`)
   return [
     `read_csv([${chunks.map(duckText).join(', ')}], auto_detect = false, header = false, delim = ',', quote = '"'`,
     `escape = '"', new_line = '\\n', allow_quoted_nulls = false, strict_mode = true, parallel = false`,
-    `max_line_size = ${LONGEST_LINE}, buffer_size = ${2 * LONGEST_LINE}, columns = {${columns.join(', ')}})`,
+    `max_line_size = ${LONGEST_LINE}, buffer_size = ${LONGEST_LINE}, columns = {${columns.join(', ')}})`,
   ].join(', ')
+}
+
+function columnTypes(columnCount: number): Record<string, string> {
+  const types: Record<string, string> = { line: 'BIGINT', flaw: 'VARCHAR', extra: 'VARCHAR' }
+  if (hasRawColumn(columnCount)) types.raw = 'VARCHAR'
+  for (let column = 0; column < columnCount; column++) types[`c${column}`] = 'VARCHAR'
+  return types
 }
 
 /** The same columns out of the statement's parameter: rows already held, as `rowsText` writes them. */
 export function rowsSource(columnCount: number): string {
-  const types: Record<string, string> = { line: 'BIGINT', flaw: 'VARCHAR', extra: 'VARCHAR' }
-  for (let column = 0; column < columnCount; column++) types[`c${column}`] = 'VARCHAR'
-  const shape = duckText(JSON.stringify([types]))
+  const shape = duckText(JSON.stringify([columnTypes(columnCount)]))
   return `(SELECT unnest(from_json(CAST($1 AS VARCHAR), ${shape}), recursive := true))`
 }
 
@@ -54,17 +66,20 @@ export function rowsText(
   headers: readonly string[],
   rows: Iterable<Pick<ChunkRow, 'line' | 'values'>>,
 ): string {
+  const keys = rawKeys(headers)
   const records: Record<string, string | number>[] = []
   for (const { line, values } of rows) {
+    const cells = keys.map((_, column) => storable(values[column] ?? ''))
     const record: Record<string, string | number> = { line, flaw: flawIn(values), extra: '' }
-    for (const column of headers.keys()) record[`c${column}`] = storable(values[column] ?? '')
+    if (hasRawColumn(keys.length)) record.raw = rawText(keys, cells)
+    for (const [column, cell] of cells.entries()) record[`c${column}`] = cell
     records.push(record)
   }
   return JSON.stringify(records)
 }
 
 /** What no text in PostgreSQL can hold, and so what nobody may type into a cell. */
-function flawIn(values: readonly (string | null)[]): Flaw | '' {
+export function flawIn(values: readonly (string | null)[]): Flaw | '' {
   if (values.some((value) => value?.includes('\0'))) return 'nul_character'
   return values.some((value) => value !== null && /\p{Surrogate}/u.test(value)) ? 'invalid_utf8' : ''
 }
@@ -79,6 +94,7 @@ function storable(value: string): string {
 /** One chunk from rows already held. */
 export async function writeChunk(path: string, headers: string[], rows: Iterable<ChunkRow>): Promise<void> {
   await writeFile(path, blocksOf(rows, headers.length))
+  await addRawColumn([path], headers)
 }
 
 function* blocksOf(rows: Iterable<ChunkRow>, columns: number): Generator<string> {
@@ -114,6 +130,7 @@ export class ChunkWriter {
   readonly #folder: string
   readonly #perChunk: number
   #inChunk = 0
+  #bytesInChunk = 0
   #file: FileHandle | undefined
   #pending: string[] = []
   #pendingSize = 0
@@ -138,7 +155,9 @@ export class ChunkWriter {
     }
     this.lines += records
     this.#inChunk += records
-    if (this.#inChunk >= this.#perChunk) await this.#closeFile()
+    this.#bytesInChunk += bytes.length
+    const isHeavy = this.#bytesInChunk > Math.max(MOST_BYTES_OF_LONG_LINES, LONG_LINE * this.#inChunk)
+    if (this.#inChunk >= this.#perChunk || isHeavy) await this.#closeFile()
   }
 
   /** One record's line, gathered with others before it is written. */
@@ -177,6 +196,7 @@ export class ChunkWriter {
     const file = this.#file
     this.#file = undefined
     this.#inChunk = 0
+    this.#bytesInChunk = 0
     await file?.close()
   }
 }

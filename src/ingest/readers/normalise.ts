@@ -4,6 +4,7 @@ import { normaliseCsv } from './csv.ts'
 import { findFormat } from './format.ts'
 import { normaliseJsonArray, normaliseJsonLines } from './json.ts'
 import { normaliseParquet } from './parquet.ts'
+import { addRawColumn } from './raw-payload.ts'
 import type { Format, NormalisedFile, ReadOptions } from './reading.ts'
 
 import { normaliseXlsx } from './xlsx.ts'
@@ -28,7 +29,9 @@ export async function normaliseFile(
 ): Promise<NormalisedFile> {
   // Also with a format given: a PDF stays unreadable whatever the uploader calls it.
   const found = findFormat(await readStart(path), options.encoding)
-  return READERS[options.format ?? found](path, folder, options)
+  const file = await READERS[options.format ?? found](path, folder, options)
+  await addRawColumn(file.chunks, file.headers)
+  return file
 }
 
 async function readStart(path: string): Promise<Buffer> {

@@ -5,29 +5,35 @@ import { StagedoorError } from '../../errors.ts'
 import { duckName, duckText, queryDuck, runDuck } from '../duckdb.ts'
 import { LONGEST_RECORD, SHOWN_CHARACTERS } from './csv-record.ts'
 import { unreadable } from './format.ts'
-import { headerNames } from './header.ts'
+import { headerNames, MOST_COLUMNS } from './header.ts'
 import type { NormalisedFile, ReadOptions } from './reading.ts'
 
+/** A column of the chunks: a column of the file, or a member of a struct in it. */
 interface Column {
-  column_name: string
-  column_type: string
+  name: string
+  type: string
+  /** SQL of its value. */
+  value: string
 }
+
+/** Every vector of a column takes 32 KB, at each step of turning it into text: wide files have shorter chunks. */
+const MOST_CELLS_IN_CHUNK = 1_000_000
+const DEEPEST = 50
+const STRUCT = /^STRUCT\(.*\)$/s
 
 export async function normaliseParquet(
   path: string,
   folder: string,
   options: ReadOptions,
 ): Promise<NormalisedFile> {
-  // Older writers do not say which of their bytes are text.
-  const source = `read_parquet(${duckText(path)}, binary_as_string = true, file_row_number = true)`
-  const { columns, lines } = await describe(path, source)
+  const { columns, lines, source } = await describe(path)
   if (lines === 0) throw new StagedoorError('file_has_no_rows')
   if (options.maxLines !== undefined && lines > options.maxLines) {
     throw new StagedoorError('upload_too_many_lines', { limit: options.maxLines })
   }
-  const headers = headerNames(columns.map((column) => column.column_name))
+  const headers = headerNames(columns.map(({ name }) => name))
   const total = (await stat(path)).size
-  const perChunk = options.chunkLines ?? 20_000
+  const perChunk = Math.min(options.chunkLines ?? 20_000, Math.ceil(MOST_CELLS_IN_CHUNK / columns.length))
   const chunks: string[] = []
   for (let from = 0; from < lines; from += perChunk) {
     options.signal?.throwIfAborted()
@@ -50,33 +56,80 @@ export async function normaliseParquet(
   }
 }
 
-async function describe(path: string, source: string): Promise<{ columns: Column[]; lines: number }> {
+async function describe(path: string): Promise<{ columns: Column[]; lines: number; source: string }> {
+  // Older writers do not say which of their bytes are text.
+  const file = `read_parquet(${duckText(path)}, binary_as_string = true)`
   try {
-    const columns = await queryDuck<Column>(`DESCRIBE SELECT * EXCLUDE (file_row_number) FROM ${source}`)
+    const columns = (await describeSelect(`SELECT * FROM ${file}`)).map(({ name, type }) => ({
+      name,
+      type,
+      value: duckName(name),
+    }))
     const [counted] = await queryDuck<{ lines: string }>(
       `SELECT sum(num_rows)::BIGINT AS lines FROM parquet_file_metadata(${duckText(path)})`,
     )
-    return { columns, lines: Number(counted?.lines ?? 0) }
+    return {
+      columns: await flattened(columns, file, 0),
+      lines: Number(counted?.lines ?? 0),
+      source: numbered(path, columns),
+    }
   } catch (error) {
+    if (error instanceof StagedoorError) throw error
     throw unreadable('it is a damaged or incomplete Parquet file', error)
   }
 }
 
+/** The records with their number, from 0, as `stagedoor_record`. */
+function numbered(path: string, columns: Column[]): string {
+  const taken = columns.some(({ name }) => name.toLowerCase() === 'file_row_number')
+  const read = (option: string) => `read_parquet(${duckText(path)}, binary_as_string = true${option})`
+  // DuckDB refuses to number a file that has a column of that name; counting takes longer, because nothing is skipped.
+  return taken
+    ? `(SELECT *, row_number() OVER () - 1 AS stagedoor_record FROM ${read('')})`
+    : `(SELECT *, file_row_number AS stagedoor_record FROM ${read(', file_row_number = true')})`
+}
+
+async function describeSelect(select: string): Promise<{ name: string; type: string }[]> {
+  const rows = await queryDuck<{ column_name: string; column_type: string }>(`DESCRIBE ${select}`)
+  return rows.map(({ column_name, column_type }) => ({ name: column_name, type: column_type }))
+}
+
+/** Structs become dotted names, as objects in JSON do; lists and maps stay JSON. */
+async function flattened(columns: Column[], file: string, depth: number): Promise<Column[]> {
+  const flat: Column[] = []
+  for (const column of columns) {
+    if (!STRUCT.test(column.type) || depth >= DEEPEST) {
+      flat.push(column)
+      continue
+    }
+    const members = (await describeSelect(`SELECT unnest(${column.value}) FROM ${file}`)).map(
+      ({ name, type }) => ({
+        name: `${column.name}.${name}`,
+        type,
+        value: `struct_extract(${column.value}, ${duckText(name)})`,
+      }),
+    )
+    flat.push(...(await flattened(members, file, depth + 1)))
+    if (flat.length > MOST_COLUMNS) throw unreadable(`it has more than ${MOST_COLUMNS} columns`)
+  }
+  return flat
+}
+
 async function writeRows(columns: Column[], source: string, from: number, count: number, chunk: string) {
   const texts = columns.map((column, index) => `${asText(column)} AS c${index}`).join(', ')
-  const nul = columns.map((_, index) => `contains(c${index}, chr(0))`).join(' OR ')
+  const nul = columns.flatMap((column, index) => (holdsText(column) ? `contains(c${index}, chr(0))` : []))
   const tooLong = `${columns.map((_, index) => `strlen(c${index})`).join(' + ')} > ${LONGEST_RECORD}`
   const clean = columns.map(
-    (_, index) => `CASE WHEN ${tooLong} THEN left(c${index}, ${SHOWN_CHARACTERS}) ELSE c${index} END`,
+    (_, index) => `CASE WHEN too_long THEN left(c${index}, ${SHOWN_CHARACTERS}) ELSE c${index} END`,
   )
   const sql = `
     COPY (
-      SELECT line, CASE WHEN ${tooLong} THEN 'line_too_long' WHEN ${nul} THEN 'nul_character' ELSE '' END, '',
-        ${clean.map(asChunkText).join(', ')}
-      FROM (
-        SELECT file_row_number + 1 AS line, ${texts} FROM ${source}
-        WHERE file_row_number >= ${from} AND file_row_number < ${from + count}
-      )
+      SELECT line, CASE WHEN too_long THEN 'line_too_long' WHEN ${nul.join(' OR ') || 'false'} THEN 'nul_character' ELSE '' END, '',
+        ${clean.map((value, index) => (holdsText(columns[index]!) ? asChunkText(value) : value)).join(', ')}
+      FROM (SELECT *, ${tooLong} AS too_long FROM (
+        SELECT stagedoor_record + 1 AS line, ${texts} FROM ${source}
+        WHERE stagedoor_record >= ${from} AND stagedoor_record < ${from + count}
+      ))
     ) TO ${duckText(chunk)} (FORMAT csv, HEADER false, FORCE_QUOTE *, DELIMITER ',', QUOTE '"', ESCAPE '"')`
   try {
     await runDuck(sql)
@@ -90,13 +143,18 @@ function asChunkText(value: string): string {
   return `replace(replace(replace(${value}, chr(0), ''), chr(13) || chr(10), chr(10)), chr(13), chr(10))`
 }
 
-function asText({ column_name, column_type }: Column): string {
-  const column = duckName(column_name)
-  const zone = column_type === 'TIMESTAMP WITH TIME ZONE' ? 'Z' : ''
-  if (column_type.startsWith('TIMESTAMP')) {
-    const fraction = `CASE WHEN microsecond(${column}) % 1000000 = 0 THEN '' ELSE strftime(${column}, '.%f') END`
-    return `coalesce(strftime(${column}, '%Y-%m-%dT%H:%M:%S') || ${fraction} || '${zone}', '')`
+function holdsText({ type }: Column): boolean {
+  return !/^(?:U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|DECIMAL.*|FLOAT|DOUBLE|DATE|TIME.*|BOOLEAN|UUID)$/.test(
+    type,
+  )
+}
+
+function asText({ value, type }: Column): string {
+  const zone = type === 'TIMESTAMP WITH TIME ZONE' ? 'Z' : ''
+  if (type.startsWith('TIMESTAMP') && !type.endsWith(']')) {
+    const fraction = `CASE WHEN microsecond(${value}) % 1000000 = 0 THEN '' ELSE strftime(${value}, '.%f') END`
+    return `coalesce(strftime(${value}, '%Y-%m-%dT%H:%M:%S') || ${fraction} || '${zone}', '')`
   }
-  const nested = /^(STRUCT|MAP|UNION)\(|\[\d*\]$/.test(column_type)
-  return `coalesce(${nested ? `to_json(${column})` : column}::VARCHAR, '')`
+  const nested = /^(STRUCT|MAP|UNION)\(|\[\d*\]$/.test(type)
+  return `coalesce(${nested ? `to_json(${value})` : value}::VARCHAR, '')`
 }

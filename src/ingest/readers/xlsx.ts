@@ -1,6 +1,6 @@
 /** A sheet of an Excel workbook as chunks. The sheet is streamed; only the texts that its cells share are held. */
 import { StagedoorError } from '../../errors.ts'
-import { type ChunkRow, ChunkWriter, chunkLine } from './chunks.ts'
+import { type ChunkRow, ChunkWriter, chunkLine, flawIn } from './chunks.ts'
 import { LONGEST_RECORD, SHOWN_CHARACTERS } from './csv-record.ts'
 import { unreadable } from './format.ts'
 import { findHeader, headerNames, trailingBlanks } from './header.ts'
@@ -123,7 +123,8 @@ function asChunkRow({ line, fields }: SheetRow, columns: number): ChunkRow {
     return { line, flaw: 'line_too_long', values: fields.map((field) => field.slice(0, SHOWN_CHARACTERS)) }
   }
   const extra = withoutTrailingBlanks(fields.slice(columns))
-  return { line, flaw: extra.length > 0 ? 'too_many_fields' : '', extra, values: fields }
+  // `_x0000_` in a cell says what XML itself cannot.
+  return { line, flaw: extra.length > 0 ? 'too_many_fields' : flawIn(fields), extra, values: fields }
 }
 
 function withoutTrailingBlanks(fields: string[]): string[] {

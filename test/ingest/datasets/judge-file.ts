@@ -29,6 +29,7 @@ export async function judgeFile(
   platform: string,
   path: string,
   options: ReadOptions = {},
+  told?: Styles,
 ): Promise<JudgedFile> {
   const folder = mkdtempSync(join(tmpdir(), 'stagedoor-file-'))
   try {
@@ -38,7 +39,7 @@ export async function judgeFile(
     const period = settlePeriod(dataset, map, file.preamble)
     const source = chunkSource(file.chunks, file.headers.length)
     const [evidence] = await queryDuck<Evidence & Record<string, unknown>>(profileSql(map, source))
-    const styles = stylesOf(evidence!, file.delimiter)
+    const styles = told ?? stylesOf(evidence!, file.delimiter)
     const upload = { workspace_id: 'w', client_id: null, upload_id: 'u' }
     const sql = compileSelect({ dataset, platform, map, styles, source, upload, preamblePeriod: period })
     const rows = (await queryDuck(sql)).map((row) => ({ line: Number(row.row_number), ...judgedRow(row) }))

@@ -17,15 +17,17 @@ async function parquet(select: string): Promise<Buffer> {
 }
 
 describe('Parquet', () => {
-  it('comes back as text: dates in ISO, decimals exact, large ids whole, nested values as JSON', async () => {
+  it('comes back as text: dates in ISO, decimals exact, large ids whole, structs as dotted names, lists as JSON', async () => {
     const bytes = await parquet(`
       SELECT 120253000000000001::BIGINT AS id, 0.10::DECIMAL(20,2) AS cost, DATE '2024-02-29' AS day,
         TIMESTAMP '2024-01-02 03:04:05' AS at, TIMESTAMP '2024-01-02 03:04:05.25' AS finer,
         TIMESTAMPTZ '2024-01-02 03:04:05+00' AS zoned, NULL::INTEGER AS nothing, true AS yes,
-        {'a': 1, 'b': 'x'} AS nested, [1, 2] AS list, 'x "y"' || chr(13) || chr(10) || 'z' AS " text "`)
+        {'a': 1, 'b': {'c': 'x', 'd': [TIMESTAMP '2024-01-02 03:04:05']}} AS nested, [1, 2] AS list, 'x "y"' || chr(13) || chr(10) || 'z' AS " text "`)
     const file = await readBack(bytes)
     expect(file).toMatchObject({ format: 'parquet', lines: 1 })
-    expect(file.headers).toEqual('id cost day at finer zoned nothing yes nested list text'.split(' '))
+    expect(file.headers).toEqual(
+      'id cost day at finer zoned nothing yes nested.a nested.b.c nested.b.d list text'.split(' '),
+    )
     expect(file.rows).toEqual([
       {
         line: 1,
@@ -40,7 +42,9 @@ describe('Parquet', () => {
           '2024-01-02T03:04:05Z',
           '',
           'true',
-          '{"a":1,"b":"x"}',
+          '1',
+          'x',
+          '["2024-01-02 03:04:05"]',
           '[1,2]',
           'x "y"\nz',
         ],
@@ -56,6 +60,36 @@ describe('Parquet', () => {
       Array.from({ length: 25 }, (_, index) => [index + 1, index]),
     )
   })
+
+  it('may have structs that are empty, and names that only differ in their place', async () => {
+    const bytes = await parquet(
+      `SELECT * FROM (VALUES ({'id': 1, 'a.b': 'x'}, 2), (NULL, 3)) AS t(campaign, id)`,
+    )
+    const { headers, rows } = await readBack(bytes)
+    expect(headers).toEqual(['campaign.id', 'campaign.a.b', 'id'])
+    expect(rows.map(({ values }) => values)).toEqual([
+      ['1', 'x', '2'],
+      ['', '', '3'],
+    ])
+  })
+
+  it('may have a column with the name that DuckDB counts records by', async () => {
+    const bytes = await parquet('SELECT 100 - range AS file_row_number FROM range(25)')
+    const { headers, rows } = await readBack(bytes, { chunkLines: 10 })
+    expect(headers).toEqual(['file_row_number'])
+    expect(rows.map((row) => [row.line, row.values[0]])).toEqual(
+      Array.from({ length: 25 }, (_, index) => [index + 1, String(100 - index)]),
+    )
+  })
+
+  it('may have 500 columns', async () => {
+    const columns = Array.from({ length: 500 }, (_, index) => `'v' || range AS c${index}`)
+    const { rows, chunks } = await readBack(await parquet(`SELECT ${columns.join(', ')} FROM range(3000)`))
+    expect(chunks).toHaveLength(2)
+    expect(rows).toHaveLength(3000)
+    expect(rows[2999]).toMatchObject({ line: 3000, flaw: '' })
+    expect(new Set(rows[2999]!.values)).toEqual(new Set(['v2999']))
+  }, 60_000)
 
   it('with a NUL in a text has a flawed record', async () => {
     const { rows } = await readBack(await parquet("SELECT 'a' || chr(0) || 'b' AS t UNION ALL SELECT 'c'"))

@@ -1,24 +1,15 @@
 /** The two payloads of a line: the cells as they came, and the values of the dataset's fields. */
+import { hasRawColumn, rawKeys } from '../../readers/raw-payload.ts'
 import { jsonText, text } from '../sql-text.ts'
 import { identityField, type Plan, type PlannedField } from './plan.ts'
 
-/** {header: text}; a repeated header gets ' (2)'. */
+export { rawKeys } from '../../readers/raw-payload.ts'
+
+/** {header: text}; the chunks of a wide file have it already. */
 export function rawPayload(headers: readonly string[]): string {
+  if (hasRawColumn(headers.length)) return 'raw'
   const pairs = rawKeys(headers).map((key, column) => `${text(key)}, c${column}`)
   return `CAST(json_object(${pairs.join(', ')}) AS VARCHAR)`
-}
-
-export function rawKeys(headers: readonly string[]): string[] {
-  const seen = new Map<string, number>()
-  const taken = new Set(headers)
-  return headers.map((header) => {
-    let count = (seen.get(header) ?? 0) + 1
-    let key = count === 1 ? header : `${header} (${count})`
-    while (count > 1 && taken.has(key)) key = `${header} (${++count})`
-    seen.set(header, count)
-    taken.add(key)
-    return key
-  })
 }
 
 export function normalizedPayload(plan: Plan): string {

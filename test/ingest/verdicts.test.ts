@@ -1,0 +1,284 @@
+/** One rule source: a line of a file and the same line alone, as a repair checks it, get the very same verdict. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, expect, it } from 'vitest'
+import { ads } from '../../src/ingest/datasets/ads.ts'
+import type { Dataset } from '../../src/ingest/datasets/dataset.ts'
+import { defineDataset } from '../../src/ingest/datasets/declare.ts'
+import type { Styles } from '../../src/ingest/datasets/profile.ts'
+import { closeDuck } from '../../src/ingest/duckdb.ts'
+import { temporaryHome } from '../support/temporary-home.ts'
+import { checkedAlone } from './datasets/checked-alone.ts'
+import { judgeFile } from './datasets/judge-file.ts'
+
+const home = temporaryHome('verdicts')
+afterAll(closeDuck)
+
+const allTypes = defineDataset({
+  name: 'all_types',
+  title: 'All types',
+  version: 1,
+  platforms: { file: { title: 'File', totals: ['sum of .*'] } },
+  fields: {
+    id: { type: 'id', aliases: {} },
+    name: { type: 'text', aliases: {}, maxLength: 20 },
+    code: { type: 'text', aliases: {}, pattern: '[A-Z]{2}[0-9]+', severity: 'warning' },
+    day: { type: 'date', aliases: {}, required: true },
+    later: { type: 'date', aliases: {}, severity: 'warning' },
+    count: { type: 'integer', aliases: {}, min: 0, max: 1000000 },
+    ratio: { type: 'decimal', aliases: {}, scale: 3 },
+    price: { type: 'money', aliases: {}, min: 0 },
+    cost: { type: 'money', aliases: { any: [{ header: 'cost', micros: true }] }, severity: 'warning' },
+    share: { type: 'percent', aliases: {}, max: 1 },
+    flag: { type: 'boolean', aliases: {}, severity: 'warning' },
+    state: { type: 'enum', aliases: {}, severity: 'warning', values: { on: ['läuft'], off: ['paused'] } },
+    level: { type: 'enum', aliases: {}, values: { low: ['L'], high: ['H'] } },
+    currency: { type: 'currency', aliases: {} },
+  },
+  rules: [
+    {
+      name: 'price.above_cost',
+      severity: 'warning',
+      compare: ['price', '>=', 'cost'],
+      message: 'Sold at a loss.',
+    },
+  ],
+  rows: [
+    {
+      name: 'thing',
+      target: 'public.things',
+      id: 'id',
+      key: ['external_id'],
+      requires: ['id'],
+      identity: { id: 'id', name: 'name' },
+      columns: { external_id: '$identity', name: 'name', day: 'day', count: 'count', price: 'price' },
+    },
+  ],
+})
+
+const HEADERS: Record<string, string[]> = {
+  file: [...Object.keys(allTypes.fields), 'name', 'Something else'],
+  meta: [
+    'Campaign name',
+    'Campaign ID',
+    'Ad set name',
+    'Ad ID',
+    'Ad name',
+    'Reporting starts',
+    'Reporting ends',
+    'Delivery status',
+    'Amount spent (AUD)',
+    'Impressions',
+    'Reach',
+    'Link clicks',
+    'Results',
+    'Age',
+    'Gender',
+    'Ad name',
+  ],
+  google: [
+    'Campaign',
+    'Campaign status',
+    'Day',
+    'Currency code',
+    'Cost',
+    'Impr.',
+    'Clicks',
+    'Conversions',
+    'Conv. value',
+  ],
+  tiktok: [
+    'campaign_id',
+    'Campaign name',
+    'Ad Group Name',
+    'Ad Name',
+    'Date',
+    'Cost',
+    'Impression',
+    'Clicks (Destination)',
+    'Conversions',
+    'Currency',
+    'Video views',
+  ],
+}
+
+const NASTY = [
+  ...[
+    '',
+    ' ',
+    '-',
+    '--',
+    ' --',
+    '—',
+    'N/A',
+    'null',
+    '\u00a0',
+    '\u200b',
+    '\ufeff',
+    '\t',
+    '\n',
+    'a\r\nb',
+    '\ufffd',
+    '\u0001',
+    '\u202e',
+  ],
+  ...[
+    '0',
+    '7',
+    '007',
+    '-3',
+    '+3',
+    '−3',
+    '(12.50)',
+    '1,234',
+    '1.234',
+    '12.000',
+    '1,234.56',
+    '1.234,56',
+    '12,50',
+    '.5',
+    '5.',
+    "1'234.50",
+  ],
+  ...[
+    '1\u202f234,5',
+    '1,23,4',
+    '1e5',
+    '1.2E+17',
+    '9223372036854775808',
+    '99999999999999999999999999999999999',
+    'NaN',
+    'Infinity',
+  ],
+  ...[
+    '$5',
+    '12.50 €',
+    'AUD 3',
+    '15540000',
+    '0.000001',
+    '< 10%',
+    '> 90%',
+    '12.5 %',
+    '100%',
+    '5%x',
+    '1O00',
+    '0x1F',
+    '１２',
+  ],
+  ...[
+    '2026-02-28',
+    '2026-02-29',
+    '2024-02-29',
+    '2026-13-01',
+    '01/02/2026',
+    '31/01/2026',
+    '01/31/2026',
+    '1.2.2026',
+    '20260131',
+    '46000',
+  ],
+  ...[
+    'Jan 5, 2026',
+    '5 janvier 2026',
+    '2026年1月5日',
+    '2026-01-05T23:59:59Z',
+    '1850-01-01',
+    '00/00/0000',
+    'yesterday',
+    'All',
+  ],
+  ...[
+    '120211234567890123',
+    '120211234567890000',
+    "'120211234567890123",
+    '="12"',
+    'c:12',
+    '12.0',
+    '1.20253E+17',
+    'abc',
+  ],
+  ...[
+    'Total',
+    'Total: Account',
+    'Total of 3 results',
+    'Gesamt',
+    'sum of all',
+    'on',
+    'ON',
+    'läuft',
+    'la\u0308uft',
+    'paused',
+    'H',
+    'ELIGIBLE_LIMITED',
+  ],
+  ...[
+    'true',
+    'TRUE',
+    'wahr',
+    'maybe',
+    'USD',
+    'usd',
+    '€',
+    'Dollars',
+    '18-24',
+    'female',
+    'AB12',
+    'ab12',
+    '\\',
+    '\\u0000',
+    '"',
+    '""',
+    `'; drop table x; --`,
+  ],
+  ...['{"a":1}', '[1]', '=cmd()', 'x'.repeat(21), 'ü'.repeat(300), '👩‍👩‍👧', 'e\u0301'],
+]
+const cell = fc.oneof(
+  { weight: 6, arbitrary: fc.constantFrom(...NASTY) },
+  { weight: 1, arbitrary: fc.string({ unit: 'grapheme', maxLength: 12 }) },
+  { weight: 1, arbitrary: fc.double({ noNaN: true }).map(String) },
+  { weight: 1, arbitrary: fc.integer().map((number) => number.toLocaleString('en-US')) },
+)
+
+const STYLES: Styles[] = [
+  { decimal: 'dot', dates: 'dmy' },
+  { decimal: 'comma', dates: 'mdy' },
+  { decimal: 'mixed', dates: 'mixed' },
+  { decimal: 'unknown', dates: 'unknown' },
+]
+const files: [platform: string, dataset: Dataset, rows: number, styles: Styles][] = [
+  ...STYLES.map((styles): (typeof files)[number] => ['file', allTypes, 1000, styles]),
+  ['meta', ads, 400, STYLES[0]!],
+  ['google', ads, 400, STYLES[1]!],
+  ['tiktok', ads, 400, STYLES[2]!],
+]
+
+it.each(files)(
+  '%s: a line alone is judged as it is within its file',
+  async (platform, dataset, count, styles) => {
+    const seed = Date.now() & 0x7fffffff
+    const headers = HEADERS[platform]!
+    const lines = fc.sample(fc.tuple(...headers.map(() => cell)), { numRuns: count, seed })
+    const path = join(home, `${platform}.csv`)
+    writeFileSync(path, [headers, ...lines].map(csvLine).join(''))
+    const file = await judgeFile(dataset, platform, path, { delimiter: ',' }, styles)
+    // Lines without a single value are passed over.
+    expect(file.rows.length, `seed ${seed}`).toBeGreaterThan(0.95 * count)
+    expect(new Set(file.rows.map(({ status }) => status)), `seed ${seed}`).toContain('invalid')
+    // Every fourth alone, the others among lines that are not their neighbours: alone takes 10 ms for each.
+    const groups = file.rows.flatMap((row, at) => (at % 4 === 0 ? [[row]] : []))
+    const rest = file.rows.filter((_, at) => at % 4 !== 0).reverse()
+    while (rest.length > 0) groups.push(rest.splice(0, 25))
+    for (const group of groups) {
+      const lines = group.map(({ line, status, raw, text, errors, warnings }) => ({
+        ...{ line, status, raw, text, errors, warnings },
+      }))
+      expect(await checkedAlone(dataset, platform, file, group), `seed ${seed}`).toEqual(lines)
+    }
+  },
+  240_000,
+)
+
+function csvLine(cells: readonly string[]): string {
+  return `${cells.map((value) => `"${value.replaceAll('"', '""')}"`).join(',')}\n`
+}
