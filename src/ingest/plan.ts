@@ -73,7 +73,8 @@ export async function listPlanRows(db: Queryable, upload: string, filter: PlanRo
     `select p.type_order, p.row_type, p.row_number, p.action, p.target_id, p.target_key, p.before, p.after, p.changed,
             p.reason, s.normalized_payload as label
        from iu_core.ingest_plan_row p
-       left join public.staging_rows s on s.id = p.staging_row_id
+       left join public.staging_rows s
+         on s.upload_id = p.upload_id and s.row_type = p.row_type and s.row_number = p.row_number
       where p.upload_id = $1 and (p.type_order, p.row_number) > ($2, $3)
         and ($4::text is null or p.row_type = $4) and ($5::text is null or p.action = $5)
         and ($6::text is null or $6 = any (p.changed))

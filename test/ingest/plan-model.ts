@@ -102,12 +102,8 @@ export function promoteModel(
   const keyOf = (place: number) =>
     JSON.stringify([known[place]!['@item'] ?? null, known[place]!['@group'], lines[place]!.day])
   const taken: { place: number; line: StagedLine }[] = []
-  const byKey = Map.groupBy
-    ? Map.groupBy(lines.keys(), keyOf)
-    : [...lines.keys()].reduce(
-        (map, place) => map.set(keyOf(place), [...(map.get(keyOf(place)) ?? []), place]),
-        new Map<string, number[]>(),
-      )
+  const byKey = new Map<string, number[]>()
+  for (const place of lines.keys()) byKey.set(keyOf(place), [...(byKey.get(keyOf(place)) ?? []), place])
   for (const places of byKey.values()) {
     const [first] = places
     if (places.length === 1) taken.push({ place: first!, line: lines[first!]! })

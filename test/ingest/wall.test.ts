@@ -73,8 +73,8 @@ beforeAll(async () => {
   await db.owner('select iu_core.fn_ingest_limit_set($1, 1000, null, null)', [trial.workspace])
 })
 afterAll(() => {
-  const told = Map.groupBy?.(attempts, ({ what }) => what) ?? new Map<string, typeof attempts>()
-  for (const one of told.size ? [] : attempts) told.set(one.what, [...(told.get(one.what) ?? []), one])
+  const told = new Map<string, typeof attempts>()
+  for (const one of attempts) told.set(one.what, [...(told.get(one.what) ?? []), one])
   const summary = (tried: typeof attempts) => {
     const outcomes = new Set(tried.map(({ came_of_it }) => came_of_it))
     if (outcomes.size === 1) return `all: ${[...outcomes][0]}`
@@ -164,10 +164,11 @@ it('shows nothing of B in any table, and lets nobody write', async () => {
         await tried(who, `read ${table}`, `select from ${table} where ${where}`, [trial.workspace]),
       ]).toEqual([table, who, expect.stringMatching(/^(0 rows|42501)$/)])
   }
-  for (const table of [...Object.keys(OF_B), ...NOBODYS])
+  const pack = USERS.filter((table) => !table.startsWith('trial_'))
+  for (const table of [...Object.keys(OF_B), ...NOBODYS, ...pack])
     for (const who of people.keys())
       for (const sql of [
-        `insert into ${table} select * from ${table}`,
+        `insert into ${table} default values`,
         `update ${table} set ${await columnOf(table)} = ${await columnOf(table)}`,
         `delete from ${table}`,
         `truncate ${table}`,
@@ -175,13 +176,14 @@ it('shows nothing of B in any table, and lets nobody write', async () => {
         expect([sql, who, await tried(who, `${sql.split(' ')[0]} ${table}`, sql)]).toEqual([
           sql,
           who,
-          '42501',
+          // A view over several tables cannot be written by anybody.
+          expect.stringMatching(table.includes('.v_') ? /^(42501|55000|42809)$/ : /^42501$/),
         ])
 }, 60_000)
 
 async function columnOf(table: string): Promise<string> {
   const [row] = await db.owner<{ attname: string }>(
-    'select attname from pg_attribute where attrelid = $1::regclass and attnum = 1',
+    'select attname from pg_attribute where attrelid = $1::regclass and attnum = 2',
     [table],
   )
   return row!.attname

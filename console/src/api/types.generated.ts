@@ -2596,7 +2596,7 @@ export interface operations {
                                 }[];
                                 styles: {
                                     /** @enum {unknown} */
-                                    decimal: "dot" | "comma";
+                                    decimal: "dot" | "comma" | "mixed" | "unknown";
                                     /** @enum {unknown} */
                                     dates: "dmy" | "mdy" | "mixed" | "unknown";
                                 };
@@ -2887,7 +2887,7 @@ export interface operations {
                                 }[];
                                 styles: {
                                     /** @enum {unknown} */
-                                    decimal: "dot" | "comma";
+                                    decimal: "dot" | "comma" | "mixed" | "unknown";
                                     /** @enum {unknown} */
                                     dates: "dmy" | "mdy" | "mixed" | "unknown";
                                 };
@@ -3048,7 +3048,7 @@ export interface operations {
                                 }[];
                                 styles: {
                                     /** @enum {unknown} */
-                                    decimal: "dot" | "comma";
+                                    decimal: "dot" | "comma" | "mixed" | "unknown";
                                     /** @enum {unknown} */
                                     dates: "dmy" | "mdy" | "mixed" | "unknown";
                                 };
@@ -3285,7 +3285,7 @@ export interface operations {
                             }[];
                             styles: {
                                 /** @enum {unknown} */
-                                decimal: "dot" | "comma";
+                                decimal: "dot" | "comma" | "mixed" | "unknown";
                                 /** @enum {unknown} */
                                 dates: "dmy" | "mdy" | "mixed" | "unknown";
                             };
@@ -3861,7 +3861,7 @@ export interface operations {
                             }[];
                             styles: {
                                 /** @enum {unknown} */
-                                decimal: "dot" | "comma";
+                                decimal: "dot" | "comma" | "mixed" | "unknown";
                                 /** @enum {unknown} */
                                 dates: "dmy" | "mdy" | "mixed" | "unknown";
                             };
@@ -4210,7 +4210,7 @@ export interface operations {
                             }[];
                             styles: {
                                 /** @enum {unknown} */
-                                decimal: "dot" | "comma";
+                                decimal: "dot" | "comma" | "mixed" | "unknown";
                                 /** @enum {unknown} */
                                 dates: "dmy" | "mdy" | "mixed" | "unknown";
                             };
@@ -4577,7 +4577,7 @@ export interface operations {
                             }[];
                             styles: {
                                 /** @enum {unknown} */
-                                decimal: "dot" | "comma";
+                                decimal: "dot" | "comma" | "mixed" | "unknown";
                                 /** @enum {unknown} */
                                 dates: "dmy" | "mdy" | "mixed" | "unknown";
                             };
@@ -4861,7 +4861,7 @@ export interface operations {
                             }[];
                             styles: {
                                 /** @enum {unknown} */
-                                decimal: "dot" | "comma";
+                                decimal: "dot" | "comma" | "mixed" | "unknown";
                                 /** @enum {unknown} */
                                 dates: "dmy" | "mdy" | "mixed" | "unknown";
                             };
@@ -5144,7 +5144,7 @@ export interface operations {
                             }[];
                             styles: {
                                 /** @enum {unknown} */
-                                decimal: "dot" | "comma";
+                                decimal: "dot" | "comma" | "mixed" | "unknown";
                                 /** @enum {unknown} */
                                 dates: "dmy" | "mdy" | "mixed" | "unknown";
                             };
@@ -5426,7 +5426,7 @@ export interface operations {
                             }[];
                             styles: {
                                 /** @enum {unknown} */
-                                decimal: "dot" | "comma";
+                                decimal: "dot" | "comma" | "mixed" | "unknown";
                                 /** @enum {unknown} */
                                 dates: "dmy" | "mdy" | "mixed" | "unknown";
                             };
@@ -5811,7 +5811,7 @@ export interface operations {
                             }[];
                             styles: {
                                 /** @enum {unknown} */
-                                decimal: "dot" | "comma";
+                                decimal: "dot" | "comma" | "mixed" | "unknown";
                                 /** @enum {unknown} */
                                 dates: "dmy" | "mdy" | "mixed" | "unknown";
                             };
@@ -6083,7 +6083,7 @@ export interface operations {
                             }[];
                             styles: {
                                 /** @enum {unknown} */
-                                decimal: "dot" | "comma";
+                                decimal: "dot" | "comma" | "mixed" | "unknown";
                                 /** @enum {unknown} */
                                 dates: "dmy" | "mdy" | "mixed" | "unknown";
                             };

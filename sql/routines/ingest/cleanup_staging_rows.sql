@@ -19,7 +19,7 @@ begin
   perform iu_core.fn_ingest_expire();
   loop
     with due as (
-      select s.id, s.processed_at is not null as processed, s.validation_status = 'invalid' as invalid
+      select s.ctid, s.processed_at is not null as processed, s.validation_status = 'invalid' as invalid
         from public.staging_rows s
         left join iu_core.ingest_upload u on u.upload_id = s.upload_id
        where s.created_at < v_now - interval '24 hours'
@@ -29,7 +29,7 @@ begin
                   else s.created_at < v_now - interval '1 day' end
        limit v_batch for update of s skip locked
     ), deleted as (
-      delete from public.staging_rows s using due where s.id = due.id returning due.processed, due.invalid
+      delete from public.staging_rows s using due where s.ctid = due.ctid returning due.processed, due.invalid
     )
     select count(*) filter (where processed) as promoted, count(*) filter (where not processed and invalid) as invalid,
            count(*) filter (where not processed and not invalid) as orphan, count(*) as total

@@ -9,8 +9,8 @@ declare
   v_match text;
 begin
   if not exists (
-       select from iu_core.ingest_ledger l join pg_trigger g on g.tgrelid = to_regclass(l.target) and not g.tgisinternal
-        where l.upload_id = p_upload_id) then
+       select from iu_core.ingest_promotion p, jsonb_array_elements(p.definition -> 'rows') spec, pg_trigger g
+        where p.upload_id = p_upload_id and g.tgrelid = to_regclass(spec ->> 'target') and not g.tgisinternal) then
     return;
   end if;
   v_settings := iu_core.fn_ingest_write_as_always();

@@ -26,8 +26,7 @@ begin
   while cardinality(v_ranges) > 0 loop
     v_range := v_ranges[cardinality(v_ranges)];
     v_ranges := v_ranges[:cardinality(v_ranges) - 1];
-    select count(*), percentile_disc(0.5) within group (order by "#row") into v_rows, v_middle
-      from pg_temp.ingest_now where "#action" = p_action and "#row" between lower(v_range) and upper(v_range) - 1;
+    select count(*) into v_rows from pg_temp.ingest_now where "#action" = p_action and "#row" between lower(v_range) and upper(v_range) - 1;
     continue when v_rows = 0;
     begin
       execute p_sql using lower(v_range), upper(v_range) - 1;
@@ -48,6 +47,8 @@ begin
         perform iu_core.fn_ingest_refuse_stale(p_upload_id, v_stale, p_type.target_name);
       end if;
     end if;
+    select percentile_disc(0.5) within group (order by "#row") into v_middle
+      from pg_temp.ingest_now where "#action" = p_action and "#row" between lower(v_range) and upper(v_range) - 1;
     -- From now on many small ranges are asked for.
     create index if not exists ingest_now_row on pg_temp.ingest_now ("#row");
     if v_rows > 1 then

@@ -21,16 +21,17 @@ begin
    where exists (select from jsonb_each_text(p_type.spec -> 'columns') c where c.value = '$' || r.value)
    order by r.ordinality desc limit 1;
   -- What differs between the lines of one entity is worth a warning; the first line counts.
-  select string_agg(format('l.%I', value), ', ') into v_attributes
+  -- (Least against greatest: to count the different ones would sort all lines.)
+  select string_agg(format('min(l.%1$I::text collate "C") <> max(l.%1$I::text collate "C")', value), ' or ') into v_attributes
     from jsonb_each_text(p_type.spec -> 'columns') where v_layout -> 'fields' ? value;
   execute format($sql$
     insert into pg_temp.ingest_entity (
       row_type, external_id, row_number, staging_row_id, new_id, conflicting, parent_external_id, parent_id, ambiguous, reason)
-    select %1$L, g.external_id, l.row_number, l.staging_row_id, %5$s, g.variants > 1, %6$s
-      from (select l.%2$I as external_id, min(l.row_number) as row_number, count(distinct (%3$s)) as variants, %7$s as several_parents
+    select %1$L, g.external_id, l.row_number, l.staging_row_id, %5$s, coalesce(g.conflicting, false), %6$s
+      from (select l.%2$I as external_id, min(l.row_number) as row_number, (%3$s) as conflicting, %7$s as several_parents
               from pg_temp.ingest_line l where l.%2$I is not null group by 1) g
       join pg_temp.ingest_line l using (row_number) %4$s
-  $sql$, p_type.row_type, '@' || p_type.row_type, coalesce(v_attributes, '1'), v_joins,
+  $sql$, p_type.row_type, '@' || p_type.row_type, coalesce(v_attributes, 'false'), v_joins,
      -- The id of the line's own row serves where the line is the entity.
      case when p_type.is_leaf then 'l.staging_row_id' else 'iu_core.fn_time_uuid()' end,
      case when v_parent is null then 'null, null, false, null'
@@ -40,7 +41,7 @@ begin
                  when %2$I.ambiguous then 'its parent is not certain: ' || %2$I.reason end
           $sql$, '@' || v_parent, 'p_' || v_parent) end,
      -- One id under two parents would hang everything under the first of them.
-     case when v_parent is null then 'false' else format('count(distinct l.%I) > 1', '@' || v_parent) end);
+     case when v_parent is null then 'false' else format('coalesce(min(l.%1$I collate "C") <> max(l.%1$I collate "C"), false)', '@' || v_parent) end);
   analyze pg_temp.ingest_entity;
 
   v_match := iu_core.fn_ingest_key_match_sql(p_type.key_columns, p_type.spec, p_type.written, v_layout, p_upload, p_nullable);
@@ -95,6 +96,7 @@ begin
            'line', e.row_number, 'rule', 'entity.conflicting',
            'message', 'Other lines say something else about it; this line, the first, is taken.',
            'suggestion', 'Nothing to do if the first line is right.')) else '[]' end
-    from pg_temp.ingest_entity e join public.staging_rows s on s.id = e.staging_row_id
+    from pg_temp.ingest_entity e
+    join public.staging_rows s on s.upload_id = p_upload.upload_id and s.row_type = v_layout ->> 'leaf' and s.row_number = e.row_number
    where e.row_type = p_type.row_type and not p_type.is_leaf;
 end $$;

@@ -13,7 +13,6 @@ declare
   v_ambiguous text;
   v_reason text;
   v_values text;
-  v_after text;
   v_changed text;
   v_key text;
 begin
@@ -41,12 +40,11 @@ begin
   select string_agg(format('(%s)::%s as %I',
            case when w.source = '$identity' then format('case when t.ctid is null then e.external_id else t.%I::text end', w."column")
                 else iu_core.fn_ingest_source_sql(w.source, v_layout, p_upload) end, w.type, w."column"), ', '),
-         string_agg(format('%L, v.%I', w."column", w."column"), ', '),
          -- json has no equality of its own.
          string_agg(format('case when t.%1$I%3$s is distinct from v.%1$I%3$s then %2$L end', w."column", w."column",
                            case w.type when 'json' then '::jsonb' else '' end), ', '),
          string_agg(format('%L, v.%I', w."column", w."column"), ', ') filter (where w."column" = any (p_type.key_columns))
-    into v_values, v_after, v_changed, v_key
+    into v_values, v_changed, v_key
     from jsonb_to_recordset(p_type.written) as w ("column" text, source text, type text);
 
   -- The id of the staged row becomes that of the new one: known before promotion, and rising with time.
@@ -59,18 +57,18 @@ begin
       from (
         select %1$L::uuid, %2$s::smallint, %3$L::text as row_type, l.row_number as row_number, %4$s as staging_row_id, a.action,
                %5$s as target_id,
-               case when %15$L and a.action <> 'refused' then jsonb_build_object(%6$s) end as target_key,
+               case when %13$L and a.action <> 'refused' then jsonb_build_object(%6$s) end as target_key,
                case when a.action = 'update' then to_jsonb(t) end as before,
                case when a.action in ('update', 'unchanged') then sha256(convert_to(t::text, 'UTF8')) end as before_hash,
-               case a.action when 'update' then jsonb_build_object(%7$s)
-                             when 'insert' then jsonb_build_object(%7$s) %8$s end as after,
+               -- (A row at once: built column by column it takes half as long again.)
+               case when a.action in ('insert', 'update') then to_jsonb(v) end as after,
                case when a.action = 'update' then c.changed end as changed,
-               case when a.action = 'refused' then %16$s end as reason
-          from %9$s
-          left join %10$s t on %11$s,
-               lateral (select %12$s) as v,
-               lateral (select case when t.ctid is not null then array_remove(array[%13$s]::text[], null) end as changed) as c,
-               lateral (select case when %14$s then 'refused' when t.ctid is null then 'insert'
+               case when a.action = 'refused' then %14$s end as reason
+          from %7$s
+          left join %8$s t on %9$s,
+               lateral (select %10$s) as v,
+               lateral (select case when t.ctid is not null then array_remove(array[%11$s]::text[], null) end as changed) as c,
+               lateral (select case when %12$s then 'refused' when t.ctid is null then 'insert'
                                     when c.changed = '{}' then 'unchanged' else 'update' end as action) as a
         -- Otherwise the images would be built once for the table and once more for the hash.
         offset 0
@@ -78,8 +76,6 @@ begin
   $sql$,
     p_upload.upload_id, p_type.type_order, p_type.row_type, v_new_id,
     case when p_type.id_column is null then 'null::uuid' else format('coalesce(t.%I, %s)', p_type.id_column, v_new_id) end,
-    v_key, v_after,
-    case when p_type.id_column is null then '' else format('|| jsonb_build_object(%L, %s)', p_type.id_column, v_new_id) end,
-    v_from, p_type.target, v_match, v_values, v_changed, v_ambiguous, p_type.id_column is null,
+    v_key, v_from, p_type.target, v_match, v_values, v_changed, v_ambiguous, p_type.id_column is null,
     v_reason);
 end $$;

@@ -18,6 +18,7 @@ declare
   v_promotion iu_core.ingest_promotion;
   v_written bigint;
   v_at_once boolean;
+  v_nestloop constant text := current_setting('enable_nestloop');
 begin
   perform iu_core.require_member(iu_core.fn_ingest_upload_workspace(p_upload_id), 'operate');
   perform iu_core.fn_gate_require('iu_core.staging_writes_enabled');
@@ -81,9 +82,13 @@ begin
   -- Marked in one statement; no index holds what it sets, so the rows stay where they are. What is wrong was not processed:
   -- it keeps its own, longer retention.
   analyze pg_temp.ingest_done;
+  -- The planner does not know how many rows of an upload there are that was staged a moment ago; here nothing but our own
+  -- statement would see the setting.
+  perform set_config('enable_nestloop', 'off', true);
   update public.staging_rows s
      set processing_action = d.outcome, processed_at = now(), target_internal_id = d.target_id, updated_at = now()
-    from pg_temp.ingest_done d where s.id = d.staging_row_id;
+    from pg_temp.ingest_done d where s.upload_id = u.upload_id and s.id = d.staging_row_id;
+  perform set_config('enable_nestloop', v_nestloop, true);
   update public.staging_rows s
      set processing_action = 'skipped', processed_at = case when s.validation_status = 'skipped' then now() end, updated_at = now()
    where s.upload_id = u.upload_id and s.validation_status in ('invalid', 'skipped') and s.processing_action = 'pending'
@@ -91,7 +96,8 @@ begin
   if v_plan.totals @? '$.*.refused' then
     update public.staging_rows s set processing_action = 'skipped', processed_at = now(), updated_at = now()
       from iu_core.ingest_plan_row p
-     where p.upload_id = u.upload_id and p.action = 'refused' and s.id = p.staging_row_id
+     where p.upload_id = u.upload_id and p.action = 'refused'
+       and s.upload_id = p.upload_id and s.row_type = p.row_type and s.row_number = p.row_number
        and s.validation_status = 'valid' and s.processing_action = 'pending';
   end if;
   select coalesce(count(*), 0) into v_written from iu_core.ingest_ledger where upload_id = u.upload_id;

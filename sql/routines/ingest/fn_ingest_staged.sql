@@ -9,10 +9,25 @@ as $$
 declare
   u iu_core.ingest_upload;
   v_definition jsonb;
+  v_unknown text;
 begin
   u := iu_core.fn_ingest_held(p_upload_id, p_token);
   select definition into v_definition from iu_core.ingest_dataset where dataset = u.dataset;
   u.reading := p_reading;
+  -- From one row type to the next by the index, not over all rows.
+  with recursive types (row_type) as (
+    (select row_type from public.staging_rows where upload_id = p_upload_id order by row_type limit 1)
+    union all
+    select (select s.row_type from public.staging_rows s where s.upload_id = p_upload_id and s.row_type > t.row_type
+             order by s.row_type limit 1) from types t where t.row_type is not null
+  )
+  select t.row_type into v_unknown from types t
+   where t.row_type is not null
+     and not exists (select from iu_core.ingest_row_type k where k.platform = u.platform and k.row_type = t.row_type) limit 1;
+  if v_unknown is not null then
+    raise exception using errcode = 'SD604', message = format('No dataset has registered %s rows of %s', u.platform, v_unknown),
+      detail = json_build_object('dataset', u.dataset, 'platform', v_unknown)::text;
+  end if;
   if p_check then
     perform iu_core.fn_ingest_check_set(u, v_definition);
   end if;

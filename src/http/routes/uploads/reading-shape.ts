@@ -34,7 +34,7 @@ export const Reading = Type.Object({
   headers: Type.Array(text),
   preamble: Type.Array(Type.Object({ line: Type.Integer(), text })),
   styles: Type.Object({
-    decimal: Type.Enum(['dot', 'comma']),
+    decimal: Type.Enum(['dot', 'comma', 'mixed', 'unknown']),
     dates: Type.Enum(['dmy', 'mdy', 'mixed', 'unknown']),
   }),
   map: HeaderMap,
