@@ -2,11 +2,12 @@
  * The one door to what is measured: the built product, as it ships, never its sources. From bench/src and from
  * bench/dist it is the same path. The embedded server is not public API; the benchmarks live in the house.
  */
+
+export { createPool } from '../../dist/db/connection.js'
 export { type EmbeddedServer, startEmbedded } from '../../dist/db/embedded/server.js'
 export { migrate } from '../../dist/db/migrate/migrate.js'
-export { VERSION } from '../../dist/version.js'
-export { createPool } from '../../dist/db/connection.js'
 export { inTransaction } from '../../dist/db/transaction.js'
 export { closeDuck } from '../../dist/ingest/duckdb.js'
 export { ingest } from '../../dist/ingest/ingest.js'
 export { addPack } from '../../dist/ingest/packs.js'
+export { VERSION } from '../../dist/version.js'
