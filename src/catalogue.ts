@@ -556,7 +556,7 @@ export const CATALOGUE = {
     exit: 5,
     retryable: false,
     message: 'The upload waits for the approval of a second person: {reason}',
-    hint: 'Somebody else approves it in the console or with `stagedoor upload approve ID`.',
+    hint: 'Hand it in with `stagedoor upload submit ID` if that was not done; then somebody else approves it in the console or with `stagedoor upload approve ID`.',
   },
   undo_expired: {
     sqlstates: ['SD609'],

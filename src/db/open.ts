@@ -132,11 +132,14 @@ function embedded(
   }
 }
 
-/** The migrator is what a managed Postgres would give us: the database's owner, with CREATEROLE, no superuser. */
+/**
+ * The migrator is what a managed Postgres would give us: the database's owner, with CREATEROLE, no superuser. BYPASSRLS is
+ * there to be handed on to service_role, which then takes files by COPY without a detour.
+ */
 async function createDatabase(superuserUrl: string, secrets: Secrets): Promise<void> {
   await withClient(superuserUrl, async (client) => {
     const roles = await client.query('select from pg_roles where rolname = $1', [MIGRATOR])
-    if (roles.rowCount === 0) await client.query(`create role ${MIGRATOR} login createrole`)
+    if (roles.rowCount === 0) await client.query(`create role ${MIGRATOR} login createrole bypassrls`)
     await client.query(`alter role ${MIGRATOR} password ${pg.escapeLiteral(secrets.migratorPassword)}`)
     const databases = await client.query('select from pg_database where datname = $1', [DATABASE])
     if (databases.rowCount === 0) await client.query(`create database ${DATABASE} owner ${MIGRATOR}`)

@@ -16,7 +16,8 @@ export interface Layout {
 }
 
 export interface Reading {
-  readonly format: Format
+  /** `rows`: staged by plain SQL, without a file. */
+  readonly format: Format | 'rows'
   readonly encoding: string
   readonly delimiter: string | null
   readonly header_line: number

@@ -110,6 +110,11 @@ export async function checkAgain(
 }
 
 function readingOf(upload: Upload): NonNullable<Upload['reading']> {
+  if (upload.reading?.format === 'rows') {
+    throw new StagedoorError('argument_invalid', {
+      reason: 'These rows were staged by SQL, not read from a file: there is nothing to check them by again',
+    })
+  }
   if (upload.reading) return upload.reading
   throw new StagedoorError('upload_state', {
     upload: upload.upload_id,

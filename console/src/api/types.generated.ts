@@ -2585,7 +2585,7 @@ export interface operations {
                             status: "reading" | "staged" | "planned" | "promoted" | "undone" | "failed" | "discarded" | "expired";
                             reading: {
                                 /** @enum {unknown} */
-                                format: "csv" | "jsonl" | "json" | "parquet" | "xlsx";
+                                format: "csv" | "jsonl" | "json" | "parquet" | "xlsx" | "rows";
                                 encoding: string;
                                 delimiter: string | null;
                                 header_line: number;
@@ -2876,7 +2876,7 @@ export interface operations {
                             status: "reading" | "staged" | "planned" | "promoted" | "undone" | "failed" | "discarded" | "expired";
                             reading: {
                                 /** @enum {unknown} */
-                                format: "csv" | "jsonl" | "json" | "parquet" | "xlsx";
+                                format: "csv" | "jsonl" | "json" | "parquet" | "xlsx" | "rows";
                                 encoding: string;
                                 delimiter: string | null;
                                 header_line: number;
@@ -3037,7 +3037,7 @@ export interface operations {
                             status: "reading" | "staged" | "planned" | "promoted" | "undone" | "failed" | "discarded" | "expired";
                             reading: {
                                 /** @enum {unknown} */
-                                format: "csv" | "jsonl" | "json" | "parquet" | "xlsx";
+                                format: "csv" | "jsonl" | "json" | "parquet" | "xlsx" | "rows";
                                 encoding: string;
                                 delimiter: string | null;
                                 header_line: number;
@@ -3274,7 +3274,7 @@ export interface operations {
                         status: "reading" | "staged" | "planned" | "promoted" | "undone" | "failed" | "discarded" | "expired";
                         reading: {
                             /** @enum {unknown} */
-                            format: "csv" | "jsonl" | "json" | "parquet" | "xlsx";
+                            format: "csv" | "jsonl" | "json" | "parquet" | "xlsx" | "rows";
                             encoding: string;
                             delimiter: string | null;
                             header_line: number;
@@ -3850,7 +3850,7 @@ export interface operations {
                         status: "reading" | "staged" | "planned" | "promoted" | "undone" | "failed" | "discarded" | "expired";
                         reading: {
                             /** @enum {unknown} */
-                            format: "csv" | "jsonl" | "json" | "parquet" | "xlsx";
+                            format: "csv" | "jsonl" | "json" | "parquet" | "xlsx" | "rows";
                             encoding: string;
                             delimiter: string | null;
                             header_line: number;
@@ -4199,7 +4199,7 @@ export interface operations {
                         status: "reading" | "staged" | "planned" | "promoted" | "undone" | "failed" | "discarded" | "expired";
                         reading: {
                             /** @enum {unknown} */
-                            format: "csv" | "jsonl" | "json" | "parquet" | "xlsx";
+                            format: "csv" | "jsonl" | "json" | "parquet" | "xlsx" | "rows";
                             encoding: string;
                             delimiter: string | null;
                             header_line: number;
@@ -4566,7 +4566,7 @@ export interface operations {
                         status: "reading" | "staged" | "planned" | "promoted" | "undone" | "failed" | "discarded" | "expired";
                         reading: {
                             /** @enum {unknown} */
-                            format: "csv" | "jsonl" | "json" | "parquet" | "xlsx";
+                            format: "csv" | "jsonl" | "json" | "parquet" | "xlsx" | "rows";
                             encoding: string;
                             delimiter: string | null;
                             header_line: number;
@@ -4850,7 +4850,7 @@ export interface operations {
                         status: "reading" | "staged" | "planned" | "promoted" | "undone" | "failed" | "discarded" | "expired";
                         reading: {
                             /** @enum {unknown} */
-                            format: "csv" | "jsonl" | "json" | "parquet" | "xlsx";
+                            format: "csv" | "jsonl" | "json" | "parquet" | "xlsx" | "rows";
                             encoding: string;
                             delimiter: string | null;
                             header_line: number;
@@ -5133,7 +5133,7 @@ export interface operations {
                         status: "reading" | "staged" | "planned" | "promoted" | "undone" | "failed" | "discarded" | "expired";
                         reading: {
                             /** @enum {unknown} */
-                            format: "csv" | "jsonl" | "json" | "parquet" | "xlsx";
+                            format: "csv" | "jsonl" | "json" | "parquet" | "xlsx" | "rows";
                             encoding: string;
                             delimiter: string | null;
                             header_line: number;
@@ -5415,7 +5415,7 @@ export interface operations {
                         status: "reading" | "staged" | "planned" | "promoted" | "undone" | "failed" | "discarded" | "expired";
                         reading: {
                             /** @enum {unknown} */
-                            format: "csv" | "jsonl" | "json" | "parquet" | "xlsx";
+                            format: "csv" | "jsonl" | "json" | "parquet" | "xlsx" | "rows";
                             encoding: string;
                             delimiter: string | null;
                             header_line: number;
@@ -5800,7 +5800,7 @@ export interface operations {
                         status: "reading" | "staged" | "planned" | "promoted" | "undone" | "failed" | "discarded" | "expired";
                         reading: {
                             /** @enum {unknown} */
-                            format: "csv" | "jsonl" | "json" | "parquet" | "xlsx";
+                            format: "csv" | "jsonl" | "json" | "parquet" | "xlsx" | "rows";
                             encoding: string;
                             delimiter: string | null;
                             header_line: number;
@@ -6072,7 +6072,7 @@ export interface operations {
                         status: "reading" | "staged" | "planned" | "promoted" | "undone" | "failed" | "discarded" | "expired";
                         reading: {
                             /** @enum {unknown} */
-                            format: "csv" | "jsonl" | "json" | "parquet" | "xlsx";
+                            format: "csv" | "jsonl" | "json" | "parquet" | "xlsx" | "rows";
                             encoding: string;
                             delimiter: string | null;
                             header_line: number;

@@ -13,6 +13,18 @@ declare
 begin
   u := iu_core.fn_ingest_held(p_upload_id, p_token);
   select definition into v_definition from iu_core.ingest_dataset where dataset = u.dataset;
+  if p_reading -> 'layout' ->> 'leaf' is null or jsonb_typeof(p_reading -> 'layout' -> 'fields') is distinct from 'array'
+     or jsonb_typeof(p_reading -> 'layout' -> 'row_types') is distinct from 'array' or p_reading ->> 'lines' is null then
+    raise exception using errcode = 'SD001',
+      message = 'The reading must say the number of lines, and in layout the fields, the row types and the leaf';
+  end if;
+  -- Whoever stages rows by plain SQL read no file; what people are shown of one has to be something all the same.
+  p_reading := jsonb_build_object(
+    'format', 'rows', 'encoding', '', 'delimiter', null, 'headers', '[]'::jsonb, 'preamble', '[]'::jsonb, 'header_line', 0,
+    'styles', '{"decimal": "dot", "dates": "unknown"}'::jsonb, 'period', null, 'values', '{}'::jsonb,
+    'map', jsonb_build_object('headers', '[]'::jsonb, 'fields', '{}'::jsonb, 'unknown', '[]'::jsonb, 'missing', '[]'::jsonb,
+                              'rowTypes', p_reading -> 'layout' -> 'row_types', 'leaf', p_reading -> 'layout' -> 'leaf', 'notes', '[]'::jsonb))
+    || p_reading;
   u.reading := p_reading;
   -- From one row type to the next by the index, not over all rows.
   with recursive types (row_type) as (

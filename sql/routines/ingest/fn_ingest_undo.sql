@@ -6,6 +6,8 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set work_mem = '64MB'
 set default_statistics_target = 10
+-- Temporary tables are dropped if they exist; nobody needs to hear that they do not.
+set client_min_messages = 'warning'
 as $$
 declare
   u iu_core.ingest_upload;

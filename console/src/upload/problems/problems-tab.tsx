@@ -40,7 +40,7 @@ export function ProblemsTab({ upload, take }: Props) {
   const pages = usePages<ProblemLine>(read)
   const repairs = useRepairs(upload, pages, take)
   const { saving } = repairs
-  const narrow = useNarrow(1240)
+  const narrow = useNarrow(1400)
   const columns = useMemo(
     () =>
       problemColumns({

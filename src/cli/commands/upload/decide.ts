@@ -93,7 +93,7 @@ function decided(upload: Upload, { digest, tick, json }: ApproveOptions): Decisi
           'Here nobody can be asked: say what you looked at with --tick, and which plan you saw with --digest',
       },
       {
-        hint: `\`stagedoor upload show ${upload.upload_id}\` prints the digest; then: --digest <as shown> --tick changes,left_out`,
+        hint: `\`stagedoor upload show ${upload.upload_id}\` prints the digest; then: --digest <as shown> --tick ${(upload.invalid_count ?? 0) > 0 ? 'changes,left_out' : 'changes'}`,
       },
     )
   }

@@ -88,7 +88,7 @@ function unread({ status, error, progress }: Upload): Step {
 }
 
 function howRead({ line_count, reading }: Upload): string {
-  const how = reading ? [reading.format.toUpperCase(), reading.encoding].filter(Boolean).join(', ') : ''
+  const how = reading ? [reading.format?.toUpperCase(), reading.encoding].filter(Boolean).join(', ') : ''
   return [lines(line_count), how].filter(Boolean).join(', ')
 }
 

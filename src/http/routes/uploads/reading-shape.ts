@@ -27,7 +27,7 @@ const HeaderMap = Type.Object({
 })
 
 export const Reading = Type.Object({
-  format: Type.Enum(['csv', 'jsonl', 'json', 'parquet', 'xlsx']),
+  format: Type.Enum(['csv', 'jsonl', 'json', 'parquet', 'xlsx', 'rows']),
   encoding: text,
   delimiter: orNull(text),
   header_line: Type.Integer(),
