@@ -11,7 +11,7 @@ export const ingest: Benchmark = {
   about:
     'a Meta export: read, check, stage, resolve, plan, promote, lineage, event, beside bare COPY and INSERT',
   unit: 'lines',
-  size: { full: 1_000_000, quick: 100_000 },
+  size: { full: 1_000_000, quick: 25_000 },
   rounds: { full: 3, quick: 3 },
   freshDatabase: 'contender',
   contenders: [

@@ -97,6 +97,9 @@ begin
            'message', 'Other lines say something else about it; this line, the first, is taken.',
            'suggestion', 'Nothing to do if the first line is right.')) else '[]' end
     from pg_temp.ingest_entity e
-    join public.staging_rows s on s.upload_id = p_upload.upload_id and s.row_type = v_layout ->> 'leaf' and s.row_number = e.row_number
+    -- Line by line through the key: as a plain join the planner reads the whole upload for ten campaigns (0.3 s each time).
+    cross join lateral (select * from public.staging_rows l
+                         where l.upload_id = p_upload.upload_id and l.row_type = v_layout ->> 'leaf' and l.row_number = e.row_number
+                        offset 0) s
    where e.row_type = p_type.row_type and not p_type.is_leaf;
 end $$;
