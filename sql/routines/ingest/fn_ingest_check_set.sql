@@ -49,7 +49,7 @@ begin
        where upload_id = $1 and row_type = $2 and validation_status = 'valid'
        group by %1$s having count(*) > 1
     ), affected as (
-      select line, lines, line = lines[cardinality(lines)] as is_last
+      select line, lines
         from repeated, unnest(lines) as line
        where %2$L = 'refuse' or line <> lines[cardinality(lines)]
     )

@@ -34,7 +34,7 @@ begin
 
   select spec into v_leaf from jsonb_array_elements(p_definition -> 'rows') as spec where spec ->> 'name' = v_layout ->> 'leaf';
   if v_leaf ->> 'duplicates' is distinct from 'sum' and not p_again
-     and iu_core.fn_ingest_plan_repeats(p_definition, v_layout, v_leaf) then
+     and iu_core.fn_ingest_plan_repeats(v_layout, v_leaf) then
     -- Marks the lines, and begins again with those that are left.
     perform iu_core.fn_ingest_check_set(p_upload, p_definition);
     perform iu_core.fn_ingest_recount(p_upload.upload_id, v_layout ->> 'leaf', p_upload.line_count);

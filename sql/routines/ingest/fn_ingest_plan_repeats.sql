@@ -1,5 +1,5 @@
 -- Whether any key repeats among the lines in `ingest_line`. Internal.
-create or replace function iu_core.fn_ingest_plan_repeats(p_definition jsonb, p_layout jsonb, p_leaf jsonb) returns boolean
+create or replace function iu_core.fn_ingest_plan_repeats(p_layout jsonb, p_leaf jsonb) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
