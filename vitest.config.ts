@@ -12,6 +12,8 @@ const SQL_SUITES = [
 export default defineConfig({
   test: {
     globalSetup: 'test/support/servers.ts',
+    // Where CI is set, colours are on even without a terminal; what tests compare is the text.
+    env: { NO_COLOR: '1' },
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // Two cores: more files at once only make each other slow.
