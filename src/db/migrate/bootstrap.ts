@@ -29,10 +29,21 @@ export const ROLES: readonly Role[] = [
   { name: 'vector_worker', attributes: NOLOGIN, becomes: [] },
   { name: 'stagedoor_agent', attributes: NOLOGIN, becomes: [] },
   { name: 'stagedoor_reviewer', attributes: NOLOGIN, becomes: [] },
+  // Leases jobs over HTTP, each token for one executor.
+  { name: 'stagedoor_executor', attributes: NOLOGIN, becomes: [] },
+  // Granted to a user's own logins, so that their transactions can enqueue jobs and emit events.
+  { name: 'stagedoor_producer', attributes: NOLOGIN, becomes: [] },
   {
     name: 'stagedoor_api',
     attributes: 'login noinherit',
-    becomes: ['anon', 'authenticated', 'service_role', 'stagedoor_agent', 'stagedoor_reviewer'],
+    becomes: [
+      'anon',
+      'authenticated',
+      'service_role',
+      'stagedoor_agent',
+      'stagedoor_reviewer',
+      'stagedoor_executor',
+    ],
   },
   {
     name: 'stagedoor_worker',
