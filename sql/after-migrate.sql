@@ -1,2 +1,3 @@
 -- Runs at the end of every migrate, as the owner: what must be in place before the first write.
 select * from iu_core.fn_event_partitions_maintain();
+select * from iu_core.fn_job_history_maintain();

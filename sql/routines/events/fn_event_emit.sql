@@ -1,4 +1,5 @@
--- Writes one event in the caller's transaction. A cause hands on its correlation, one step deeper.
+-- Writes one event in the caller's transaction. A cause hands on its correlation, one step deeper; in the transaction of a
+-- job's handler that is the event the job came from.
 create or replace function iu_core.fn_event_emit(
   p_event_domain text,
   p_event_type text,
@@ -19,6 +20,7 @@ declare
   v_actor record;
   v_correlation_id uuid;
   v_depth smallint := 0;
+  v_cause uuid := p_causation_event_id;
 begin
   if not exists (select from iu_core.event_vocabulary
                   where event_domain = p_event_domain and event_type = p_event_type) then
@@ -29,7 +31,10 @@ begin
   end if;
   perform iu_core.fn_event_payload_check(coalesce(p_safe_payload, '{}'));
   select * into v_actor from iu_core.fn_actor_for(p_actor);
-  if p_causation_event_id is not null then
+  if v_cause is null then
+    select c.event_id, c.correlation_id, coalesce(c.depth + 1, 0) into v_cause, v_correlation_id, v_depth
+      from iu_core.fn_event_cause() c;
+  else
     select correlation_id, causation_depth + 1 into v_correlation_id, v_depth
       from iu_core.event_outbox where id = p_causation_event_id;
     if not found then
@@ -43,7 +48,7 @@ begin
     correlation_id, causation_event_id, causation_depth, actor, actor_via, safe_payload)
   values (
     v_id, p_event_domain, p_event_type, p_event_stream, p_event_subject_ref, p_canonical_address, p_workspace_id,
-    coalesce(p_correlation_id, v_correlation_id, v_id), p_causation_event_id, v_depth,
+    coalesce(p_correlation_id, v_correlation_id, v_id), v_cause, v_depth,
     v_actor.actor, v_actor.via, coalesce(p_safe_payload, '{}'));
   return v_id;
 end $$;

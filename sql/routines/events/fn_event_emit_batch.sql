@@ -44,9 +44,11 @@ begin
     where e -> 'safe_payload' is not null;
   return query
     with given as materialized (
-      select iu_core.fn_time_uuid() as id, e.*, t.position
-        from jsonb_array_elements(p_events) with ordinality as t (value, position)
-       cross join lateral jsonb_to_record(t.value) as e (
+      select iu_core.fn_time_uuid() as id, e.event_domain, e.event_type, e.event_stream, e.event_subject_ref,
+             e.canonical_address, e.workspace_id, e.safe_payload, e.correlation_id,
+             coalesce(e.causation_event_id, c.event_id) as causation_event_id, t.position
+        from iu_core.fn_event_cause() c, jsonb_array_elements(p_events) with ordinality as t (value, position),
+             lateral jsonb_to_record(t.value) as e (
          event_domain text, event_type text, event_stream text, event_subject_ref text, canonical_address text,
          workspace_id uuid, safe_payload jsonb, correlation_id uuid, causation_event_id uuid)
     ), written as (

@@ -1,0 +1,61 @@
+-- Keeps a partition of the history a month for at least p_ahead, drops one that is wholly older than p_keep (one in each
+-- call, because the lock stops whoever completes), and forgets keys past their kind's retention whose job has ended.
+create or replace function iu_core.fn_job_history_maintain(
+  p_ahead interval default '90 days', p_keep interval default '90 days',
+  out created integer, out dropped integer, out keys integer
+)
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set lock_timeout = '2s'
+as $$
+declare
+  v_month timestamptz := date_trunc('month', now(), 'UTC');
+  v_next timestamptz;
+  v_name text;
+begin
+  if p_ahead is null or p_ahead < '0' or p_keep is null or p_keep < '0' then
+    raise exception using errcode = 'SD001', message = 'p_ahead and p_keep are intervals of zero or more';
+  end if;
+  created := 0;
+  dropped := 0;
+  perform pg_advisory_xact_lock(hashtextextended('stagedoor.job_history', 0));
+  loop
+    v_next := date_trunc('month', v_month + interval '40 days', 'UTC');
+    v_name := 'job_history_' || to_char(v_month at time zone 'UTC', '"y"YYYY"m"MM');
+    if to_regclass('iu_core.' || v_name) is null then
+      execute format('create table iu_core.%I (like iu_core.job_history including defaults including constraints)', v_name);
+      execute format('alter table iu_core.%I enable row level security', v_name);
+      execute format('alter table iu_core.job_history attach partition iu_core.%I for values from (%L) to (%L)', v_name, v_month, v_next);
+      created := created + 1;
+    end if;
+    exit when v_next >= now() + p_ahead;
+    v_month := v_next;
+  end loop;
+  select c.relname into v_name
+    from pg_inherits i join pg_class c on c.oid = i.inhrelid
+   where i.inhparent = 'iu_core.job_history'::regclass
+     and (regexp_match(pg_get_expr(c.relpartbound, c.oid), 'TO \(''([^'']+)''\)'))[1]::timestamptz <= now() - p_keep
+   order by c.relname limit 1;
+  if v_name is not null then
+    begin
+      execute format('drop table iu_core.%I', v_name);
+      dropped := 1;
+    exception when lock_not_available then
+      null; -- Somebody has long been at work there. The next round tries again.
+    end;
+  end if;
+  -- Never while the job is there, and a history row outlives no key: the longer of both holds.
+  with old as (
+    select y.job_kind, y.idempotency_key
+      from iu_core.job_kind k
+      join iu_core.job_key y on y.job_kind = k.job_kind
+     where y.job_id < iu_core.fn_time_uuid_floor(now() - greatest(k.key_retention, p_keep))
+       and not exists (select from iu_core.job_queue q where q.job_id = y.job_id)
+       and not exists (select from iu_core.job_dead_letter d where d.job_id = y.job_id)
+     limit 10000
+  )
+  delete from iu_core.job_key y using old where y.job_kind = old.job_kind and y.idempotency_key = old.idempotency_key;
+  get diagnostics keys = row_count;
+end $$;
+
+grant execute on function iu_core.fn_job_history_maintain(interval, interval) to dot_executor, service_role;
