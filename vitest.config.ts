@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config'
 /** What lives in the database is tested on the oldest and on the newest PostgreSQL that we support. */
 const SQL_SUITES = [
   ...['access', 'gates', 'events', 'runs', 'staging', 'db/doctor'].map((room) => `test/${room}/**/*.test.ts`),
+  'test/jobs/{enqueue,failures,history,limits,model,races,wall}.test.ts',
   // Of ingest what is SQL; reading files is the same on every server.
   'test/ingest/{approval,cursor,datasets-registration,gates,kills,lineage,limits}.test.ts',
   'test/ingest/{plan,promotion,races,retention,reupload,undo,wall}.test.ts',

@@ -13,6 +13,9 @@ const TABLES = {
   'public.workspace_members': 'workspace_id',
   'iu_core.event_outbox': 'workspace_id',
   'iu_core.dot_iu_command_run': 'workspace_id',
+  'iu_core.job_queue': 'workspace_id',
+  'iu_core.job_history': 'workspace_id',
+  'iu_core.job_dead_letter': 'workspace_id',
 } as const
 
 let ours: string
@@ -32,8 +35,24 @@ beforeAll(async () => {
     await db.owner(`select iu_core.fn_command_run_finish(iu_core.fn_command_run_start('import', null, $1))`, [
       workspace,
     ])
+    await jobsOf(workspace)
   }
 })
+
+/** One that waits, one that has ended, one that is dead. */
+async function jobsOf(workspace: string | null): Promise<void> {
+  // A kind of its own, or the next claim would take what waits for the others.
+  const kind = `mail-${workspace ?? 'none'}`
+  const job = { job_kind: kind, workspace_id: workspace }
+  await db.owner('select iu_core.fn_job_enqueue_batch($1)', [JSON.stringify([job, job, job])])
+  await db.owner(
+    `with worker as (select iu_core.fn_job_worker_register('PG_worker', array[$1]) as id),
+          leased as (select w.id, array_agg(j.job_id) as jobs from worker w, iu_core.fn_job_claim(w.id, 2) j group by 1),
+          failed as (select f.job_id from leased l, iu_core.fn_job_fail(l.id, l.jobs[1:1], '{1}', '{no}', '{true}') f)
+     select iu_core.fn_job_complete(l.id, l.jobs[2:2], '{1}') from leased l, failed`,
+    [kind],
+  )
+}
 
 async function workspacesSeen(table: keyof typeof TABLES, caller: Caller): Promise<(string | null)[]> {
   const column = TABLES[table]

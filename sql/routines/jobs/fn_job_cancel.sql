@@ -20,15 +20,7 @@ begin
     on conflict (job_id) do update set worker_id = excluded.worker_id, requested_by = excluded.requested_by, reason = excluded.reason;
     return 'requested';
   end if;
-  delete from iu_core.job_queue where job_id = p_job;
-  insert into iu_core.job_history (
-    job_id, job_kind, executor, outcome, priority, attempts, crashes, replays, enqueued_at, started_at, idempotency_key,
-    source_ref, target_ref, payload_ref, safe_payload, workspace_id, correlation_id, causation_event_id, causation_depth,
-    actor, actor_via, last_error, ended_by)
-  values (
-    q.job_id, q.job_kind, q.executor, 'cancelled', q.priority, q.attempts, q.crashes, q.replays, q.enqueued_at, q.started_at,
-    q.idempotency_key, q.source_ref, q.target_ref, q.payload_ref, q.safe_payload, q.workspace_id, q.correlation_id,
-    q.causation_event_id, q.causation_depth, q.actor, q.actor_via, coalesce(left(p_reason, 2000), q.last_error), v_actor.actor);
+  perform iu_core.fn_job_cancel_waiting(p_job, v_actor.actor, p_reason);
   return 'cancelled';
 end $$;
 

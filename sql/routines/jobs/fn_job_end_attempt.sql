@@ -10,6 +10,7 @@ begin
   return query
     with ended as materialized (
       select q, f.error, f.crashed, c.requested_by, c.reason,
+             q.attempts - f.crashed::integer as attempts, q.crashes + f.crashed::integer as crashes,
              case when c.job_id is not null then 'cancelled'
                   when f.fatal or not f.crashed and q.attempts >= k.max_attempts
                     or f.crashed and q.crashes + 1 >= k.max_crashes then 'dead'
@@ -23,8 +24,7 @@ begin
     ), retried as (
       update iu_core.job_queue q
          set leased_by = null, last_error = e.error,
-             attempts = q.attempts - case when e.crashed then 1 else 0 end,
-             crashes = q.crashes + case when e.crashed then 1 else 0 end,
+             attempts = e.attempts, crashes = e.crashes,
              -- What was given back by a crash keeps its place in the line.
              process_after = case when e.crashed then q.process_after else e.again end
         from ended e where e.outcome = 'retry' and q.job_id = (e.q).job_id
@@ -36,8 +36,8 @@ begin
         job_id, job_kind, executor, priority, attempts, crashes, replays, enqueued_at, started_at, worker_id, idempotency_key,
         source_ref, target_ref, payload_ref, safe_payload, workspace_id, correlation_id, causation_event_id, causation_depth,
         actor, actor_via, last_error)
-      select (e.q).job_id, (e.q).job_kind, (e.q).executor, (e.q).priority, (e.q).attempts,
-             (e.q).crashes + case when e.crashed then 1 else 0 end, (e.q).replays, (e.q).enqueued_at, (e.q).started_at,
+      select (e.q).job_id, (e.q).job_kind, (e.q).executor, (e.q).priority, e.attempts,
+             e.crashes, (e.q).replays, (e.q).enqueued_at, (e.q).started_at,
              (e.q).leased_by, (e.q).idempotency_key, (e.q).source_ref, (e.q).target_ref, (e.q).payload_ref, (e.q).safe_payload,
              (e.q).workspace_id, (e.q).correlation_id, (e.q).causation_event_id, (e.q).causation_depth, (e.q).actor,
              (e.q).actor_via, e.error
@@ -47,7 +47,7 @@ begin
         job_id, job_kind, executor, outcome, priority, attempts, crashes, replays, enqueued_at, started_at, worker_id,
         idempotency_key, source_ref, target_ref, payload_ref, safe_payload, workspace_id, correlation_id,
         causation_event_id, causation_depth, actor, actor_via, last_error, ended_by)
-      select (e.q).job_id, (e.q).job_kind, (e.q).executor, 'cancelled', (e.q).priority, (e.q).attempts, (e.q).crashes,
+      select (e.q).job_id, (e.q).job_kind, (e.q).executor, 'cancelled', (e.q).priority, e.attempts, e.crashes,
              (e.q).replays, (e.q).enqueued_at, (e.q).started_at, (e.q).leased_by, (e.q).idempotency_key, (e.q).source_ref,
              (e.q).target_ref, (e.q).payload_ref, (e.q).safe_payload, (e.q).workspace_id, (e.q).correlation_id,
              (e.q).causation_event_id, (e.q).causation_depth, (e.q).actor, (e.q).actor_via, coalesce(e.reason, e.error), e.requested_by

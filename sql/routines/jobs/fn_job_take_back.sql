@@ -15,6 +15,7 @@ begin
         select row(j, 'its worker stopped without a word', false, true)::iu_core.job_failure from unnest(v_jobs) j));
     else
       update iu_core.job_queue set leased_by = null, attempts = attempts - 1 where job_id = any (v_jobs);
+      perform iu_core.fn_job_free(w, v_jobs) from unnest(p_workers) w;
     end if;
   end if;
   delete from iu_core.job_running where worker_id = any (p_workers);

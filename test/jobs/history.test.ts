@@ -1,0 +1,56 @@
+/** The history is dropped by month, keys go after it, and never while their job is there. */
+import { expect, it } from 'vitest'
+import { useDatabase } from '../support/database.ts'
+import { queueDriver } from './queue-driver.ts'
+
+const db = useDatabase()
+const queue = queueDriver(db)
+
+const partitions = (): Promise<{ name: string }[]> =>
+  db.owner(
+    `select inhrelid::regclass::text as name from pg_inherits where inhparent = 'iu_core.job_history'::regclass order by 1`,
+  )
+
+it('has partitions for at least 90 days ahead from the first migrate on', async () => {
+  expect((await partitions()).length).toBeGreaterThanOrEqual(4)
+  expect(await queue.rows('select created, dropped, keys from iu_core.fn_job_history_maintain()')).toEqual([
+    { created: 0, dropped: 0, keys: 0 },
+  ])
+})
+
+it('drops a month that is wholly past its retention, one in each call', async () => {
+  for (const [name, from, to] of [
+    ['y2020m01', '2020-01-01Z', '2020-02-01Z'],
+    ['y2020m02', '2020-02-01Z', '2020-03-01Z'],
+  ]) {
+    await db.owner(
+      `create table iu_core.job_history_${name} partition of iu_core.job_history for values from ('${from}') to ('${to}')`,
+    )
+  }
+  expect(await queue.one('select dropped from iu_core.fn_job_history_maintain()')).toBe(1)
+  expect((await partitions()).map((row) => row.name)).not.toContain('iu_core.job_history_y2020m01')
+  expect((await partitions()).map((row) => row.name)).toContain('iu_core.job_history_y2020m02')
+  expect(await queue.one('select dropped from iu_core.fn_job_history_maintain()')).toBe(1)
+})
+
+it('forgets a key after its retention, but not that of a job that waits or is dead', async () => {
+  const old = async (key: string): Promise<string> => {
+    const id = await queue.one<string>(
+      `select overlay(iu_core.fn_time_uuid()::text placing '00000000-0000' from 1 for 13)`,
+    )
+    await db.owner('insert into iu_core.job_key values ($1, $2, $3)', ['mail', key, id])
+    return id
+  }
+  await queue.one(`select iu_core.fn_job_kind_set('mail', '{}')::text`)
+  await old('ended')
+  const waiting = await old('waiting')
+  await db.owner(`insert into iu_core.job_queue (job_id, job_kind, actor) values ($1, 'mail', 'x')`, [
+    waiting,
+  ])
+  await queue.enqueue('mail', 'young')
+  expect(await queue.one('select keys from iu_core.fn_job_history_maintain()')).toBe(1)
+  expect(await queue.rows('select idempotency_key as key from iu_core.job_key order by 1')).toEqual([
+    { key: 'waiting' },
+    { key: 'young' },
+  ])
+})

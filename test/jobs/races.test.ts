@@ -1,0 +1,145 @@
+/** Two sessions at one job: the database settles who it is, and nobody wins twice. */
+import { beforeEach, expect, it } from 'vitest'
+import { useDatabase } from '../support/database.ts'
+import { sqlstateOf } from '../support/sqlstate.ts'
+import { untilWaiting } from '../support/waiting.ts'
+import { queueDriver } from './queue-driver.ts'
+
+const db = useDatabase()
+const queue = queueDriver(db)
+
+beforeEach(async () => {
+  await db.owner(
+    'truncate iu_core.job_queue, iu_core.job_key, iu_core.job_history, iu_core.job_dead_letter, iu_core.job_worker, iu_core.job_running',
+  )
+})
+
+async function running(): Promise<{ worker: string; lease: { worker: string; job: string; epoch: number } }> {
+  await queue.enqueue('mail')
+  const worker = await queue.register(['mail'])
+  const [lease] = queue.leasesOf(worker, await queue.claim(worker))
+  return { worker, lease: lease! }
+}
+
+const COMPLETE = 'select count(*)::int as n from iu_core.fn_job_complete($1, array[$2::uuid], array[$3::int])'
+
+it('16 workers that claim at once get every job exactly once', async () => {
+  await queue.rows('select iu_core.fn_job_enqueue_batch($1)', [
+    JSON.stringify(Array.from({ length: 400 }, () => ({ job_kind: 'mail' }))),
+  ])
+  const claimed = await Promise.all(
+    Array.from({ length: 16 }, async () => {
+      const worker = await queue.register(['mail'])
+      const mine: string[] = []
+      for (;;) {
+        const jobs = await queue.claim(worker, 7)
+        if (jobs.length === 0) return mine
+        mine.push(...jobs.map((job) => job.job_id))
+      }
+    }),
+  )
+  expect(claimed.flat()).toHaveLength(400)
+  expect(new Set(claimed.flat()).size).toBe(400)
+})
+
+it('a completion that came first is not undone by the reaper, which waits for it', async () => {
+  const { worker, lease } = await running()
+  const [one, two] = [await db.session('stagedoor_worker'), await db.session('stagedoor_worker')]
+  await one.query('begin')
+  expect((await one.query(COMPLETE, [worker, lease.job, lease.epoch])).rows[0].n).toBe(1)
+  await queue.expire(worker)
+  const reaped = two.query('select iu_core.fn_job_reap() as n')
+  await untilWaiting(db, two)
+  await one.query('commit')
+  expect((await reaped).rows[0].n).toBe(0)
+  expect(await queue.rows('select outcome from iu_core.job_history')).toEqual([{ outcome: 'completed' }])
+  expect(await queue.rows('select from iu_core.job_queue')).toEqual([])
+})
+
+it('a completion that waited for the reaper changes nothing', async () => {
+  const { worker, lease } = await running()
+  const [one, two] = [await db.session('stagedoor_worker'), await db.session('stagedoor_worker')]
+  // The worker's check has passed already when its lease runs out: its statement then waits for the row.
+  const owner = await db.session()
+  await owner.query('begin')
+  await owner.query('select from iu_core.job_queue for update')
+  const late = two.query(COMPLETE, [worker, lease.job, lease.epoch])
+  await untilWaiting(db, two)
+  await owner.query(`update iu_core.job_queue set leased_by = null`)
+  await owner.query('commit')
+  expect((await late).rows[0].n).toBe(0)
+  expect(await queue.rows('select from iu_core.job_history')).toEqual([])
+  await one.query('select 1')
+})
+
+it('a worker whose lease has passed completes, fails, snoozes, releases and claims nothing, also before it is reaped', async () => {
+  const { worker, lease } = await running()
+  await queue.expire(worker)
+  for (const attempt of [
+    () => queue.complete(lease),
+    () => queue.fail(lease),
+    () => queue.snooze(lease),
+    () => queue.release(lease),
+    () => queue.claim(worker),
+    () => queue.rows('select iu_core.fn_job_heartbeat($1)', [worker]),
+    () => queue.rows('select iu_core.fn_job_worker_leave($1)', [worker]),
+  ]) {
+    expect(await sqlstateOf(attempt())).toBe('SD703')
+  }
+  expect(await queue.rows('select leased_by from iu_core.job_queue')).toEqual([{ leased_by: worker }])
+})
+
+it('a stale epoch of the same worker completes nothing', async () => {
+  const { worker, lease } = await running()
+  expect(await queue.release(lease)).toBe(1)
+  const [again] = queue.leasesOf(worker, await queue.claim(worker))
+  expect(await queue.complete(lease)).toEqual([])
+  expect(await queue.complete(again!)).toEqual([lease.job])
+})
+
+it('cancel and claim of one job: whoever is second sees what the first did', async () => {
+  const job = await queue.enqueue('mail')
+  const worker = await queue.register(['mail'])
+  const session = await db.session('stagedoor_worker')
+  await session.query('begin')
+  await session.query('select iu_core.fn_job_cancel($1)', [job])
+  expect(await queue.claim(worker)).toEqual([])
+  await session.query('rollback')
+  expect(await queue.claim(worker)).toHaveLength(1)
+  expect(await queue.cancel(job)).toBe('requested')
+})
+
+it('replayed by two at once, a dead letter comes back once', async () => {
+  const { lease } = await running()
+  expect(await queue.fail(lease, true)).toBe('dead')
+  const back = await Promise.all(
+    Array.from({ length: 8 }, () => queue.rows('select iu_core.fn_job_replay(p_kind => $1)', ['mail'])),
+  )
+  expect(back.flat()).toHaveLength(1)
+  expect(await queue.rows('select job_id, attempts, replays from iu_core.job_queue')).toEqual([
+    { job_id: lease.job, attempts: 0, replays: 1 },
+  ])
+  expect(await queue.complete(lease)).toEqual([])
+})
+
+it('a schedule fires once for each time, whoever asks', async () => {
+  const due = new Date(Date.now() - 60_000)
+  const next = new Date(due.getTime() + 3_600_000)
+  await queue.rows(`select iu_core.fn_job_schedule_set('hourly', '30 * * * *', 'UTC', 'sweep', '{}', $1)`, [
+    due,
+  ])
+  const fired = await Promise.all(
+    Array.from({ length: 16 }, () =>
+      queue.one<string | null>(`select iu_core.fn_job_schedule_fire('hourly', $1, $2)`, [due, next]),
+    ),
+  )
+  expect(fired.filter(Boolean)).toHaveLength(1)
+  // A machine whose clock is ahead does not fire what the database's clock has not reached.
+  expect(
+    await queue.one(`select iu_core.fn_job_schedule_fire('hourly', $1, $2)`, [
+      next,
+      new Date(next.getTime() + 3_600_000),
+    ]),
+  ).toBeNull()
+  expect(await queue.rows('select from iu_core.job_queue')).toHaveLength(1)
+})
