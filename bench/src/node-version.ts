@@ -42,6 +42,20 @@ export async function runUnderNode(minimumMajor: number, script: string, input: 
   return JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as Figures
 }
 
+/** For the report: what the peers are, and the Node that all of them ran under. */
+export async function peerVersions(
+  minimumMajor: number,
+  names: readonly string[],
+): Promise<Record<string, string>> {
+  const { stdout } = await promisify(execFile)(nodeFor(minimumMajor), ['-p', 'process.versions.node'])
+  const root = new URL('../../node_modules/', import.meta.url)
+  const versions = names.map((name) => {
+    const manifest = new URL(`${name}/package.json`, root)
+    return [name, JSON.parse(readFileSync(manifest, 'utf8')).version as string]
+  })
+  return { ...Object.fromEntries(versions), 'node of all': stdout.trim() }
+}
+
 function installedNode(): NodeChoices['installed'] {
   try {
     const manifest = createRequire(import.meta.url).resolve(`${PACKAGE}/package.json`)

@@ -46,3 +46,10 @@ export const perSecond = (count: number, milliseconds: number): number => (count
 export function rounded(value: number): number {
   return Number.isInteger(value) || Math.abs(value) >= 1000 ? Math.round(value) : Number(value.toPrecision(4))
 }
+
+/** The least value that this share of all values does not exceed. */
+export function percentile(values: readonly number[], share: number): number {
+  if (values.length === 0) throw new Error('there is no percentile of nothing')
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)]!
+}

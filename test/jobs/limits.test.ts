@@ -49,7 +49,7 @@ it('runs no more at once than its concurrency, over all workers', async () => {
 
 it('forgets what a dead worker held', async () => {
   await kind('heavy', { concurrency: 2 }, [null, null, null])
-  const [{ worker, jobs }] = (await claimAtOnce('heavy', 1, 5)) as [{ worker: string; jobs: unknown[] }]
+  const { worker, jobs } = (await claimAtOnce('heavy', 1, 5))[0]!
   expect(jobs).toHaveLength(2)
   await queue.expire(worker)
   expect(await queue.reap()).toBe(2)
@@ -77,7 +77,7 @@ it('lets the keys of a fair kind take turns', async () => {
     'tiny',
     'small',
   ])
-  const [{ jobs }] = (await claimAtOnce('sync', 1, 5)) as [{ jobs: { target_ref: string }[] }]
+  const { jobs } = (await claimAtOnce('sync', 1, 5))[0]!
   expect(jobs.map((job) => job.target_ref).sort()).toEqual(['big', 'big', 'small', 'small', 'tiny'])
 })
 

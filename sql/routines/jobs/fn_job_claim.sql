@@ -27,6 +27,11 @@ begin
   if p_limit is null or p_limit not between 1 and 10000 then
     raise exception using errcode = 'SD001', message = 'The limit must be from 1 to 10000';
   end if;
+  -- Held until the claim is committed: reaped meanwhile, its jobs would be with a worker that nobody looks for any more.
+  perform from iu_core.job_worker where worker_id = p_worker and leased_until > clock_timestamp() for share;
+  if not found then
+    perform iu_core.fn_job_worker_require(p_worker);
+  end if;
   for v_line in
     with recursive line as (
       select k.job_kind, k.limited,

@@ -1,0 +1,73 @@
+/**
+ * A queue's whole life: bulk enqueue, drain until the table says that nothing is left, and how long a single job takes from
+ * its enqueue to its start. Beside it graphile-worker and pg-boss, each in the mode that is best for it. The peers' newest
+ * versions need a newer Node than we do, so everybody runs under that one.
+ */
+import type { Benchmark, Figures, Round, Task } from '../benchmark.ts'
+import { atLeast, atMost } from '../criteria.ts'
+import { peerVersions, runUnderNode } from '../node-version.ts'
+import { medianOf, worstOf } from '../statistics.ts'
+
+/** What a script of a contender is handed. */
+export interface DrainTask {
+  readonly url: string
+  readonly workerUrl: string
+  readonly jobs: number
+  readonly latencies: number
+}
+
+const NODE = 22
+const PEERS = ['graphile-worker', 'pg-boss']
+const LATENCIES = { most: 300, share: 0.01 }
+
+export const drainWith =
+  (script: string) =>
+  ({ database, size }: Task): Promise<Figures> =>
+    runUnderNode(NODE, new URL(`${script}.js`, import.meta.url).pathname, {
+      url: database.url,
+      workerUrl: database.workerUrl,
+      jobs: size,
+      latencies: Math.min(LATENCIES.most, Math.round(size * LATENCIES.share)),
+    } satisfies DrainTask)
+
+export const jobs: Benchmark = {
+  name: 'jobs',
+  about: '100,000 no-op jobs enqueued and drained, and 300 latencies, beside graphile-worker and pg-boss',
+  unit: 'jobs',
+  size: { full: 100_000, quick: 20_000 },
+  rounds: { full: 3, quick: 3 },
+  freshDatabase: 'contender',
+  contenders: [
+    { name: 'stagedoor', about: 'the worker, history kept', run: drainWith('stagedoor') },
+    {
+      name: 'graphile',
+      about: 'graphile-worker: localQueue 500, completions batched',
+      run: drainWith('graphile'),
+    },
+    { name: 'pgboss', about: 'pg-boss: fetch and complete by 500', run: drainWith('pgboss') },
+  ],
+  summarise(rounds) {
+    const drain_per_s = medianOf(rounds, 'stagedoor', 'drain_per_s')
+    return {
+      ...under('', 'stagedoor', rounds),
+      ...under('graphile_', 'graphile', rounds),
+      ...under('pgboss_', 'pgboss', rounds),
+      ratio_drain_graphile: drain_per_s / medianOf(rounds, 'graphile', 'drain_per_s'),
+      ratio_drain_pgboss: drain_per_s / medianOf(rounds, 'pgboss', 'drain_per_s'),
+      missed: worstOf(rounds, 'stagedoor', 'missed'),
+      doubled: worstOf(rounds, 'stagedoor', 'doubled'),
+    }
+  },
+  criteria: [
+    { field: 'ratio_drain_graphile', bar: atLeast(1), goal: atLeast(2) },
+    { field: 'ratio_drain_pgboss', bar: atLeast(1), goal: atLeast(2) },
+    { field: 'missed', bar: atMost(0), correctness: true },
+    { field: 'doubled', bar: atMost(0), correctness: true },
+  ],
+  peers: () => peerVersions(NODE, PEERS),
+}
+
+function under(prefix: string, contender: string, rounds: readonly Round[]): Figures {
+  const fields = ['enqueue_per_s', 'drain_per_s', 'latency_p50_ms', 'latency_p99_ms']
+  return Object.fromEntries(fields.map((field) => [`${prefix}${field}`, medianOf(rounds, contender, field)]))
+}

@@ -1,0 +1,41 @@
+/** Ours: the worker that `stagedoor worker` runs. */
+import { createPool, enqueue, enqueueMany, startWorker } from '../product.ts'
+import { chunks, measure, taskGiven } from './measure.ts'
+
+const task = taskGiven()
+const pool = createPool(task.workerUrl, { role: 'dot_executor', max: 6, purpose: 'bench' })
+let worker: Awaited<ReturnType<typeof startWorker>> | undefined
+
+await measure(
+  {
+    async enqueue(count) {
+      for (const chunk of chunks(count)) {
+        await enqueueMany(
+          pool,
+          chunk.map((n) => ({ job_kind: 'noop', safe_payload: { n } })),
+        )
+      }
+    },
+    async enqueueOne(n) {
+      await enqueue(pool, { job_kind: 'noop', safe_payload: { n } })
+    },
+    async start(ran) {
+      worker = await startWorker({
+        pool,
+        listenUrl: task.workerUrl,
+        concurrency: 10,
+        batch: 500,
+        handlers: { noop: (job) => ran(job.safe_payload.n as number) },
+      })
+    },
+    async isEmpty() {
+      const { rows } = await pool.query('select not exists (select from iu_core.job_queue) as empty')
+      return rows[0].empty
+    },
+    async stop() {
+      await worker!.stop()
+      await pool.end()
+    },
+  },
+  task,
+)
