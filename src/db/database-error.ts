@@ -27,6 +27,9 @@ export function mapDatabaseError(error: unknown, url?: string): unknown {
   if (state === '23514' && error.table === 'event_outbox') {
     return new StagedoorError('event_partition_missing', {}, { cause: error })
   }
+  if (state === '23514' && error.table === 'job_history' && error.constraint === undefined) {
+    return new StagedoorError('job_partition_missing', {}, { cause: error })
+  }
   const code = codeOfSqlstate(state)
   if (code === undefined) return error
   if (!state.startsWith('SD')) {

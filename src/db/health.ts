@@ -21,10 +21,12 @@ export function createHealthProbe(): (db: Queryable) => Promise<HealthCheck[]> {
       migration_count: number
       routines_digest: string | null
       partition_days_left: number | null
-    }>('select migration_count, routines_digest, partition_days_left from iu_core.fn_health()')
+      history_days_left: number | null
+    }>(
+      'select migration_count, routines_digest, partition_days_left, history_days_left from iu_core.fn_health()',
+    )
     const found = rows[0]!
     const current = found.migration_count === migrations.length && found.routines_digest === expectedRoutines
-    const days = found.partition_days_left ?? 0
     return [
       { name: 'database', ok: true, detail: 'answers' },
       {
@@ -34,13 +36,14 @@ export function createHealthProbe(): (db: Queryable) => Promise<HealthCheck[]> {
           ? `${found.migration_count} applied, routines current`
           : `${found.migration_count} of ${migrations.length} applied or routines differ: run stagedoor migrate`,
       },
-      {
-        name: 'event_partitions',
-        ok: days >= FEWEST_PARTITION_DAYS,
-        detail: `made for ${days} days ahead`,
-      },
+      partitions('event_partitions', found.partition_days_left ?? 0),
+      partitions('job_partitions', found.history_days_left ?? 0),
     ]
   }
+}
+
+function partitions(name: string, days: number): HealthCheck {
+  return { name, ok: days >= FEWEST_PARTITION_DAYS, detail: `made for ${days} days ahead` }
 }
 
 function digest(lines: string[]): string {

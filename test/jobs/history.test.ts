@@ -1,5 +1,6 @@
 /** The history is dropped by month, keys go after it, and never while their job is there. */
 import { expect, it } from 'vitest'
+import { mapDatabaseError } from '../../src/db/database-error.ts'
 import { useDatabase } from '../support/database.ts'
 import { queueDriver } from './queue-driver.ts'
 
@@ -54,3 +55,18 @@ it('forgets a key after its retention, but not that of a job that waits or is de
     { key: 'young' },
   ])
 })
+
+it('is named in health and by doctor where no job could end today, and the error says what to do', async () => {
+  await db.owner(`begin; drop table iu_core.job_history_${await thisMonth()}; commit`)
+  expect(await queue.one('select history_days_left from iu_core.fn_health()')).toBeNull()
+  await queue.enqueue('mail')
+  const worker = await queue.register(['mail'])
+  const completed = queue.complete(...queue.leasesOf(worker, await queue.claim(worker, 1)))
+  expect(mapDatabaseError(await completed.catch((error) => error))).toMatchObject({
+    code: 'job_partition_missing',
+  })
+  expect(await queue.one('select created from iu_core.fn_job_history_maintain()')).toBe(1)
+  expect(await queue.one('select history_days_left >= 90 from iu_core.fn_health()')).toBe(true)
+})
+
+const thisMonth = (): Promise<string> => queue.one(`select to_char(now() at time zone 'UTC', '"y"YYYY"m"MM')`)

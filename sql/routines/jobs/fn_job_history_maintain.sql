@@ -31,14 +31,11 @@ begin
     exit when v_next >= now() + p_ahead;
     v_month := v_next;
   end loop;
-  select c.relname into v_name
-    from pg_inherits i join pg_class c on c.oid = i.inhrelid
-   where i.inhparent = 'iu_core.job_history'::regclass
-     and (regexp_match(pg_get_expr(c.relpartbound, c.oid), 'TO \(''([^'']+)''\)'))[1]::timestamptz <= now() - p_keep
-   order by c.relname limit 1;
+  select partition::text into v_name from iu_core.v_job_history_partition
+   where to_time <= now() - p_keep order by to_time limit 1;
   if v_name is not null then
     begin
-      execute format('drop table iu_core.%I', v_name);
+      execute format('drop table %s', v_name);
       dropped := 1;
     exception when lock_not_available then
       null; -- Somebody has long been at work there. The next round tries again.
@@ -52,7 +49,7 @@ begin
      where y.job_id < iu_core.fn_time_uuid_floor(now() - greatest(k.key_retention, p_keep))
        and not exists (select from iu_core.job_queue q where q.job_id = y.job_id)
        and not exists (select from iu_core.job_dead_letter d where d.job_id = y.job_id)
-     limit 10000
+     limit 100000
   )
   delete from iu_core.job_key y using old where y.job_kind = old.job_kind and y.idempotency_key = old.idempotency_key;
   get diagnostics keys = row_count;
