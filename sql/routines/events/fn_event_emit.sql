@@ -54,4 +54,4 @@ begin
 end $$;
 
 grant execute on function iu_core.fn_event_emit(text, text, text, text, text, uuid, jsonb, uuid, uuid, text)
-  to dot_executor, service_role;
+  to dot_executor, service_role, stagedoor_producer;

@@ -65,4 +65,4 @@ begin
     select g.id from given g order by g.position;
 end $$;
 
-grant execute on function iu_core.fn_event_emit_batch(jsonb) to dot_executor, service_role;
+grant execute on function iu_core.fn_event_emit_batch(jsonb) to dot_executor, service_role, stagedoor_producer;
