@@ -12,11 +12,14 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_id uuid := iu_core.fn_time_uuid();
+  v_cause record := iu_core.fn_event_cause();
 begin
   insert into iu_core.event_outbox (
-    id, event_domain, event_type, event_subject_ref, workspace_id, correlation_id, actor, actor_via, safe_payload)
+    id, event_domain, event_type, event_subject_ref, workspace_id, correlation_id, causation_event_id, causation_depth,
+    actor, actor_via, safe_payload)
   values (
-    v_id, 'staging', p_event_type, r.staging_record_id::text, r.workspace_id, v_id, p_actor, p_via,
+    v_id, 'staging', p_event_type, r.staging_record_id::text, r.workspace_id, coalesce(v_cause.correlation_id, v_id),
+    v_cause.event_id, coalesce(v_cause.depth + 1, 0), p_actor, p_via,
     jsonb_strip_nulls(jsonb_build_object(
       'staging_record_id', r.staging_record_id,
       'staging_kind', r.staging_kind,
