@@ -1,8 +1,7 @@
 /** Peers in their newest version may need a newer Node than this one; then they, and ours beside them, run there. */
 import { execFile } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Figures } from './benchmark.ts'
 import { BenchError, EXIT_ENVIRONMENT } from './errors.ts'
@@ -14,7 +13,14 @@ export interface NodeChoices {
 }
 
 const PACKAGE = `node-${process.platform}-${process.arch}`
+/**
+ * A folder of its own, not a dependency: as one its `node` would come first on the PATH of every npm script, and the
+ * product would be started and tested under it.
+ */
+const FOLDER = fileURLToPath(new URL('../.node/', import.meta.url))
+const INSTALLED_MAJOR = 24
 const LONGEST_MS = 30 * 60_000
+const INSTALL_MS = 5 * 60_000
 
 /** The path of a Node of at least this major version: the running one, or the one that npm installed. */
 export function nodeFor(minimumMajor: number, choices: NodeChoices = {}): string {
@@ -26,16 +32,44 @@ export function nodeFor(minimumMajor: number, choices: NodeChoices = {}): string
   throw new BenchError(
     `A peer needs Node ${minimumMajor} or newer; this is ${running.version} and ${found}.`,
     {
-      remedy: `Run npm install --workspace bench --save-optional ${PACKAGE}@latest, or start the benchmark with a newer Node.`,
+      remedy: `Run ${installCommand().join(' ')}, or start the benchmark with a newer Node.`,
       exitCode: EXIT_ENVIRONMENT,
     },
   )
 }
 
+/** The same; what is missing is installed first, and said. */
+export async function provideNode(minimumMajor: number): Promise<string> {
+  try {
+    return nodeFor(minimumMajor)
+  } catch (missing) {
+    const [command, ...args] = installCommand()
+    console.error(
+      `A peer needs Node ${minimumMajor}; this is ${process.versions.node}. Installing ${PACKAGE}…`,
+    )
+    await promisify(execFile)(command!, args, { timeout: INSTALL_MS }).catch((cause) => {
+      throw Object.assign(missing as Error, { cause })
+    })
+    return nodeFor(minimumMajor)
+  }
+}
+
+function installCommand(): string[] {
+  return [
+    'npm',
+    'install',
+    '--no-save',
+    '--ignore-scripts',
+    '--prefix',
+    FOLDER,
+    `${PACKAGE}@${INSTALLED_MAJOR}`,
+  ]
+}
+
 /** Runs a script of ours under such a Node. It is handed `input` as JSON and prints its figures as its last line. */
 export async function runUnderNode(minimumMajor: number, script: string, input: unknown): Promise<Figures> {
   const args = [script, JSON.stringify(input)]
-  const { stdout } = await promisify(execFile)(nodeFor(minimumMajor), args, {
+  const { stdout } = await promisify(execFile)(await provideNode(minimumMajor), args, {
     timeout: LONGEST_MS,
     maxBuffer: 16 * 2 ** 20,
   })
@@ -47,7 +81,10 @@ export async function peerVersions(
   minimumMajor: number,
   names: readonly string[],
 ): Promise<Record<string, string>> {
-  const { stdout } = await promisify(execFile)(nodeFor(minimumMajor), ['-p', 'process.versions.node'])
+  const { stdout } = await promisify(execFile)(await provideNode(minimumMajor), [
+    '-p',
+    'process.versions.node',
+  ])
   const root = new URL('../../node_modules/', import.meta.url)
   const versions = names.map((name) => {
     const manifest = new URL(`${name}/package.json`, root)
@@ -57,15 +94,10 @@ export async function peerVersions(
 }
 
 function installedNode(): NodeChoices['installed'] {
-  try {
-    const manifest = createRequire(import.meta.url).resolve(`${PACKAGE}/package.json`)
-    const path = join(dirname(manifest), 'bin', 'node')
-    return existsSync(path)
-      ? { version: JSON.parse(readFileSync(manifest, 'utf8')).version, path }
-      : undefined
-  } catch {
-    return undefined
-  }
+  const folder = `${FOLDER}node_modules/${PACKAGE}/`
+  const path = `${folder}bin/node`
+  if (!existsSync(path)) return undefined
+  return { version: JSON.parse(readFileSync(`${folder}package.json`, 'utf8')).version, path }
 }
 
 const majorOf = (version: string): number => Number.parseInt(version.replace(/^v/, ''), 10)

@@ -52,6 +52,6 @@ it('says how to get a newer Node', () => {
   try {
     nodeFor(22, { running, installed: undefined })
   } catch (error) {
-    expect((error as BenchError).remedy).toContain('npm install --workspace bench --save-optional node-')
+    expect((error as BenchError).remedy).toContain('npm install --no-save')
   }
 })
