@@ -1,6 +1,7 @@
 -- Keeps a partition a month for at least p_ahead, and drops the oldest that is older than p_keep when every reader has
 -- read everything in it; where nobody reads yet, nothing goes. One in each call: the lock that a drop needs stops every
--- writer and reader until the caller commits.
+-- writer and reader until the caller commits. The dispatch log has the same partitions, which come and go with those of
+-- the outbox; an event that is deferred for a consumer is not dispatched yet, so its partition stays.
 -- Attached rather than created in place, so that writers of other partitions never wait.
 --
 -- enable_seqscan: whether something is unread is asked of the index by transaction. The planner expects to meet an
@@ -22,6 +23,7 @@ declare
   v_next timestamptz;
   v_name text;
   v_old record;
+  v_log text;
   v_has_unread text;
   v_unread boolean;
 begin
@@ -44,6 +46,17 @@ begin
     exit when v_next >= now() + p_ahead;
     v_month := v_next;
   end loop;
+  for v_old in
+    select c.oid::regclass::text as name, pg_get_expr(c.relpartbound, c.oid) as bounds
+      from iu_core.v_event_partition p join pg_class c on c.oid = p.partition
+  loop
+    v_log := replace(v_old.name, 'event_outbox', 'event_dispatch_log');
+    if to_regclass(v_log) is null then
+      execute format('create table %s (like iu_core.event_dispatch_log including defaults including constraints)', v_log);
+      execute format('alter table %s enable row level security', v_log);
+      execute format('alter table iu_core.event_dispatch_log attach partition %s %s', v_log, v_old.bounds);
+    end if;
+  end loop;
   -- Row triggers of the parent come to a partition by themselves, those of statements do not.
   for v_name in
     select partition::text from iu_core.v_event_partition p
@@ -64,11 +77,13 @@ begin
     select partition::text as name from iu_core.v_event_partition where to_time <= now() - p_keep order by to_time
   loop
     -- What a snapshot does not show: the transactions that were in progress then, and those that began later.
+    v_log := replace(v_old.name, 'event_outbox', 'event_dispatch_log');
     v_has_unread := format(
       'select exists (
          select from iu_core.event_reader r
           where exists (select from %1$s e where e.tx >= pg_snapshot_xmax(r.seen))
-             or exists (select from %1$s e where e.tx = any (array(select pg_snapshot_xip(r.seen)))))', v_old.name);
+             or exists (select from %1$s e where e.tx = any (array(select pg_snapshot_xip(r.seen)))))
+         or exists (select from %2$s l where l.outcome = ''deferred'')', v_old.name, v_log);
     execute v_has_unread into v_unread;
     continue when v_unread;
     begin
@@ -79,7 +94,7 @@ begin
         -- An error ends the block, and the lock with it; leaving it would keep the lock to the end of the transaction.
         raise exception using errcode = 'lock_not_available';
       end if;
-      execute format('drop table %s', v_old.name);
+      execute format('drop table %s, %s', v_old.name, v_log);
       dropped := 1;
     exception when lock_not_available then
       -- Somebody has long been at work in the outbox, or just wrote here. The next round tries again.

@@ -1,0 +1,83 @@
+/** Issues: what went wrong inside and waits for a person. One open issue for each code and subject, occurrences counted. */
+import type { Queryable } from '../db/connection.ts'
+
+export type IssueSeverity = 'info' | 'warning' | 'error' | 'critical'
+
+export interface Issue {
+  readonly issue_id: string
+  readonly code: string
+  readonly severity: IssueSeverity
+  readonly subject_ref: string | null
+  readonly title: string
+  readonly detail: Record<string, unknown>
+  readonly workspace_id: string | null
+  readonly occurrences: string
+  readonly opened_at: Date
+  readonly last_seen_at: Date
+  readonly resolved_at: Date | null
+  readonly resolved_by: string | null
+  readonly resolved_via: string | null
+  readonly resolution: string | null
+}
+
+export interface NewIssue {
+  readonly code: string
+  readonly severity: IssueSeverity
+  readonly subject?: string
+  readonly title: string
+  readonly detail?: Readonly<Record<string, unknown>>
+  readonly workspace?: string
+}
+
+const COLUMNS = `issue_id, code, severity, subject_ref, title, detail, workspace_id, occurrences, opened_at, last_seen_at,
+  resolved_at, resolved_by, resolved_via, resolution`
+
+/** Opens an issue or counts the open one of this code and subject once more. Returns its id. */
+export async function openIssue(db: Queryable, issue: NewIssue): Promise<string> {
+  const { rows } = await db.query<{ id: string }>(
+    'select iu_core.fn_system_issue_open($1, $2, $3, $4, $5, $6) as id',
+    [
+      issue.code,
+      issue.severity,
+      issue.subject ?? null,
+      issue.title,
+      JSON.stringify(issue.detail ?? {}),
+      issue.workspace ?? null,
+    ],
+  )
+  return rows[0]!.id
+}
+
+/** Newest first, as far as the caller may see. `after` is the id of the last issue of the page before. */
+export async function listIssues(
+  db: Queryable,
+  { resolved = false, limit = 100, after }: { resolved?: boolean; limit?: number; after?: string } = {},
+): Promise<Issue[]> {
+  const { rows } = await db.query<Issue>(
+    `select ${COLUMNS} from iu_core.system_issue
+      where ($1 or resolved_at is null) and ($3::uuid is null or issue_id < $3)
+      order by issue_id desc limit $2`,
+    [resolved, limit, after ?? null],
+  )
+  return rows
+}
+
+export async function findIssue(db: Queryable, issue: string): Promise<Issue | undefined> {
+  const { rows } = await db.query<Issue>(`select ${COLUMNS} from iu_core.system_issue where issue_id = $1`, [
+    issue,
+  ])
+  return rows[0]
+}
+
+/** Ends an issue, once; an event says so. */
+export async function resolveIssue(
+  db: Queryable,
+  issue: string,
+  { resolution, actor }: { resolution?: string; actor?: string } = {},
+): Promise<Issue> {
+  const { rows } = await db.query<Issue>(
+    `select ${COLUMNS} from iu_core.fn_system_issue_resolve($1, $2, $3)`,
+    [issue, resolution ?? null, actor ?? null],
+  )
+  return rows[0]!
+}
