@@ -1,4 +1,7 @@
-/** What happens to uploads by themselves: readers that died, retention of staged rows, images past their undo. */
+/**
+ * What happens to uploads by themselves: readers that died, images past their undo. Retention of staged rows and of id
+ * resolutions are jobs of the schedules with their names.
+ */
 import type { MaintenanceTask } from '../db/maintenance.ts'
 import { sweepSpool } from './spool.ts'
 
@@ -17,33 +20,6 @@ export function ingestTasks(home: string): MaintenanceTask[] {
         return failed + folders > 0
           ? `${failed} uploads given up, ${folders} spool folders removed`
           : undefined
-      },
-    },
-    {
-      name: 'staged rows',
-      everyMs: HOUR,
-      async run(client) {
-        await client.query('set local role service_role')
-        const { rows } = await client.query<Record<'promoted' | 'invalid' | 'orphan', number>>(
-          `select promoted_deleted as promoted, invalid_deleted as invalid, orphan_deleted as orphan
-             from public.cleanup_staging_rows()`,
-        )
-        const { promoted, invalid, orphan } = rows[0]!
-        const all = promoted + invalid + orphan
-        return all > 0
-          ? `${promoted} promoted, ${invalid} invalid, ${orphan} orphaned rows deleted`
-          : undefined
-      },
-    },
-    {
-      name: 'id resolutions',
-      everyMs: HOUR,
-      async run(client) {
-        await client.query('set local role service_role')
-        const { rows } = await client.query<{ deleted: number }>(
-          'select public.cleanup_staging_id_resolution() as deleted',
-        )
-        return rows[0]!.deleted > 0 ? `${rows[0]!.deleted} resolutions deleted` : undefined
       },
     },
     {

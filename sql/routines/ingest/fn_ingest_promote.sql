@@ -114,7 +114,7 @@ begin
        set cursor_value = excluded.cursor_value, upload_id = excluded.upload_id, committed_at = clock_timestamp();
   end if;
   perform iu_core.fn_event_emit('staging', 'ingestion_complete',
-    p_event_subject_ref => u.upload_id::text, p_workspace_id => u.workspace_id, p_actor => p_promoted_by,
+    p_event_subject_ref => u.upload_id::text, p_canonical_address => 'client:' || u.client_id, p_workspace_id => u.workspace_id, p_actor => p_promoted_by,
     p_safe_payload => jsonb_build_object('upload_id', u.upload_id, 'dataset', u.dataset, 'platform', u.platform,
       'client_id', u.client_id, 'rows', v_written, 'totals', v_promotion.totals)
       || iu_core.fn_ingest_date_range(u, v_dataset.definition));

@@ -49,7 +49,7 @@ begin
   update iu_core.ingest_upload set status = 'undone', ended_at = clock_timestamp() where upload_id = p_upload_id;
   perform iu_core.fn_ingest_tell_uploads_table(p_upload_id, 'undone', null);
   perform iu_core.fn_event_emit('staging', 'ingestion_undone',
-    p_event_subject_ref => p_upload_id::text, p_workspace_id => u.workspace_id, p_actor => p_undone_by,
+    p_event_subject_ref => p_upload_id::text, p_canonical_address => 'client:' || u.client_id, p_workspace_id => u.workspace_id, p_actor => p_undone_by,
     p_safe_payload => jsonb_build_object('upload_id', p_upload_id, 'dataset', u.dataset, 'platform', u.platform,
       'client_id', u.client_id, 'totals', v_summary.totals)
       || iu_core.fn_ingest_date_range(u, v_promotion.definition));
