@@ -1,0 +1,132 @@
+"""A worker outside Node: leases jobs over HTTP, keeps its lease, completes and fails. The standard library is enough.
+
+    export EXECUTOR_TOKEN=$(stagedoor token --role stagedoor_executor --executor external_worker)
+    python3 worker.py                 # API_URL=http://… for another address; --until-idle ends when nothing is due
+"""
+
+import json
+import os
+import signal
+import sys
+import threading
+import urllib.error
+import urllib.request
+
+API = os.environ.get("API_URL", "http://localhost:4680") + "/api/executors/workers"
+TOKEN = os.environ["EXECUTOR_TOKEN"]
+LEASE_S = 15
+UNTIL_IDLE = "--until-idle" in sys.argv
+
+
+class Fatal(Exception):
+    """No retry helps: the job becomes a dead letter at once."""
+
+
+def send_report(job, cancelled):
+    recipient = job["safe_payload"].get("recipient")
+    if recipient is None:
+        raise Fatal("it names no recipient")
+    if recipient == "nobody":
+        raise RuntimeError("the mail server does not answer")
+    print(f"sending the report to {recipient}", flush=True)  # a long one looks at cancelled() now and then
+    return {"message_ref": f"mail:{job['job_id']}"}
+
+
+HANDLERS = {"send_report": send_report}
+
+
+class LeasePassed(Exception):
+    """Others have its jobs by now; nothing that was said of them counts."""
+
+
+def call(method, path="", body=None):
+    headers = {"authorization": f"Bearer {TOKEN}"}
+    if body is not None:
+        headers["content-type"] = "application/json"
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(API + path, data=data, headers=headers, method=method)
+    try:
+        with urllib.request.urlopen(request, timeout=LEASE_S * 2) as answer:
+            return json.loads(answer.read() or b"null")
+    except urllib.error.HTTPError as error:
+        problem = json.loads(error.read() or b"{}")
+        if problem.get("code") == "lease_passed":
+            raise LeasePassed from None
+        words = f"{error.code} {problem.get('detail') or problem.get('title')}"
+        raise (ConnectionError if error.code >= 500 else RuntimeError)(words) from None
+
+
+class Worker:
+    """One lease. Its heartbeat runs beside the handlers, so that a job may take longer than the lease."""
+
+    def __init__(self):
+        body = {"executor": "external_worker", "kinds": list(HANDLERS), "name": "worker.py", "lease_s": LEASE_S}
+        self.id = call("POST", body=body)["worker"]
+        self.cancelled = set()
+        self.over = threading.Event()
+        self.heart = threading.Thread(target=self.beat, daemon=True)
+        self.heart.start()
+
+    def beat(self):
+        while not self.over.wait(LEASE_S / 3):
+            try:
+                self.cancelled = set(call("POST", f"/{self.id}/heartbeat", {})["cancelled"])
+            except LeasePassed:
+                self.over.set()
+            except OSError:
+                pass  # the next one may come through; if none does, the lease passes
+
+    def lease(self):
+        wait_s = 0 if UNTIL_IDLE else 10
+        return call("POST", f"/{self.id}/lease", {"limit": 1, "wait_s": wait_s})["jobs"]
+
+    def run(self, job):
+        said = {"job_id": job["job_id"], "epoch": job["lease_epoch"]}
+        try:
+            result = HANDLERS[job["job_kind"]](job, lambda: job["job_id"] in self.cancelled or self.over.is_set())
+        except Exception as error:  # a retry, later each time, and at last a dead letter
+            failed = {**said, "error": f"{type(error).__name__}: {error}", "fatal": isinstance(error, Fatal)}
+            outcome = call("POST", f"/{self.id}/fail", {"jobs": [failed]})["failed"]
+            print(f"failed: {error} -> {outcome[0]['outcome'] if outcome else 'not ours any more'}", flush=True)
+        else:
+            # Said twice because the answer was lost, it counts once.
+            call("POST", f"/{self.id}/complete", {"jobs": [{**said, "result": result}]})
+
+    def leave(self):
+        self.over.set()
+        call("DELETE", f"/{self.id}")
+
+
+def main():
+    stopping = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: stopping.set())
+    signal.signal(signal.SIGINT, lambda *_: stopping.set())
+    worker = None
+    while not stopping.is_set():
+        try:
+            worker = worker or Worker()
+            jobs = worker.lease()
+            for job in jobs:
+                worker.run(job)
+            if UNTIL_IDLE and not jobs:
+                break
+        except LeasePassed:
+            worker = None
+        except OSError as error:  # no answer: whether it counted is not known, so begin anew
+            print(f"trying again: {error}", file=sys.stderr, flush=True)
+            leave(worker)
+            worker = None
+            stopping.wait(1)
+    leave(worker)
+
+
+def leave(worker):
+    try:
+        if worker:
+            worker.leave()
+    except (LeasePassed, OSError):
+        pass  # then the lease passes, and its jobs are free
+
+
+if __name__ == "__main__":
+    main()

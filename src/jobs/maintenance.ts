@@ -1,0 +1,31 @@
+/** What the queue needs from time to time: partitions of its history, and keys that nobody will ask for again. */
+import type { MaintenanceTask } from '../db/maintenance.ts'
+import { reapJobs } from './lease.ts'
+
+const HOUR = 3_600_000
+const REAP_MS = 5000
+
+export const jobTasks: readonly MaintenanceTask[] = [
+  {
+    name: 'job history',
+    everyMs: HOUR,
+    async run(client) {
+      const { rows } = await client.query<{ created: number; dropped: number; keys: number }>(
+        'select created, dropped, keys from iu_core.fn_job_history_maintain()',
+      )
+      const { created, dropped, keys } = rows[0]!
+      return created + dropped + keys > 0
+        ? `${created} partitions made, ${dropped} dropped, ${keys} keys forgotten`
+        : undefined
+    },
+  },
+  {
+    // Workers do it for each other; executors elsewhere have only this.
+    name: 'jobs of dead workers',
+    everyMs: REAP_MS,
+    async run(client) {
+      const reaped = await reapJobs(client)
+      return reaped > 0 ? `${reaped} jobs are back in the queue` : undefined
+    },
+  },
+]

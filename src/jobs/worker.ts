@@ -1,0 +1,300 @@
+/** Runs jobs: claims ahead, calls handlers, writes what became of them; survives restarts of the database and lost leases. */
+import { hostname } from 'node:os'
+import { setImmediate } from 'node:timers/promises'
+import pino, { type Logger } from 'pino'
+import type { Pool } from '../db/connection.ts'
+import { mapConnectionError } from '../db/database-error.ts'
+import type { HealthCheck } from '../db/health.ts'
+import { StagedoorError } from '../errors.ts'
+import { PATIENCE_MS } from './claim-ahead.ts'
+import { Claims } from './claims.ts'
+import type { JobHandlers } from './handlers.ts'
+import { KeptConnection } from './kept-connection.ts'
+import { KindSettingsInUse } from './kind-settings.ts'
+import { Lanes } from './lanes.ts'
+import { DEFAULT_LEASE_MS, reapJobs } from './lease.ts'
+import { type Listener, listen } from './listen.ts'
+import type { WorkerHooks } from './metrics.ts'
+import { type Scheduler, startScheduler } from './scheduler.ts'
+import { isConnectionError, isLeaseLost } from './transient.ts'
+import { Wake } from './wake.ts'
+import { WorkerLease } from './worker-lease.ts'
+
+export interface WorkerOptions {
+  /** Sessions as dot_executor. Handlers' transactions come from it, too: give it `concurrency` + 4. */
+  readonly pool: Pool
+  /** A direct connection, for notices of new jobs. Without it they are found by polling alone. */
+  readonly listenUrl?: string
+  readonly handlers: JobHandlers
+  readonly executor?: string
+  /** Shown to people; default: host and process. */
+  readonly name?: string
+  /** Handler calls at once; default 10. */
+  readonly concurrency?: number
+  /** Jobs a claim at most; default 100. Never more than `concurrency` + `batch` run or wait, and as many as `batch` are done and not written yet. */
+  readonly batch?: number
+  /** After this long without a heartbeat its jobs go to others; default 6 s. */
+  readonly leaseMs?: number
+  /** How often to look without a notice; default 500. */
+  readonly pollMs?: number
+  /** How long running handlers may take to end when the worker stops; default 30 s. */
+  readonly shutdownMs?: number
+  /** False: this worker fires no schedules. */
+  readonly schedules?: boolean
+  readonly log?: Logger
+  readonly hooks?: WorkerHooks
+}
+
+export interface Worker {
+  /** Its registration; another one after a lost lease. */
+  readonly id: string
+  health(): HealthCheck
+  /** Begins nothing new, lets what runs end, and leaves. The same promise however often it is called. */
+  stop(): Promise<void>
+}
+
+const RETRY_MS = 100
+const LONGEST_RETRY_MS = 2000
+const REAP_MS = 1000
+const KINDS_MS = 10_000
+const STOP_GRACE_MS = 5000
+/** The database takes no larger claim. */
+const LARGEST_BATCH = 10_000
+
+/** Throws when the database cannot be reached or refuses; later the worker goes on by itself. */
+export async function startWorker(options: WorkerOptions): Promise<Worker> {
+  requireSane(options)
+  const worker = new RunningWorker(options)
+  await worker.start()
+  return worker
+}
+
+function requireSane({ handlers, concurrency = 10, batch = 100 }: WorkerOptions): void {
+  const reason =
+    Object.keys(handlers).length === 0
+      ? 'A worker needs a handler for at least one kind of job'
+      : !Number.isInteger(concurrency) || concurrency < 1
+        ? 'concurrency is a whole number from 1'
+        : !Number.isInteger(batch) || batch < 1 || batch > LARGEST_BATCH
+          ? `batch is a whole number from 1 to ${LARGEST_BATCH}`
+          : undefined
+  if (reason !== undefined) throw new StagedoorError('argument_invalid', { reason })
+}
+
+class RunningWorker implements Worker {
+  private readonly options: WorkerOptions
+  private readonly log: Logger
+  private readonly hooks: WorkerHooks
+  private readonly leaseMs: number
+  private readonly kept: KeptConnection
+  private readonly claims: Claims
+  private readonly lanes: Lanes
+  private readonly kinds: KindSettingsInUse
+  private readonly wake = new Wake()
+  private readonly timers = new Set<NodeJS.Timeout>()
+  private lease!: WorkerLease
+  private listener: Listener | undefined
+  private scheduler: Scheduler | undefined
+  private loop: Promise<void> = Promise.resolve()
+  /** The last claim was full. */
+  private hasMore = false
+  private trouble: string | undefined
+  private stopping = false
+  private stopped: Promise<void> | undefined
+
+  constructor(options: WorkerOptions) {
+    const { pool, handlers, concurrency = 10, batch = 100 } = options
+    this.options = options
+    this.log = options.log ?? pino({ level: 'silent' })
+    this.hooks = options.hooks ?? {}
+    this.leaseMs = options.leaseMs ?? DEFAULT_LEASE_MS
+    this.kept = new KeptConnection(pool, this.leaseMs / 2)
+    this.kinds = new KindSettingsInUse(pool, Object.keys(handlers))
+    this.claims = new Claims(pool, this.log, this.hooks)
+    this.lanes = new Lanes({
+      pool,
+      handlers,
+      concurrency,
+      batch,
+      log: this.log,
+      hooks: this.hooks,
+      timeoutOf: (kind) => this.kinds.timeoutOf(kind),
+      freed: () => {
+        if (this.hasMore && this.room() > 0) this.wake.now()
+      },
+    })
+  }
+
+  get id(): string {
+    return this.lease.worker
+  }
+
+  async start(): Promise<void> {
+    try {
+      this.lease = await this.takeLease()
+      await this.kinds.read()
+    } catch (error) {
+      await this.lease?.leave()
+      throw mapConnectionError(error)
+    }
+    // At once, too: where workers die young nobody else may come to it.
+    await this.reap().catch((error) => this.log.debug({ err: error }, 'tried again in a moment'))
+    this.every(REAP_MS, () => this.reap())
+    this.every(KINDS_MS, () => this.kinds.read())
+    this.every(PATIENCE_MS / 2, async () => this.lanes.giveBackWaiting())
+    this.listener = this.startListening()
+    this.scheduler = this.startScheduling()
+    this.loop = this.claimUntilStopped()
+  }
+
+  health(): HealthCheck {
+    const ok = !this.stopping && !this.lease.over && this.trouble === undefined
+    const detail = this.stopping ? 'stopping' : (this.trouble ?? this.lanes.detail)
+    return { name: 'jobs', ok, detail }
+  }
+
+  stop(): Promise<void> {
+    this.stopped ??= this.shutDown()
+    return this.stopped
+  }
+
+  private async shutDown(): Promise<void> {
+    this.stopping = true
+    this.wake.now()
+    for (const timer of this.timers) clearTimeout(timer)
+    await this.scheduler?.stop()
+    await this.loop
+    await this.lanes.close(this.options.shutdownMs ?? 30_000, STOP_GRACE_MS)
+    await this.lease.settled()
+    await this.lease.leave()
+    await this.listener?.stop()
+    await this.kept.release()
+  }
+
+  private async claimUntilStopped(): Promise<void> {
+    for (let retryMs = RETRY_MS; !this.stopping; ) {
+      try {
+        await this.claimOnce()
+        retryMs = RETRY_MS
+        this.trouble = undefined
+      } catch (error) {
+        this.trouble = (error as Error).message
+        const level = isConnectionError(error) ? 'warn' : 'error'
+        this.log[level]({ err: error }, 'no jobs could be claimed; trying again')
+        await this.wake.wait(retryMs * (0.5 + Math.random()))
+        retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS)
+      }
+    }
+  }
+
+  private async claimOnce(): Promise<void> {
+    if (this.lease.over) await this.registerAgain()
+    const { lease } = this
+    // Handlers that end at once have ended by then: one large claim instead of two of half the size.
+    await setImmediate()
+    const room = this.room()
+    if (room === 0) {
+      this.hasMore = true
+      return this.wake.wait()
+    }
+    const jobs = await this.claims.next(lease, room)
+    this.hasMore = jobs.length === room
+    this.lanes.begin(lease, jobs, this.hasMore)
+    if (this.hasMore) {
+      if (lease.idle) lease.work()
+    } else if (this.listener?.connected && !lease.idle && !lease.over) {
+      await this.rest(lease)
+    } else {
+      await this.wake.wait(this.options.pollMs ?? 500)
+    }
+  }
+
+  /** Where completions come through slowly nothing more is begun: what is done and not written would be done again. */
+  private room(): number {
+    const { concurrency = 10, batch = 100 } = this.options
+    return Math.min(this.lanes.room(), Math.max(0, concurrency + 2 * batch - this.lease.size))
+  }
+
+  /** From now on an enqueue gives notice; what came just before is found by the claim that follows. */
+  private async rest(lease: WorkerLease): Promise<void> {
+    try {
+      await lease.rest()
+    } catch (error) {
+      if (!isLeaseLost(error)) throw error
+      lease.lose('the database says so')
+    }
+  }
+
+  private takeLease(): Promise<WorkerLease> {
+    const { pool, handlers, executor = 'PG_worker', name = `${hostname()} ${process.pid}` } = this.options
+    return WorkerLease.take({
+      pool,
+      kept: this.kept,
+      terms: { executor, kinds: Object.keys(handlers), name, leaseMs: this.leaseMs },
+      log: this.log,
+      hooks: this.hooks,
+      lost: () => {
+        this.lanes.forgetWaiting()
+        this.wake.now()
+      },
+      cancelled: (lease, ids) => this.lanes.cancel(lease, ids),
+      written: () => {
+        if (this.kinds.limited || this.hasMore) this.wake.now()
+      },
+    })
+  }
+
+  private async registerAgain(): Promise<void> {
+    this.lease = await this.takeLease()
+    this.claims.reset()
+    this.log.info({ worker: this.lease.worker }, 'registered again')
+  }
+
+  private startListening(): Listener | undefined {
+    const { listenUrl, handlers } = this.options
+    if (listenUrl === undefined) return undefined
+    return listen({
+      url: listenUrl,
+      log: this.log,
+      heard: (kind) => {
+        if (kind === '' || kind in handlers) this.wake.now()
+      },
+      connected: () => {
+        this.lease.forgetIdle()
+        this.wake.now()
+      },
+    })
+  }
+
+  private startScheduling(): Scheduler | undefined {
+    if (this.options.schedules === false) return undefined
+    return startScheduler(this.options.pool, {
+      log: this.log,
+      fired: (schedule) => {
+        this.hooks.fired?.(schedule)
+        this.wake.now()
+      },
+    })
+  }
+
+  private async reap(): Promise<void> {
+    const reaped = await reapJobs(this.options.pool)
+    if (reaped === 0) return
+    this.log.info({ jobs: reaped }, 'jobs of workers that died are back in the queue')
+    this.hooks.reaped?.(reaped)
+    this.wake.now()
+  }
+
+  /** With some chance in it: workers that started together do not ask together for ever. */
+  private every(ms: number, work: () => Promise<unknown>): void {
+    const timer = setTimeout(
+      async () => {
+        this.timers.delete(timer)
+        await work().catch((error) => this.log.debug({ err: error }, 'tried again in a moment'))
+        if (!this.stopping) this.every(ms, work)
+      },
+      ms * (0.8 + 0.4 * Math.random()),
+    )
+    this.timers.add(timer)
+  }
+}

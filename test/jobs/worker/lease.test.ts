@@ -1,0 +1,206 @@
+/** What a worker does when its lease, its connection or its claim goes wrong. */
+import { describe, expect, it } from 'vitest'
+import { JobAborted } from '../../../src/jobs/handlers.ts'
+import { claimJobs } from '../../../src/jobs/lease.ts'
+import { setKind } from '../../../src/jobs/queue.ts'
+import { useDatabase } from '../../support/database.ts'
+import { until } from '../../support/until.ts'
+import { gate, useJobs } from './support.ts'
+
+const db = useDatabase()
+const jobs = useJobs(db)
+
+async function endLease(worker: string): Promise<void> {
+  await db
+    .pool('postgres')
+    .query(
+      `update iu_core.job_worker set leased_until = clock_timestamp() - interval '1 second' where worker_id = $1`,
+      [worker],
+    )
+}
+
+describe('a worker whose lease has passed', () => {
+  it('tells its handlers, drops what they return, and goes on under a new id', async () => {
+    const begun = gate()
+    const results: string[] = []
+    const reasons: unknown[] = []
+    const outcomes: string[] = []
+    const worker = await jobs.start(
+      {
+        interrupted: async (job, { signal }) => {
+          if (job.lease_epoch === 1) {
+            begun.open()
+            await new Promise((resolve) => signal.addEventListener('abort', resolve))
+            reasons.push(signal.reason)
+          }
+          results.push(`epoch ${job.lease_epoch}`)
+          return { epoch: job.lease_epoch }
+        },
+      },
+      { leaseMs: 1000, hooks: { ended: (_job, outcome) => outcomes.push(outcome) } },
+    )
+    const first = worker.id
+    const [id] = await jobs.enqueue({ job_kind: 'interrupted' })
+    await begun.opened
+    await endLease(first)
+    const [job] = await jobs.reached('completed', [id!])
+    expect(job).toMatchObject({ result: { epoch: 2 }, crashes: 1, attempts: 1 })
+    expect(reasons).toEqual([expect.any(JobAborted)])
+    expect((reasons[0] as JobAborted).why).toBe('lease_lost')
+    expect(worker.id).not.toBe(first)
+    expect(results.sort()).toEqual(['epoch 1', 'epoch 2'])
+    expect(outcomes.sort()).toEqual(['completed', 'dropped'])
+  })
+
+  it('cannot complete in a transaction of the handler either: all of it is rolled back', async () => {
+    await db.pool('postgres').query('create table public.effect (job_id uuid, epoch integer)')
+    await db.pool('postgres').query('grant insert, select on public.effect to dot_executor')
+    const begun = gate()
+    const go = gate()
+    const worker = await jobs.start(
+      {
+        transactional: (job, context) =>
+          context.transaction(async (client) => {
+            await client.query('insert into public.effect values ($1, $2)', [job.job_id, job.lease_epoch])
+            if (job.lease_epoch === 1) {
+              begun.open()
+              await go.opened
+            }
+            await context.complete(client, { ok: true })
+          }),
+      },
+      { leaseMs: 1000 },
+    )
+    const [id] = await jobs.enqueue({ job_kind: 'transactional' })
+    await begun.opened
+    await endLease(worker.id)
+    await until('the lease is lost', async () => (await jobs.find(id!)).crashes === 1)
+    go.open()
+    await jobs.reached('completed', [id!])
+    const { rows } = await db
+      .pool('postgres')
+      .query('select epoch from public.effect where job_id = $1', [id])
+    expect(rows).toEqual([{ epoch: 2 }])
+  })
+
+  it('by the silence of the database ends what it runs before others may begin it', async () => {
+    const begun = gate()
+    const lost = gate()
+    let abortedAt = 0
+    await jobs.start(
+      {
+        cut_off: (_job, { signal }) =>
+          new Promise((_resolve, reject) => {
+            begun.open()
+            signal.addEventListener('abort', () => {
+              abortedAt = Date.now()
+              lost.open()
+              reject(signal.reason)
+            })
+          }),
+      },
+      { pool: jobs.pool('cut off'), leaseMs: 1000, shutdownMs: 0 },
+    )
+    const [id] = await jobs.enqueue({ job_kind: 'cut_off' })
+    await begun.opened
+    // The session that holds the worker's row keeps every heartbeat waiting.
+    const other = await db.session('postgres')
+    await other.query('begin')
+    await other.query('select from iu_core.job_worker for update')
+    const [{ leased_until }] = (
+      await other.query('select max(leased_until) as leased_until from iu_core.job_worker')
+    ).rows as [{ leased_until: Date }]
+    await lost.opened
+    expect(abortedAt).toBeLessThanOrEqual(leased_until.getTime())
+    await other.query('rollback')
+    await until('it is in the queue again', async () => (await jobs.find(id!)).crashes === 1)
+    await db.pool('stagedoor_worker').query('select iu_core.fn_job_pause($1)', ['cut_off'])
+  })
+})
+
+describe('a claim whose answer was lost', () => {
+  it('leaves no job with a worker that does not know of it', async () => {
+    const pool = jobs.pool('unanswered')
+    const worker = await jobs.start({ unanswered: async () => {} }, { pool, pollMs: 50 })
+    const [id] = await jobs.enqueue({
+      job_kind: 'unanswered',
+      process_after: new Date(Date.now() + 3_600_000),
+    })
+    // As if the worker had claimed it, and the answer had not arrived.
+    await claimJobs(db.pool('stagedoor_worker'), worker.id, 1, { now: new Date(Date.now() + 7_200_000) })
+    expect((await jobs.find(id!)).state).toBe('running')
+    const other = await db.session('postgres')
+    await other.query('begin')
+    await other.query('select from iu_core.job_worker where worker_id = $1 for update', [worker.id])
+    await until('its next claim was cut off', async () => {
+      const { rowCount } = await other.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+          where application_name like '%unanswered' and query like '%fn_job_claim%' and wait_event_type = 'Lock'`,
+      )
+      return rowCount === 1
+    })
+    await other.query('commit')
+    await until('it was given back', async () => (await jobs.find(id!)).state === 'waiting')
+    expect(await jobs.find(id!)).toMatchObject({ attempts: 0, crashes: 0 })
+  })
+})
+
+describe('a worker that stops', () => {
+  it('lets what runs end, gives back what has not begun, and leaves', async () => {
+    const begun = gate()
+    const go = gate()
+    await setKind(db.pool('stagedoor_worker'), 'leaving', {})
+    const ids = await jobs.enqueue(...Array.from({ length: 5 }, () => ({ job_kind: 'leaving' })))
+    const worker = await jobs.start(
+      {
+        leaving: async () => {
+          begun.open()
+          await go.opened
+        },
+      },
+      { concurrency: 1 },
+    )
+    await begun.opened
+    const stopped = worker.stop()
+    await until('the others are free', async () => {
+      const rows = await db.owner(
+        `select from iu_core.job_queue where job_kind = 'leaving' and leased_by is null and attempts = 0`,
+      )
+      return rows.length === 4
+    })
+    go.open()
+    await stopped
+    const found = await Promise.all(ids.map((id) => jobs.find(id)))
+    expect(found.map(({ state }) => state).sort()).toEqual([
+      'completed',
+      'waiting',
+      'waiting',
+      'waiting',
+      'waiting',
+    ])
+    expect(await db.owner('select from iu_core.job_worker where worker_id = $1', [worker.id])).toEqual([])
+  })
+
+  it('tells a handler that takes too long, and its job is as it was before', async () => {
+    const begun = gate()
+    const worker = await jobs.start(
+      {
+        lingering: (_job, { signal }) =>
+          new Promise((_resolve, reject) => {
+            begun.open()
+            signal.addEventListener('abort', () => reject(signal.reason))
+          }),
+      },
+      { shutdownMs: 20 },
+    )
+    const [id] = await jobs.enqueue({ job_kind: 'lingering' })
+    await begun.opened
+    await worker.stop()
+    expect(await jobs.find(id!)).toMatchObject({
+      state: 'waiting',
+      attempts: 0,
+      crashes: 0,
+      last_error: null,
+    })
+  })
+})

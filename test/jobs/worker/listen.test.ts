@@ -1,0 +1,64 @@
+import { expect, it } from 'vitest'
+import { useDatabase } from '../../support/database.ts'
+import { until } from '../../support/until.ts'
+import { gate, useJobs } from './support.ts'
+
+const db = useDatabase()
+const jobs = useJobs(db)
+
+async function idle(): Promise<number> {
+  return (await db.pool('stagedoor_worker').query('select from iu_core.worker_idle')).rowCount!
+}
+
+it('a worker that waits begins a new job because of its notice, not because it polls', async () => {
+  const began: number[] = []
+  await jobs.start({ noticed: async () => void began.push(Date.now()) }, { pollMs: 60_000 })
+  await until('it waits', async () => (await idle()) === 1)
+  const enqueued = Date.now()
+  const [id] = await jobs.enqueue({ job_kind: 'noticed' })
+  await jobs.reached('completed', [id!])
+  expect(began[0]! - enqueued).toBeLessThan(5000)
+})
+
+it('hears again after its session was ended, and of what was enqueued meanwhile', async () => {
+  await jobs.start({ deaf: async () => {} }, { pollMs: 60_000 })
+  await until('it waits', async () => (await idle()) === 1)
+  await db
+    .pool('postgres')
+    .query(
+      `select pg_terminate_backend(pid) from pg_stat_activity where application_name like '%notices' and datname = $1`,
+      [db.name],
+    )
+  const [first] = await jobs.enqueue({ job_kind: 'deaf' })
+  await jobs.reached('completed', [first!])
+  const [second] = await jobs.enqueue({ job_kind: 'deaf' })
+  await jobs.reached('completed', [second!])
+})
+
+it('finds by polling what came without a notice', async () => {
+  const pool = db.pool('stagedoor_worker')
+  await jobs.start({ silent: async () => {} }, { pollMs: 50 })
+  await until('it waits', async () => (await idle()) === 1)
+  // As a long transaction that looked for waiters before there was one.
+  await pool.query('select iu_core.fn_job_idle(worker_id, false) from iu_core.worker_idle')
+  const [id] = await jobs.enqueue({ job_kind: 'silent' })
+  await jobs.reached('completed', [id!])
+})
+
+it('says that it is busy while there is a backlog, so that enqueues give no notice', async () => {
+  const go = gate()
+  await jobs.start({ busy: () => go.opened }, { concurrency: 1, batch: 5 })
+  await until('it waits', async () => (await idle()) === 1)
+  const ids = await jobs.enqueue(...Array.from({ length: 20 }, () => ({ job_kind: 'busy' })))
+  await until('nobody waits any more', async () => (await idle()) === 0)
+  go.open()
+  await jobs.reached('completed', ids)
+  await until('it waits again', async () => (await idle()) === 1)
+})
+
+it('without a connection for notices works by polling alone', async () => {
+  await jobs.start({ polled: async () => {} }, { listenUrl: undefined as never, pollMs: 50 })
+  const [id] = await jobs.enqueue({ job_kind: 'polled' })
+  await jobs.reached('completed', [id!])
+  expect(await idle()).toBe(0)
+})

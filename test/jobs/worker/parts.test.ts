@@ -1,0 +1,125 @@
+/** The parts of a worker that hold no connection. */
+import pg from 'pg'
+import { describe, expect, it } from 'vitest'
+import { Backlog } from '../../../src/jobs/backlog.ts'
+import { BatchedWrites } from '../../../src/jobs/completion.ts'
+import { Cursors } from '../../../src/jobs/cursors.ts'
+import type { ClaimedJob } from '../../../src/jobs/lease.ts'
+
+function job(id: string, given: Partial<ClaimedJob> = {}): ClaimedJob {
+  return {
+    job_id: id,
+    job_kind: 'k',
+    priority: 0,
+    due: '2026-01-01 00:00:00.000001+00',
+    process_after: new Date('2026-01-01T00:00:00Z'),
+    ...given,
+  } as ClaimedJob
+}
+
+describe('claimed jobs', () => {
+  it('begin in their order, those with a higher priority before those that were claimed earlier', () => {
+    const backlog = new Backlog({ k: async () => {} })
+    backlog.add([job('a'), job('b')])
+    backlog.add([job('urgent', { priority: 5 }), job('c')])
+    const order = Array.from({ length: 4 }, () => backlog.next()!.jobs[0]!.job_id)
+    expect(order).toEqual(['urgent', 'a', 'b', 'c'])
+    expect(backlog.next()).toBeUndefined()
+  })
+
+  it('of a batch handler begin together, past those of other kinds', () => {
+    const backlog = new Backlog({ k: { batch: 2, run: async () => {} }, other: async () => {} })
+    backlog.add([job('a'), job('x', { job_kind: 'other' }), job('b'), job('c')])
+    const calls = Array.from({ length: 3 }, () => backlog.next()!.jobs.map(({ job_id }) => job_id))
+    expect(calls).toEqual([['a', 'b'], ['x'], ['c']])
+  })
+})
+
+describe('what is to be written', () => {
+  const error = (code: string) => Object.assign(new pg.DatabaseError('no', 2, 'error'), { code })
+
+  it('goes together while a write is under way', async () => {
+    const sizes: number[] = []
+    let finish: () => void = () => {}
+    const writes = new BatchedWrites<number>({
+      write: (items) => {
+        sizes.push(items.length)
+        return new Promise((resolve) => {
+          finish = resolve
+        })
+      },
+      refused: expect.fail,
+      leaseLost: expect.fail,
+      delayed: expect.fail,
+    })
+    writes.add(1)
+    await new Promise(setImmediate)
+    await new Promise(setImmediate)
+    for (let n = 0; n < 50; n++) writes.add(n)
+    finish()
+    await new Promise(setImmediate)
+    finish()
+    await writes.settled()
+    expect(sizes).toEqual([1, 50])
+  })
+
+  it('is written again when the connection broke, and refused one by one when the database refuses', async () => {
+    const written: number[] = []
+    const refused: number[] = []
+    let broken = 2
+    const writes = new BatchedWrites<number>({
+      write: async (items) => {
+        if (broken-- > 0) throw new Error('Connection terminated')
+        if (items.includes(13)) throw error('22P05')
+        written.push(...items)
+      },
+      refused: (item) => refused.push(item),
+      leaseLost: expect.fail,
+      delayed: () => {},
+    })
+    for (let n = 0; n < 20; n++) writes.add(n)
+    await writes.settled()
+    expect(refused).toEqual([13])
+    expect(written.sort((a, b) => a - b)).toEqual(
+      Array.from({ length: 20 }, (_, n) => n).filter((n) => n !== 13),
+    )
+  })
+
+  it('is dropped when the lease is lost, also in the middle of waiting for the database', async () => {
+    let attempts = 0
+    const writes = new BatchedWrites<number>({
+      write: async () => {
+        attempts++
+        throw new Error('Connection terminated')
+      },
+      refused: expect.fail,
+      leaseLost: expect.fail,
+      delayed: () => writes.drop(),
+    })
+    writes.add(1)
+    await writes.settled()
+    writes.add(2)
+    await writes.settled()
+    expect(attempts).toBe(1)
+  })
+})
+
+describe('claim cursors', () => {
+  it('are the last place of each kind and priority, to the microsecond, in whatever order the rows came', () => {
+    const cursors = new Cursors()
+    expect(cursors.after).toBeUndefined()
+    cursors.advance([
+      job('2', { due: '2026-01-01 00:00:00.00002+00' }),
+      job('1', { due: '2026-01-01 00:00:00.000019+00' }),
+      job('3', { priority: 5 }),
+    ])
+    expect(cursors.after).toEqual({
+      k: {
+        0: { process_after: '2026-01-01 00:00:00.00002+00', job_id: '2' },
+        5: { process_after: '2026-01-01 00:00:00.000001+00', job_id: '3' },
+      },
+    })
+    cursors.reset()
+    expect(cursors.after).toBeUndefined()
+  })
+})

@@ -1,0 +1,75 @@
+/** What the database settles between a worker that is late and the others. */
+import { expect, it } from 'vitest'
+import { claimJobs, completeJobs, heldJobs, reapJobs, registerWorker } from '../../../src/jobs/lease.ts'
+import { useDatabase } from '../../support/database.ts'
+import { sqlstateOf } from '../../support/sqlstate.ts'
+import { until } from '../../support/until.ts'
+import { useJobs } from './support.ts'
+
+const db = useDatabase()
+const jobs = useJobs(db)
+
+async function registered(kind: string): Promise<string> {
+  const terms = { executor: 'PG_worker', kinds: [kind], leaseMs: 1000 }
+  return registerWorker(db.pool('stagedoor_worker'), terms)
+}
+
+async function passed(worker: string): Promise<void> {
+  await until('the lease has passed', async () => {
+    const rows = await db.owner(
+      'select from iu_core.job_worker where worker_id = $1 and leased_until > clock_timestamp()',
+      [worker],
+    )
+    return rows.length === 0
+  })
+}
+
+it('a claim that commits after its lease has passed leaves no job with a worker that is gone', async () => {
+  const [id] = await jobs.enqueue({ job_kind: 'late_claim' })
+  const worker = await registered('late_claim')
+  const session = await db.session('stagedoor_worker')
+  await session.query('begin')
+  expect(await claimJobs(session, worker, 10)).toHaveLength(1)
+  await passed(worker)
+  await reapJobs(db.pool('stagedoor_worker'))
+  await session.query('commit')
+  expect((await jobs.find(id!)).state).toBe('running')
+  await reapJobs(db.pool('stagedoor_worker'))
+  expect((await jobs.find(id!)).state).toBe('waiting')
+})
+
+it('a completion after the lease has passed counts for nothing, reaped or not', async () => {
+  const [id] = await jobs.enqueue({ job_kind: 'late_completion' })
+  const worker = await registered('late_completion')
+  const pool = db.pool('stagedoor_worker')
+  const claimed = await claimJobs(pool, worker, 10)
+  await passed(worker)
+  const late = () =>
+    completeJobs(
+      pool,
+      worker,
+      claimed.map((job) => ({ job })),
+    )
+  expect(await sqlstateOf(late())).toBe('SD703')
+  await reapJobs(pool)
+  expect(await sqlstateOf(late())).toBe('SD703')
+  expect(await heldJobs(pool, worker)).toEqual([])
+  expect((await jobs.find(id!)).state).toBe('waiting')
+})
+
+it('a completion under an earlier epoch counts for nothing', async () => {
+  const [id] = await jobs.enqueue({ job_kind: 'old_epoch' })
+  const worker = await registered('old_epoch')
+  const pool = db.pool('stagedoor_worker')
+  const [job] = await claimJobs(pool, worker, 10)
+  await pool.query('select iu_core.fn_job_release($1, array[$2::uuid], array[$3::integer])', [
+    worker,
+    id,
+    job!.lease_epoch,
+  ])
+  const [again] = await claimJobs(pool, worker, 10)
+  expect(await completeJobs(pool, worker, [{ job: job! }])).toEqual([])
+  expect(await completeJobs(pool, worker, [{ job: again! }])).toEqual([id])
+  // Its answer was lost, it is sent again: nothing happens.
+  expect(await completeJobs(pool, worker, [{ job: again! }])).toEqual([])
+})

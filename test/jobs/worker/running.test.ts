@@ -1,0 +1,189 @@
+import { describe, expect, it } from 'vitest'
+import { FatalJobError } from '../../../src/jobs/handlers.ts'
+import type { Job } from '../../../src/jobs/job.ts'
+import { setKind } from '../../../src/jobs/queue.ts'
+import { useDatabase } from '../../support/database.ts'
+import { gate, useJobs } from './support.ts'
+
+const db = useDatabase()
+const jobs = useJobs(db)
+
+describe('a handler', () => {
+  it('is called once for each job and what it returns is kept', async () => {
+    const seen: Job[] = []
+    await jobs.start({
+      greet: async (job) => {
+        seen.push(job)
+        return { greeted: job.source_ref }
+      },
+    })
+    const ids = await jobs.enqueue(
+      { job_kind: 'greet', source_ref: 'a', safe_payload: { n: 1 } },
+      { job_kind: 'greet', source_ref: 'b' },
+    )
+    const [first] = await jobs.reached('completed', ids)
+    expect(first).toMatchObject({ result: { greeted: 'a' }, attempts: 1, safe_payload: { n: 1 } })
+    expect(seen.map((job) => job.job_id).sort()).toEqual([...ids].sort())
+    expect(seen[0]).toMatchObject({ job_kind: 'greet', attempts: 1, executor: 'PG_worker' })
+    expect(seen[0]!.process_after).toBeInstanceOf(Date)
+  })
+
+  it('that throws is called again later, until it succeeds', async () => {
+    await setKind(db.pool('stagedoor_worker'), 'flaky', { backoff: '10 milliseconds' })
+    let calls = 0
+    await jobs.start({
+      flaky: async () => {
+        calls++
+        if (calls < 3) throw new Error(`no luck, ${calls}`)
+      },
+    })
+    const [id] = await jobs.enqueue({ job_kind: 'flaky' })
+    const [job] = await jobs.reached('completed', [id!])
+    expect(calls).toBe(3)
+    expect(job).toMatchObject({ attempts: 3, last_error: 'Error: no luck, 2' })
+  })
+
+  it('that says that no retry helps makes a dead letter at once', async () => {
+    await jobs.start({
+      hopeless: async () => {
+        throw new FatalJobError('the address does not exist')
+      },
+    })
+    const [id] = await jobs.enqueue({ job_kind: 'hopeless' })
+    const [job] = await jobs.reached('dead', [id!])
+    expect(job).toMatchObject({ attempts: 1, last_error: 'FatalJobError: the address does not exist' })
+  })
+
+  it('that snoozes runs again then, and no attempt is used', async () => {
+    const attempts: number[] = []
+    await jobs.start({
+      early: async (job, context) => {
+        attempts.push(job.attempts)
+        if (attempts.length < 3) context.snooze(new Date(Date.now() + 20))
+      },
+    })
+    const [id] = await jobs.enqueue({ job_kind: 'early' })
+    await jobs.reached('completed', [id!])
+    expect(attempts).toEqual([1, 1, 1])
+  })
+
+  it('whose result cannot be kept has done its work all the same', async () => {
+    const round: Record<string, unknown> = {}
+    round.self = round
+    await jobs.start({
+      odd: async () => ({ text: 'a\u0000b' }),
+      fine: async () => ({ ok: true }),
+      circular: async () => round,
+      count: async () => 3,
+    })
+    const kinds = ['odd', 'fine', 'odd', 'circular', 'count']
+    const ids = await jobs.enqueue(...kinds.map((job_kind) => ({ job_kind })))
+    const found = await jobs.reached('completed', ids)
+    expect(found.map((job) => job.result)).toEqual([null, { ok: true }, null, null, null])
+  })
+
+  it('is told when its time is up', async () => {
+    await setKind(db.pool('stagedoor_worker'), 'slow', { timeout: '50 milliseconds', max_attempts: 1 })
+    await jobs.start({
+      slow: (_job, { signal }) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason))
+        }),
+    })
+    const [id] = await jobs.enqueue({ job_kind: 'slow' })
+    const [job] = await jobs.reached('dead', [id!])
+    expect(job!.last_error).toBe('JobAborted: It took longer than 0.05 s')
+  })
+
+  it('is told when somebody cancels the job', async () => {
+    const begun = gate()
+    await jobs.start(
+      {
+        cancellable: (_job, { signal }) =>
+          new Promise((_resolve, reject) => {
+            begun.open()
+            signal.addEventListener('abort', () => reject(signal.reason))
+          }),
+      },
+      { leaseMs: 1000 },
+    )
+    const [id] = await jobs.enqueue({ job_kind: 'cancellable' })
+    await begun.opened
+    await db.owner('select iu_core.fn_job_cancel($1, $2)', [id, 'no longer needed'])
+    const [job] = await jobs.reached('cancelled', [id!])
+    expect(job).toMatchObject({ last_error: 'no longer needed' })
+  })
+})
+
+describe('many jobs', () => {
+  it('run so many at once, and no more than that and a claim are held', async () => {
+    const held: number[] = []
+    let running = 0
+    let most = 0
+    const ids = await jobs.enqueue(...Array.from({ length: 60 }, () => ({ job_kind: 'counted' })))
+    await jobs.start(
+      {
+        counted: async () => {
+          running++
+          most = Math.max(most, running)
+          const [row] = await db.owner<{ n: number }>(
+            `select count(*)::integer as n from iu_core.job_queue where job_kind = 'counted' and leased_by is not null`,
+          )
+          held.push(row!.n)
+          running--
+        },
+      },
+      { concurrency: 4, batch: 10 },
+    )
+    await jobs.reached('completed', ids)
+    expect(most).toBe(4)
+    // Those whose completion is on its way are still leased.
+    expect(Math.max(...held)).toBeLessThanOrEqual(4 + 2 * 10)
+  })
+
+  it('of a batch handler come in one call, and each can end in its own way', async () => {
+    const sizes: number[] = []
+    const ids = await jobs.enqueue(
+      ...Array.from({ length: 25 }, (_, n) => ({ job_kind: 'bulk', source_ref: String(n) })),
+    )
+    await jobs.start({
+      bulk: {
+        batch: 20,
+        run: async (all, context) => {
+          sizes.push(all.length)
+          for (const job of all) {
+            if (job.source_ref === '3') context.fail(job, new FatalJobError('not this one'))
+            else context.result(job, { n: Number(job.source_ref) })
+          }
+        },
+      },
+    })
+    const completed = await jobs.reached('completed', ids.toSpliced(3, 1))
+    expect(completed.map((job) => job.result)).toContainEqual({ n: 24 })
+    expect((await jobs.find(ids[3]!)).last_error).toBe('FatalJobError: not this one')
+    expect(sizes.reduce((sum, size) => sum + size)).toBe(25)
+    expect(sizes.length).toBeLessThan(6)
+  })
+
+  it('of a kind that runs one at a time per key follow each other without a pause', async () => {
+    await setKind(db.pool('stagedoor_worker'), 'serial', { serial_by: 'source_ref' })
+    const running = new Set<string>()
+    let overlapped = false
+    const ids = await jobs.enqueue(
+      ...Array.from({ length: 12 }, (_, n) => ({ job_kind: 'serial', source_ref: `k${n % 2}` })),
+    )
+    const began = Date.now()
+    await jobs.start({
+      serial: async (job) => {
+        overlapped ||= running.has(job.source_ref!)
+        running.add(job.source_ref!)
+        await new Promise(setImmediate)
+        running.delete(job.source_ref!)
+      },
+    })
+    await jobs.reached('completed', ids)
+    expect(overlapped).toBe(false)
+    // Six rounds by polling alone would take three seconds.
+    expect(Date.now() - began).toBeLessThan(2000)
+  })
+})
