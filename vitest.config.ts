@@ -2,8 +2,11 @@ import { defineConfig } from 'vitest/config'
 
 /** What lives in the database is tested on the oldest and on the newest PostgreSQL that we support. */
 const SQL_SUITES = [
-  ...['access', 'gates', 'events', 'runs', 'staging', 'db/doctor'].map((room) => `test/${room}/**/*.test.ts`),
+  ...['access', 'gates', 'events', 'runs', 'staging', 'routes', 'consumers', 'issues', 'db/doctor'].map(
+    (room) => `test/${room}/**/*.test.ts`,
+  ),
   'test/jobs/{enqueue,failures,history,limits,model,races,wall}.test.ts',
+  'test/jobs/{handlers,webhooks}/{alerts,followup,pairs,retention,reviewers,targets,templates}.test.ts',
   // Of ingest what is SQL; reading files is the same on every server.
   'test/ingest/{approval,cursor,datasets-registration,gates,kills,lineage,limits}.test.ts',
   'test/ingest/{plan,promotion,races,retention,reupload,undo,wall}.test.ts',

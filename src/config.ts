@@ -62,6 +62,24 @@ const SETTINGS = {
     fallback: 10,
     parse: integer(2, 1000),
   }),
+  workerConcurrency: setting({
+    env: 'STAGEDOOR_WORKER_CONCURRENCY',
+    about: 'job handlers that run at once in one process',
+    fallback: 10,
+    parse: integer(1, 1000),
+  }),
+  workerPool: setting<number | undefined>({
+    env: 'STAGEDOOR_WORKER_POOL',
+    about: 'most connections for jobs and their handlers; unset: the concurrency and 4 more',
+    fallback: undefined,
+    parse: integer(5, 2000),
+  }),
+  workerStatementTimeout: setting({
+    env: 'STAGEDOOR_WORKER_STATEMENT_TIMEOUT',
+    about: 'seconds after which a statement of a job handler is ended; 0: never',
+    fallback: 900,
+    parse: integer(0, 86_400),
+  }),
   bodyLimit: setting({
     env: 'STAGEDOOR_BODY_LIMIT',
     about: 'largest JSON request body in bytes; where records are staged, 80 MiB',
@@ -104,6 +122,13 @@ const SETTINGS = {
     about: 'the audience that tokens must name; unset: not checked',
     fallback: undefined,
     parse: text,
+  }),
+  webhookHosts: setting<readonly string[]>({
+    env: 'STAGEDOOR_WEBHOOK_HOSTS',
+    about:
+      'hosts that webhooks may go to, as host or host:port with commas between; unset: no webhook leaves',
+    fallback: [],
+    parse: hosts,
   }),
 }
 
@@ -241,6 +266,21 @@ function oneOf<T extends string>(choices: readonly T[]): (value: string) => T {
     if (choice === undefined) throw new Error(`it must be one of ${choices.join(', ')}`)
     return choice
   }
+}
+
+/** As a URL would write them, so that they can be compared with one. */
+function hosts(value: string): string[] {
+  return value
+    .split(/[\s,]+/)
+    .filter((entry) => entry !== '')
+    .map((entry) => {
+      const [, name, port] = /^(\[[0-9a-f:.]+\]|[^\s:/?#@[\]*]+)(?::(\d{1,5}))?$/i.exec(entry) ?? []
+      if (name === undefined || !URL.canParse(`http://${name}`) || Number(port ?? 1) > 65535) {
+        throw new Error(`${entry} is not a host or host:port`)
+      }
+      const { hostname } = new URL(`http://${name}`)
+      return port === undefined ? hostname : `${hostname}:${Number(port)}`
+    })
 }
 
 function url(protocols: readonly string[]): (value: string) => string {

@@ -1,6 +1,9 @@
 export { CATALOGUE } from './catalogue.ts'
 export { type ErrorCode, StagedoorError } from './errors.ts'
+export type { Backfill, Consumer, Dispatch, Evidence, NewConsumer } from './events/consumers.ts'
+export type { Consumers, Review, Routes } from './events/library.ts'
 export type { NewEvent, OutboxEvent } from './events/outbox.ts'
+export type { NewRoute, PayloadContract, Route, RouteEvidence } from './events/routes.ts'
 export type { Gate, GateChange } from './gates/gates.ts'
 export type { Dataset, Field, Problem, RowType } from './ingest/datasets/dataset.ts'
 export { defineDataset, parseDataset } from './ingest/datasets/declare.ts'
@@ -11,6 +14,23 @@ export type { LedgerRow, LineageEntry, Promotion, UndoPlan } from './ingest/prom
 export type { Correction } from './ingest/repair.ts'
 export type { StagedRow } from './ingest/rows.ts'
 export type { Upload } from './ingest/uploads.ts'
+export {
+  type BatchContext,
+  type BatchHandler,
+  defineJobs,
+  FatalJobError,
+  JobAborted,
+  type JobContext,
+  type JobHandler,
+  type JobHandlers,
+} from './jobs/handlers.ts'
+export type { Job, NewJob } from './jobs/job.ts'
+export type { Jobs, Schedules, WorkOptions } from './jobs/library.ts'
+export type { JobFilter, JobKind, JobRecord, JobState, KindSettings, ReplayFilter } from './jobs/queue.ts'
+export type { NewSchedule, Schedule } from './jobs/schedules.ts'
+export type { JobTester, TestedJob } from './jobs/testing.ts'
+export type { Worker } from './jobs/worker.ts'
+export type { Trace } from './stagedoor/trace.ts'
 export { createStagedoor, type Stagedoor, type StagedoorOptions } from './stagedoor.ts'
 export { type Digest, digestJson, digestRecord, digestText } from './staging/canonical.ts'
 export type { CleanupResult, CleanupScope, StagingHealth } from './staging/lifecycle.ts'

@@ -8,9 +8,12 @@ import { type MigrationPlan, migrate, planMigration } from './db/migrate/migrate
 import { type Database, openDatabase } from './db/open.ts'
 import { inTransaction } from './db/transaction.ts'
 import { StagedoorError } from './errors.ts'
+import { type Consumers, consumersLibrary, type Routes, routesLibrary } from './events/library.ts'
 import * as outbox from './events/outbox.ts'
 import * as gates from './gates/gates.ts'
 import { type Ingest, ingestLibrary } from './ingest/library.ts'
+import { type Jobs, jobsLibrary, type Schedules, schedulesLibrary } from './jobs/library.ts'
+import { readTrace, type Trace } from './stagedoor/trace.ts'
 import { createDiskBlobStore } from './staging/blobs/disk.ts'
 import type { BlobStore } from './staging/blobs/store.ts'
 import { requireIntactBlobs, withBlobHealth } from './staging/blobs/verify.ts'
@@ -79,6 +82,14 @@ export interface Stagedoor {
     health(sample?: number): Promise<lifecycle.StagingHealth>
   }
   readonly ingest: Ingest
+  readonly jobs: Jobs
+  readonly schedules: Schedules
+  /** What happens to your tables becomes events. */
+  readonly routes: Routes
+  /** Events become jobs. */
+  readonly consumers: Consumers
+  /** From a change to what came of it, by the id of any event or job in it. */
+  trace(id: string): Promise<Trace>
   health(): Promise<HealthCheck[]>
   plan(): Promise<MigrationPlan>
   migrate(): Promise<MigrationPlan>
@@ -120,6 +131,7 @@ export function assemble(database: Database, home: string): Stagedoor {
     if (blobs) await requireIntactBlobs(client, blobs, id, { others: 'trusted' })
   }
   const admin = <T>(work: (client: Client) => Promise<T>) => inTransaction(administrator, work)
+  const jobs = jobsLibrary({ pool: workers, workerUrl: database.workerUrl, worker })
   return {
     gates: {
       list: () => worker(gates.listGates),
@@ -179,10 +191,16 @@ export function assemble(database: Database, home: string): Stagedoor {
         }),
     },
     ingest: ingestLibrary({ pool: workers, home, service, admin }),
+    jobs,
+    schedules: schedulesLibrary({ worker }),
+    routes: routesLibrary({ admin, service, worker }),
+    consumers: consumersLibrary({ admin, administrator, service, worker }),
+    trace: (id) => worker((client) => readTrace(client, id)),
     health: () => worker(probe),
     plan: () => planMigration({ url: database.directUrl }),
     migrate: () => migrate({ url: database.directUrl }),
     async close() {
+      await jobs.close()
       await Promise.all([workers.end(), administrator.end()])
       await database.close()
     },

@@ -2,16 +2,20 @@
 import { readArguments, usage } from './arguments.ts'
 import type { Benchmark } from './benchmark.ts'
 import { wrong } from './criteria.ts'
+import { dispatch } from './dispatch/dispatch.ts'
 import { BenchError } from './errors.ts'
 import { runBenchmark } from './harness.ts'
 import { ingest } from './ingest/ingest.ts'
+import { jobs } from './jobs/jobs.ts'
+import { jobsSnapshot } from './jobs/snapshot.ts'
 import { outbox } from './outbox/outbox.ts'
 import { jsonLine, tableFor } from './report.ts'
 import { recordResult } from './results.ts'
+import { route } from './route/route.ts'
 import { type BenchServer, startBenchServer } from './server.ts'
 import { staging } from './staging/staging.ts'
 
-const BENCHMARKS: readonly Benchmark[] = [outbox, ingest, staging]
+const BENCHMARKS: readonly Benchmark[] = [outbox, ingest, staging, jobs, jobsSnapshot, dispatch, route]
 
 try {
   process.exitCode = await main(process.argv.slice(2))

@@ -30,6 +30,8 @@ export interface Scope {
   readonly workspace?: string
   /** A person's decision: nobody but that person makes it, except where the whole server is theirs. */
   readonly decides?: boolean
+  /** The call with which that person makes it, where it is not theirs. */
+  readonly call?: string
 }
 
 /** One transaction, like a request of that member over HTTP. */
@@ -100,7 +102,8 @@ async function workspaceIn(
   return found.workspace_id ?? undefined
 }
 
-function overTheApi({ upload }: Scope): string {
+function overTheApi({ upload, call }: Scope): string {
+  if (call !== undefined) return `The person does it over the API, with their own token: ${call}.`
   return upload === undefined
     ? 'The person does it over the API, with their own token: POST /api/staging/{id}/approve, reject or tick.'
     : `The person does it in the console or over the API, with their own token: POST /api/uploads/${upload}/approve, reject or undo.`

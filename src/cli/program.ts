@@ -6,19 +6,28 @@ import { VERSION } from '../version.ts'
 import { clientCommand } from './commands/client.ts'
 import { completionCommand } from './commands/completion.ts'
 import { configCommand } from './commands/config.ts'
+import { consumerCommand } from './commands/consumer.ts'
 import { datasetCommand } from './commands/dataset.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { eventsCommand } from './commands/events.ts'
 import { gateCommand } from './commands/gate.ts'
 import { ingestCommand } from './commands/ingest.ts'
+import { issueCommand } from './commands/issue.ts'
+import { jobCommand } from './commands/job.ts'
 import { lineageCommand } from './commands/lineage.ts'
 import { loginCommand } from './commands/login.ts'
 import { memberCommand, workspaceCommand } from './commands/member.ts'
 import { migrateCommand } from './commands/migrate.ts'
+import { restoredCommand } from './commands/restored.ts'
+import { routeCommand } from './commands/route.ts'
+import { scheduleCommand } from './commands/schedule.ts'
 import { stagingCommand } from './commands/staging/index.ts'
 import { startCommand } from './commands/start.ts'
 import { tokenCommand } from './commands/token.ts'
+import { traceCommand } from './commands/trace.ts'
 import { uploadCommand } from './commands/upload.ts'
+import { webhookCommand } from './commands/webhook.ts'
+import { workerCommand } from './commands/worker.ts'
 import { reportError } from './output.ts'
 
 const AFTER_HELP = `
@@ -28,6 +37,8 @@ With DATABASE_URL nothing is created, opened or loaded without a command that sa
 Start here:
   $ stagedoor start                      run API, workers and console
   $ stagedoor ingest FILE --dataset ads --platform meta
+  $ stagedoor route add orders --on insert,update --keep id,status
+  $ stagedoor worker --handlers ./jobs.ts  run jobs with handlers of yours
   $ stagedoor config                     see every setting and where it came from
   $ stagedoor migrate --plan             see what a migration would do to your database
   $ stagedoor doctor                     compare the database with what this version expects
@@ -60,6 +71,15 @@ export function createProgram(): Command {
     clientCommand(),
     stagingCommand(),
     eventsCommand(),
+    routeCommand(),
+    consumerCommand(),
+    jobCommand(),
+    workerCommand(),
+    scheduleCommand(),
+    traceCommand(),
+    issueCommand(),
+    webhookCommand(),
+    restoredCommand(),
     workspaceCommand(),
     memberCommand(),
     tokenCommand(),

@@ -5,21 +5,25 @@ import { join } from 'node:path'
 import pino, { type Logger } from 'pino'
 import type { Config } from '../config.ts'
 import { createPool, type Pool, withClient } from '../db/connection.ts'
-import { createHealthProbe } from '../db/health.ts'
+import { createHealthProbe, type HealthCheck } from '../db/health.ts'
 import { type MaintenanceTask, startMaintenance } from '../db/maintenance.ts'
 import type { Database } from '../db/open.ts'
 import { refuseTransactionPooler } from '../db/pooler.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { StagedoorError } from '../errors.ts'
 import { eventTasks } from '../events/maintenance.ts'
+import { routeTasks } from '../events/routes.ts'
 import { gateTasks } from '../gates/maintenance.ts'
+import { createMeasures, type Measures } from '../http/measures.ts'
 import { createServer } from '../http/server.ts'
 import { createTokenVerifier } from '../http/tokens.ts'
 import type { IngestContext } from '../ingest/ingest.ts'
 import { ingestTasks } from '../ingest/maintenance.ts'
+import { jobTasks } from '../jobs/maintenance.ts'
 import { createDiskBlobStore } from '../staging/blobs/disk.ts'
 import type { BlobStore } from '../staging/blobs/store.ts'
 import { ORPHANS, stagingTasks } from '../staging/maintenance.ts'
+import { ownHandlers, runJobs } from './running-jobs.ts'
 
 export interface Serving {
   readonly url: string
@@ -62,15 +66,32 @@ export async function serve(config: Config, database: Database): Promise<Serving
     const blobs = createDiskBlobStore(join(config.home, 'blobs'))
     const tasks = [
       ...eventTasks,
+      ...routeTasks,
+      ...jobTasks,
       ...gateTasks,
       ...zoneTasks(database, blobs, log),
       ...ingestTasks(config.home),
     ]
     const maintenance = startMaintenance(workers, tasks, log)
     closers.push(() => maintenance.stop())
-    const url = await listen(config, database, pool, workers, log, closers, maintenance.health, blobs, {
-      pool: readers,
-      home: config.home,
+    const measures = createMeasures()
+    const jobs = await runJobs(config, database, {
+      log,
+      hooks: measures.worker,
+      handlers: ownHandlers(config),
+      dispatches: true,
+    })
+    closers.push(() => jobs.stop())
+    const url = await listen(config, {
+      database,
+      pool,
+      workers,
+      log,
+      closers,
+      workerHealth: () => [maintenance.health(), ...jobs.health()],
+      measures,
+      blobs,
+      ingest: { pool: readers, home: config.home },
     })
     return { url, stop }
   } catch (error) {
@@ -84,17 +105,20 @@ function open(closers: (() => Promise<unknown>)[], pool: Pool): Pool {
   return pool
 }
 
-async function listen(
-  config: Config,
-  database: Database,
-  pool: Pool,
-  workers: Pool,
-  log: Logger,
-  closers: (() => Promise<unknown>)[],
-  workerHealth: ReturnType<typeof startMaintenance>['health'],
-  blobs: BlobStore,
-  ingest: IngestContext,
-): Promise<string> {
+interface Parts {
+  readonly database: Database
+  readonly pool: Pool
+  readonly workers: Pool
+  readonly log: Logger
+  readonly closers: (() => Promise<unknown>)[]
+  readonly workerHealth: () => HealthCheck[]
+  readonly measures: Measures
+  readonly blobs: BlobStore
+  readonly ingest: IngestContext
+}
+
+async function listen(config: Config, parts: Parts): Promise<string> {
+  const { database, workers, log, closers, pool, blobs, ingest, measures } = parts
   const probe = createHealthProbe()
   const app = await createServer({
     config,
@@ -104,8 +128,9 @@ async function listen(
     tokens: createTokenVerifier(config, database.jwtSecret),
     blobs,
     ingest,
+    measures,
     blobLimit: config.blobLimit,
-    health: remembered(1000, async () => [...(await inTransaction(workers, probe)), workerHealth()]),
+    health: remembered(1000, async () => [...(await inTransaction(workers, probe)), ...parts.workerHealth()]),
   })
   closers.push(() => app.close())
   try {

@@ -18,16 +18,27 @@ import type { IngestContext } from '../ingest/ingest.ts'
 import type { BlobStore } from '../staging/blobs/store.ts'
 import { watchArrivals } from './arrival.ts'
 import { serveConsole } from './console.ts'
+import { createMeasures, type Measures } from './measures.ts'
 import { describeApi } from './openapi.ts'
 import { notFound, sendProblem } from './problem.ts'
+import { consumerRoutes } from './routes/consumers.ts'
 import { datasetRoutes } from './routes/datasets.ts'
+import { eventRouteRoutes } from './routes/event-routes.ts'
 import { eventRoutes } from './routes/events.ts'
+import { executorRoutes } from './routes/executors.ts'
 import { gateRoutes } from './routes/gates.ts'
 import { healthRoutes } from './routes/health.ts'
+import { issueRoutes } from './routes/issues.ts'
+import { jobKindRoutes } from './routes/jobs/kinds.ts'
+import { jobRoutes } from './routes/jobs.ts'
 import { lineageRoutes } from './routes/lineage.ts'
 import { meRoutes } from './routes/me.ts'
+import { metricRoutes } from './routes/metrics.ts'
+import { scheduleRoutes } from './routes/schedules.ts'
 import { stagingRoutes } from './routes/staging.ts'
+import { traceRoutes } from './routes/traces.ts'
 import { uploadRoutes } from './routes/uploads.ts'
+import { webhookRoutes } from './routes/webhooks.ts'
 import type { Principal, TokenVerifier } from './tokens.ts'
 
 export interface ApiContext {
@@ -39,6 +50,8 @@ export interface ApiContext {
   readonly blobs: BlobStore
   /** Logged in as stagedoor_worker: reads files after the caller's right was checked. */
   readonly ingest: IngestContext
+  /** What the workers of this process count; default: nothing but what comes over HTTP. */
+  readonly measures?: Measures
   /** Largest blob in bytes; default 2 GiB. */
   readonly blobLimit?: number
   /** How long an upload may be silent before it is cut off; default a minute. */
@@ -90,6 +103,7 @@ export async function createServer(context: ApiContext): Promise<FastifyInstance
   await app.register(helmet, { contentSecurityPolicy: CONTENT_SECURITY, crossOriginEmbedderPolicy: false })
   if (context.config.rateLimit > 0) await limitRate(app, context.config.rateLimit)
   authenticate(app, context)
+  const measures = context.measures ?? createMeasures()
   await describeApi(app)
   await app.register(
     async (api) => {
@@ -101,6 +115,16 @@ export async function createServer(context: ApiContext): Promise<FastifyInstance
       await api.register(datasetRoutes, { prefix: '/datasets' })
       await api.register(uploadRoutes(context), { prefix: '/uploads' })
       await api.register(lineageRoutes)
+      await api.register(jobRoutes, { prefix: '/jobs' })
+      await api.register(jobKindRoutes, { prefix: '/job-kinds' })
+      await api.register(executorRoutes(measures.executors), { prefix: '/executors' })
+      await api.register(scheduleRoutes, { prefix: '/schedules' })
+      await api.register(eventRouteRoutes, { prefix: '/event-routes' })
+      await api.register(consumerRoutes, { prefix: '/consumers' })
+      await api.register(issueRoutes, { prefix: '/issues' })
+      await api.register(webhookRoutes, { prefix: '/webhooks' })
+      await api.register(traceRoutes)
+      await api.register(metricRoutes(measures))
     },
     { prefix: '/api' },
   )

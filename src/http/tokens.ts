@@ -10,7 +10,13 @@ export interface Principal extends Caller {
 }
 
 /** What a token's `role` may say. `authenticated` is a person, whose rights come from their memberships. */
-const TOKEN_ROLES = ['authenticated', 'stagedoor_reviewer', 'stagedoor_agent', 'service_role']
+const TOKEN_ROLES = [
+  'authenticated',
+  'stagedoor_reviewer',
+  'stagedoor_agent',
+  'stagedoor_executor',
+  'service_role',
+]
 
 export interface TokenVerifier {
   verify(token: string): Promise<Principal>
@@ -59,6 +65,8 @@ export interface TokenRequest {
   readonly expiresIn: string
   /** A token that can read and nothing else. */
   readonly readOnly?: boolean
+  /** Whose jobs a token of stagedoor_executor leases. */
+  readonly executor?: string
 }
 
 /** For the embedded server and for tests; with an identity provider of your own, it signs the tokens. */
@@ -67,7 +75,11 @@ export async function signToken(
   request: TokenRequest,
   config?: Pick<Config, 'jwtIssuer' | 'jwtAudience'>,
 ): Promise<string> {
-  const token = new SignJWT({ role: request.role, ...(request.readOnly && { read_only: true }) })
+  const token = new SignJWT({
+    role: request.role,
+    ...(request.readOnly && { read_only: true }),
+    ...(request.executor !== undefined && { executor: request.executor }),
+  })
     .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
     .setSubject(request.subject)
     .setIssuedAt()
@@ -80,6 +92,9 @@ export async function signToken(
 function principal(payload: JWTPayload): Principal {
   const role = payload.role === undefined ? 'authenticated' : String(payload.role)
   if (!TOKEN_ROLES.includes(role)) throw invalid(`its role ${role} is none of ${TOKEN_ROLES.join(', ')}`)
+  if (role === 'stagedoor_executor' && typeof payload.executor !== 'string') {
+    throw invalid('a token of stagedoor_executor names its executor in the claim `executor`')
+  }
   return {
     subject: payload.sub!,
     role,

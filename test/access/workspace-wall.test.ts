@@ -81,6 +81,14 @@ it('is tested on every table that has a workspace', async () => {
       ...['upload', 'mapping', 'cursor', 'limit'].map((name) => `iu_core.ingest_${name}`),
       'staging_rows',
       'staging_id_resolution',
+      // In test/routes/wall.
+      'iu_core.iu_sql_event_route',
+      // In test/consumers/wall and test/issues.
+      'iu_core.consumer_registry',
+      'iu_core.system_issue',
+      // Of notifications; back-end code alone reads them: test/jobs/webhooks/targets.
+      'iu_core.webhook_target',
+      'iu_core.iu_auto_instantiate_template',
     ].sort(),
   )
 })

@@ -601,6 +601,641 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/jobs/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Jobs of your workspaces, newest first: waiting, running and ended ones */
+        get: operations["listJobs"];
+        put?: never;
+        /**
+         * Enqueue jobs, all of them or none; for tokens of service_role
+         * @description A job with a key that was used before is not enqueued again: its id is answered.
+         */
+        post: operations["enqueueJobs"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One job, wherever it is now */
+        get: operations["getJob"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End a job before its time
+         * @description One that waits is gone at once. One that runs is told: `requested`; it may still end well.
+         */
+        post: operations["cancelJob"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Dead letters back into the queue, under their own ids and with all attempts before them
+         * @description A member names the workspace. Answers the ids of those that were dead letters.
+         */
+        post: operations["replayJobs"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/job-kinds/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The kinds of jobs and how each is treated */
+        get: operations["listJobKinds"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/job-kinds/{kind}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Set how jobs of a kind are treated; what is left out stays
+         * @description For tokens of service_role: a kind is shared by all workspaces.
+         */
+        patch: operations["setJobKind"];
+        trace?: never;
+    };
+    "/api/job-kinds/{kind}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Nothing more of this kind is begun until it is resumed; what runs goes on
+         * @description For tokens of service_role: a kind is shared by all workspaces.
+         */
+        post: operations["pauseJobKind"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/job-kinds/{kind}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Jobs of this kind are begun again
+         * @description For tokens of service_role: a kind is shared by all workspaces.
+         */
+        post: operations["resumeJobKind"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/executors/workers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin: a worker that takes jobs of these kinds, as long as it keeps its lease
+         * @description Needs a token of stagedoor_executor whose claim `executor` is this one, or of service_role.
+         */
+        post: operations["registerWorker"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/executors/workers/{id}/heartbeat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Keep the lease, and hear which of your jobs somebody wants to end
+         * @description Once a third of lease_s is right. A lease that has passed is not revived: register again.
+         */
+        post: operations["keepLease"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/executors/workers/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** End: the lease is over, and what it held is free at once, without an attempt used */
+        delete: operations["leaveWorker"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/executors/workers/{id}/lease": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The next due jobs, higher priority first; waits for some if there are none
+         * @description Asking keeps the lease, and so does waiting. If an answer got lost, leave and register again: what the worker held is free at once.
+         */
+        post: operations["leaseJobs"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/executors/workers/{id}/complete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** These jobs are done; what counted never runs again */
+        post: operations["completeJobs"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/executors/workers/{id}/fail": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** These jobs failed: tried again later, or dead letters */
+        post: operations["failJobs"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/executors/workers/{id}/snooze": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Not now: these jobs come again then, and no attempt was used */
+        post: operations["snoozeJobs"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/schedules/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The schedules and when each is due */
+        get: operations["listSchedules"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/schedules/{schedule}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Add a schedule, or change one: a job at every time that its cron line names
+         * @description For tokens of service_role.
+         */
+        put: operations["setSchedule"];
+        post?: never;
+        /**
+         * Take a schedule away; jobs that it enqueued stay
+         * @description For tokens of service_role.
+         */
+        delete: operations["removeSchedule"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/event-routes/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Routes of your workspaces and how far each is
+         * @description Registered by an administrator of the database: `stagedoor route add`.
+         */
+        get: operations["listEventRoutes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/event-routes/{code}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One route */
+        get: operations["getEventRoute"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/event-routes/{code}/evidence": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What the dry run of a route would have sent, newest statement first */
+        get: operations["listEventRouteEvidence"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/event-routes/{code}/review": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say that you have looked at the evidence and agree
+         * @description Anybody with the right to review but the one who registered it.
+         */
+        post: operations["reviewEventRoute"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/event-routes/{code}/activate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let a reviewed route send */
+        post: operations["activateEventRoute"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/event-routes/{code}/disable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Stop a route at once; its review stays */
+        post: operations["disableEventRoute"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/consumers/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Consumers of your workspaces and of all, and how far each is
+         * @description Registered by an administrator of the database: `stagedoor consumer add`.
+         */
+        get: operations["listConsumers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/consumers/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One consumer */
+        get: operations["getConsumer"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/consumers/{id}/evidence": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The jobs that a consumer in dry run would have made, newest first */
+        get: operations["listConsumerEvidence"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/consumers/{id}/undelivered": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Events of which a consumer made no job: errors, too deep, waiting for their turn; newest first */
+        get: operations["listUndelivered"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/consumers/{id}/review": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say that you have looked at the evidence and agree
+         * @description Anybody with the right to review in its workspace but the one who registered it. One of all workspaces is the back end’s to review: a token of service_role whose subject says who.
+         */
+        post: operations["reviewConsumer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/issues/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Issues of your workspaces, newest first */
+        get: operations["listIssues"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/issues/{id}/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Say that an issue is dealt with; an event tells it */
+        post: operations["resolveIssue"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The targets of a workspace, without their secrets */
+        get: operations["listWebhookTargets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks/{target}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Add a target, or change one; what is left out stays
+         * @description A new one needs url, secret and purpose. Webhooks go only to hosts of STAGEDOOR_WEBHOOK_HOSTS.
+         */
+        put: operations["setWebhookTarget"];
+        post?: never;
+        /** Take a target away; what was not delivered yet becomes a dead letter */
+        delete: operations["removeWebhookTarget"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/traces/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The chain from a change to its results: events and jobs, each in the order in which they began
+         * @description By the correlation id, or by the id of any event or job in it. `causation_event_id` says what each came from.
+         */
+        get: operations["getTrace"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Figures of queue, workers, readers and issues, for Prometheus
+         * @description They are about all workspaces: `stagedoor token --role service_role --read-only --expires-in 1y` makes a token for the scraper.
+         */
+        get: operations["metrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -6369,6 +7004,2971 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listJobs: {
+        parameters: {
+            query: {
+                state?: "waiting" | "running" | "completed" | "cancelled" | "dead";
+                /** @example send_report */
+                kind?: string;
+                workspace_id?: string;
+                correlation_id?: string;
+                limit: number;
+                /** @description the `next` of the page before */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        jobs: {
+                            job_id: string;
+                            /** @enum {unknown} */
+                            state: "waiting" | "running" | "completed" | "cancelled" | "dead";
+                            job_kind: string;
+                            executor: string;
+                            idempotency_key: string | null;
+                            source_ref: string | null;
+                            target_ref: string | null;
+                            payload_ref: string | null;
+                            safe_payload: {
+                                [key: string]: unknown;
+                            };
+                            priority: number;
+                            correlation_id: string | null;
+                            causation_event_id: string | null;
+                            causation_depth: number;
+                            actor: string;
+                            workspace_id: string | null;
+                            /** Format: date-time */
+                            enqueued_at: string;
+                            attempts: number;
+                            /** @description how often its worker died under it */
+                            crashes: number;
+                            replays: number;
+                            last_error: string | null;
+                            actor_via: string | null;
+                            process_after: string | null;
+                            started_at: string | null;
+                            finished_at: string | null;
+                            worker_id: string | null;
+                            result: unknown;
+                        }[];
+                        next: string | null;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    enqueueJobs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "jobs": [
+                 *         {
+                 *           "job_kind": "send_report"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    jobs: {
+                        /** @example send_report */
+                        job_kind: string;
+                        /** @description the same kind and key again: the same job, also after it has ended */
+                        idempotency_key?: string;
+                        /** @enum {unknown} */
+                        executor?: "DOT" | "Agent" | "Hermes" | "Codex" | "PG_worker" | "external_worker" | "future_Kestra_adapter";
+                        source_ref?: string;
+                        target_ref?: string;
+                        payload_ref?: string;
+                        /** @description references, never data */
+                        safe_payload?: {
+                            [key: string]: unknown;
+                        };
+                        /** @description higher first */
+                        priority?: number;
+                        /** Format: date-time */
+                        process_after?: string;
+                        /** Format: uuid */
+                        workspace_id?: string;
+                        /** Format: uuid */
+                        correlation_id?: string;
+                        /** Format: uuid */
+                        causation_event_id?: string;
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        jobs: string[];
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description understood, but it cannot be done with this content */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getJob: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        job_id: string;
+                        /** @enum {unknown} */
+                        state: "waiting" | "running" | "completed" | "cancelled" | "dead";
+                        job_kind: string;
+                        executor: string;
+                        idempotency_key: string | null;
+                        source_ref: string | null;
+                        target_ref: string | null;
+                        payload_ref: string | null;
+                        safe_payload: {
+                            [key: string]: unknown;
+                        };
+                        priority: number;
+                        correlation_id: string | null;
+                        causation_event_id: string | null;
+                        causation_depth: number;
+                        actor: string;
+                        workspace_id: string | null;
+                        /** Format: date-time */
+                        enqueued_at: string;
+                        attempts: number;
+                        /** @description how often its worker died under it */
+                        crashes: number;
+                        replays: number;
+                        last_error: string | null;
+                        actor_via: string | null;
+                        process_after: string | null;
+                        started_at: string | null;
+                        finished_at: string | null;
+                        worker_id: string | null;
+                        result: unknown;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cancelJob: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    reason?: string;
+                } | null;
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {unknown} */
+                        outcome: "cancelled" | "requested";
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    replayJobs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "kind": "send_report"
+                 *     }
+                 */
+                "application/json": {
+                    jobs?: string[];
+                    /** @example send_report */
+                    kind?: string;
+                    /** Format: date-time */
+                    died_before?: string;
+                    /** Format: uuid */
+                    workspace_id?: string;
+                    /** @default 1000 */
+                    limit: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        jobs: string[];
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listJobKinds: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        kinds: {
+                            job_kind: string;
+                            description: string | null;
+                            max_attempts: number;
+                            max_crashes: number;
+                            backoff: string;
+                            backoff_most: string;
+                            timeout: string | null;
+                            concurrency: number | null;
+                            rate: number | null;
+                            rate_period: string;
+                            serial_by: string | null;
+                            fair_by: string | null;
+                            key_mode: string;
+                            debounce: string;
+                            debounce_most: string;
+                            key_retention: string;
+                            paused_at: string | null;
+                            paused_by: string | null;
+                        }[];
+                    };
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    setJobKind: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example send_report */
+                kind: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    description?: string | null;
+                    max_attempts?: number;
+                    max_crashes?: number;
+                    /**
+                     * @example 00:00:01
+                     * @example 5 minutes
+                     */
+                    backoff?: string;
+                    /**
+                     * @example 00:00:01
+                     * @example 5 minutes
+                     */
+                    backoff_most?: string;
+                    timeout?: string | null;
+                    concurrency?: number | null;
+                    rate?: number | null;
+                    /**
+                     * @example 00:00:01
+                     * @example 5 minutes
+                     */
+                    rate_period?: string;
+                    serial_by?: ("source_ref" | "target_ref" | "payload_ref") | null;
+                    fair_by?: ("source_ref" | "target_ref" | "payload_ref") | null;
+                    /** @enum {unknown} */
+                    key_mode?: "keep" | "replace" | "debounce";
+                    /**
+                     * @example 00:00:01
+                     * @example 5 minutes
+                     */
+                    debounce?: string;
+                    /**
+                     * @example 00:00:01
+                     * @example 5 minutes
+                     */
+                    debounce_most?: string;
+                    /**
+                     * @example 00:00:01
+                     * @example 5 minutes
+                     */
+                    key_retention?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        job_kind: string;
+                        description: string | null;
+                        max_attempts: number;
+                        max_crashes: number;
+                        backoff: string;
+                        backoff_most: string;
+                        timeout: string | null;
+                        concurrency: number | null;
+                        rate: number | null;
+                        rate_period: string;
+                        serial_by: string | null;
+                        fair_by: string | null;
+                        key_mode: string;
+                        debounce: string;
+                        debounce_most: string;
+                        key_retention: string;
+                        paused_at: string | null;
+                        paused_by: string | null;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    pauseJobKind: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example send_report */
+                kind: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        job_kind: string;
+                        description: string | null;
+                        max_attempts: number;
+                        max_crashes: number;
+                        backoff: string;
+                        backoff_most: string;
+                        timeout: string | null;
+                        concurrency: number | null;
+                        rate: number | null;
+                        rate_period: string;
+                        serial_by: string | null;
+                        fair_by: string | null;
+                        key_mode: string;
+                        debounce: string;
+                        debounce_most: string;
+                        key_retention: string;
+                        paused_at: string | null;
+                        paused_by: string | null;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resumeJobKind: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example send_report */
+                kind: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        job_kind: string;
+                        description: string | null;
+                        max_attempts: number;
+                        max_crashes: number;
+                        backoff: string;
+                        backoff_most: string;
+                        timeout: string | null;
+                        concurrency: number | null;
+                        rate: number | null;
+                        rate_period: string;
+                        serial_by: string | null;
+                        fair_by: string | null;
+                        key_mode: string;
+                        debounce: string;
+                        debounce_most: string;
+                        key_retention: string;
+                        paused_at: string | null;
+                        paused_by: string | null;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    registerWorker: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "executor": "external_worker",
+                 *       "kinds": [
+                 *         "send_report"
+                 *       ],
+                 *       "lease_s": 30
+                 *     }
+                 */
+                "application/json": {
+                    /** @enum {unknown} */
+                    executor: "DOT" | "Agent" | "Hermes" | "Codex" | "PG_worker" | "external_worker" | "future_Kestra_adapter";
+                    kinds: string[];
+                    /** @description for people */
+                    name?: string;
+                    /**
+                     * @description after so long without a word the worker counts as dead, and others get its jobs
+                     * @default 30
+                     */
+                    lease_s: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        worker: string;
+                        /** Format: date-time */
+                        leased_until: string;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    keepLease: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: date-time */
+                        leased_until: string;
+                        /** @description stop them and fail them: they end as cancelled */
+                        cancelled: string[];
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    leaveWorker: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    leaseJobs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @default 1 */
+                    limit: number;
+                    /** @default 0 */
+                    wait_s: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        jobs: {
+                            job_id: string;
+                            /** @description to be said with everything about this job */
+                            lease_epoch: number;
+                            job_kind: string;
+                            executor: string;
+                            idempotency_key: string | null;
+                            source_ref: string | null;
+                            target_ref: string | null;
+                            payload_ref: string | null;
+                            safe_payload: {
+                                [key: string]: unknown;
+                            };
+                            priority: number;
+                            correlation_id: string | null;
+                            causation_event_id: string | null;
+                            causation_depth: number;
+                            actor: string;
+                            workspace_id: string | null;
+                            /** Format: date-time */
+                            enqueued_at: string;
+                            attempts: number;
+                            /** @description how often its worker died under it */
+                            crashes: number;
+                            replays: number;
+                            last_error: string | null;
+                            /** Format: date-time */
+                            process_after: string;
+                        }[];
+                        /** Format: date-time */
+                        leased_until: string;
+                        /** @description jobs of yours that somebody wants to end */
+                        cancelled: string[];
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    completeJobs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    jobs: {
+                        /** Format: uuid */
+                        job_id: string;
+                        /** @description the lease_epoch of the job */
+                        epoch: number;
+                        /** @description kept in the history; references only */
+                        result?: unknown;
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description those that counted */
+                        completed: string[];
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description understood, but it cannot be done with this content */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    failJobs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    jobs: {
+                        /** Format: uuid */
+                        job_id: string;
+                        /** @description the lease_epoch of the job */
+                        epoch: number;
+                        error: string;
+                        /** @description trying again is no use: a dead letter at once */
+                        fatal?: boolean;
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        failed: {
+                            job_id: string;
+                            /** @enum {unknown} */
+                            outcome: "retry" | "dead" | "cancelled";
+                            process_after: string | null;
+                        }[];
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description understood, but it cannot be done with this content */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    snoozeJobs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    jobs: {
+                        /** Format: uuid */
+                        job_id: string;
+                        /** @description the lease_epoch of the job */
+                        epoch: number;
+                        /** Format: date-time */
+                        until: string;
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description those that counted */
+                        snoozed: string[];
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description understood, but it cannot be done with this content */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listSchedules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        schedules: {
+                            schedule: string;
+                            cron: string;
+                            time_zone: string;
+                            job_kind: string;
+                            safe_payload: {
+                                [key: string]: unknown;
+                            };
+                            enabled: boolean;
+                            /** Format: date-time */
+                            next_at: string;
+                            last_due: string | null;
+                            last_job_id: string | null;
+                            registered_by: string;
+                            /** Format: date-time */
+                            registered_at: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    setSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example send_report */
+                schedule: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @example 30 6 * * 1-5 */
+                    cron: string;
+                    /**
+                     * @default UTC
+                     * @example Europe/Berlin
+                     */
+                    time_zone: string;
+                    /** @example send_report */
+                    job_kind: string;
+                    safe_payload?: {
+                        [key: string]: unknown;
+                    };
+                    /** @default true */
+                    enabled: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        schedule: string;
+                        cron: string;
+                        time_zone: string;
+                        job_kind: string;
+                        safe_payload: {
+                            [key: string]: unknown;
+                        };
+                        enabled: boolean;
+                        /** Format: date-time */
+                        next_at: string;
+                        last_due: string | null;
+                        last_job_id: string | null;
+                        registered_by: string;
+                        /** Format: date-time */
+                        registered_at: string;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description understood, but it cannot be done with this content */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    removeSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example send_report */
+                schedule: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listEventRoutes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        routes: {
+                            route_code: string;
+                            /** @enum {unknown} */
+                            state: "disabled" | "dry_run" | "reviewed" | "active";
+                            source_object_kind: string;
+                            source_schema: string | null;
+                            source_table: string | null;
+                            sql_event: string;
+                            target_event_domain: string;
+                            target_event_type: string;
+                            target_event_stream: string | null;
+                            fail_closed: boolean;
+                            idempotency_policy: unknown;
+                            /** @description keep_refs, forbid_keys, subject, only_changed */
+                            payload_contract: unknown;
+                            workspace_id: string | null;
+                            workspace_column: string | null;
+                            /** @description counts the definitions; a review names the one that was looked at */
+                            revision: number;
+                            registered_by: string;
+                            /** Format: date-time */
+                            registered_at: string;
+                            reviewed_by: string | null;
+                            reviewed_at: string | null;
+                            evidence_seen: number | null;
+                            activated_by: string | null;
+                            activated_at: string | null;
+                            disabled_reason: string | null;
+                            /** @description on how many tables its triggers are */
+                            attached: number;
+                            /** @description statements of the dry run that are kept */
+                            evidence: number;
+                            failures: string;
+                            last_failure: string | null;
+                            last_failed_at: string | null;
+                        }[];
+                    };
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getEventRoute: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                code: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        route_code: string;
+                        /** @enum {unknown} */
+                        state: "disabled" | "dry_run" | "reviewed" | "active";
+                        source_object_kind: string;
+                        source_schema: string | null;
+                        source_table: string | null;
+                        sql_event: string;
+                        target_event_domain: string;
+                        target_event_type: string;
+                        target_event_stream: string | null;
+                        fail_closed: boolean;
+                        idempotency_policy: unknown;
+                        /** @description keep_refs, forbid_keys, subject, only_changed */
+                        payload_contract: unknown;
+                        workspace_id: string | null;
+                        workspace_column: string | null;
+                        /** @description counts the definitions; a review names the one that was looked at */
+                        revision: number;
+                        registered_by: string;
+                        /** Format: date-time */
+                        registered_at: string;
+                        reviewed_by: string | null;
+                        reviewed_at: string | null;
+                        evidence_seen: number | null;
+                        activated_by: string | null;
+                        activated_at: string | null;
+                        disabled_reason: string | null;
+                        /** @description on how many tables its triggers are */
+                        attached: number;
+                        /** @description statements of the dry run that are kept */
+                        evidence: number;
+                        failures: string;
+                        last_failure: string | null;
+                        last_failed_at: string | null;
+                    };
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listEventRouteEvidence: {
+        parameters: {
+            query: {
+                limit: number;
+            };
+            header?: never;
+            path: {
+                code: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        evidence: {
+                            evidence_id: string;
+                            route_code: string;
+                            revision: number;
+                            relation: string;
+                            events: string;
+                            /** @description of these an event could not have been sent */
+                            refused: string;
+                            sample: unknown[];
+                            actor: string;
+                            /** Format: date-time */
+                            recorded_at: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    reviewEventRoute: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                code: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "evidence": 3,
+                 *       "revision": 1
+                 *     }
+                 */
+                "application/json": {
+                    /** @description how many statements you looked at */
+                    evidence: number;
+                    /** @description of the definition that you looked at */
+                    revision: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        route_code: string;
+                        /** @enum {unknown} */
+                        state: "disabled" | "dry_run" | "reviewed" | "active";
+                        source_object_kind: string;
+                        source_schema: string | null;
+                        source_table: string | null;
+                        sql_event: string;
+                        target_event_domain: string;
+                        target_event_type: string;
+                        target_event_stream: string | null;
+                        fail_closed: boolean;
+                        idempotency_policy: unknown;
+                        /** @description keep_refs, forbid_keys, subject, only_changed */
+                        payload_contract: unknown;
+                        workspace_id: string | null;
+                        workspace_column: string | null;
+                        /** @description counts the definitions; a review names the one that was looked at */
+                        revision: number;
+                        registered_by: string;
+                        /** Format: date-time */
+                        registered_at: string;
+                        reviewed_by: string | null;
+                        reviewed_at: string | null;
+                        evidence_seen: number | null;
+                        activated_by: string | null;
+                        activated_at: string | null;
+                        disabled_reason: string | null;
+                        /** @description on how many tables its triggers are */
+                        attached: number;
+                        /** @description statements of the dry run that are kept */
+                        evidence: number;
+                        failures: string;
+                        last_failure: string | null;
+                        last_failed_at: string | null;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    activateEventRoute: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                code: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        route_code: string;
+                        /** @enum {unknown} */
+                        state: "disabled" | "dry_run" | "reviewed" | "active";
+                        source_object_kind: string;
+                        source_schema: string | null;
+                        source_table: string | null;
+                        sql_event: string;
+                        target_event_domain: string;
+                        target_event_type: string;
+                        target_event_stream: string | null;
+                        fail_closed: boolean;
+                        idempotency_policy: unknown;
+                        /** @description keep_refs, forbid_keys, subject, only_changed */
+                        payload_contract: unknown;
+                        workspace_id: string | null;
+                        workspace_column: string | null;
+                        /** @description counts the definitions; a review names the one that was looked at */
+                        revision: number;
+                        registered_by: string;
+                        /** Format: date-time */
+                        registered_at: string;
+                        reviewed_by: string | null;
+                        reviewed_at: string | null;
+                        evidence_seen: number | null;
+                        activated_by: string | null;
+                        activated_at: string | null;
+                        disabled_reason: string | null;
+                        /** @description on how many tables its triggers are */
+                        attached: number;
+                        /** @description statements of the dry run that are kept */
+                        evidence: number;
+                        failures: string;
+                        last_failure: string | null;
+                        last_failed_at: string | null;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    disableEventRoute: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                code: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        route_code: string;
+                        /** @enum {unknown} */
+                        state: "disabled" | "dry_run" | "reviewed" | "active";
+                        source_object_kind: string;
+                        source_schema: string | null;
+                        source_table: string | null;
+                        sql_event: string;
+                        target_event_domain: string;
+                        target_event_type: string;
+                        target_event_stream: string | null;
+                        fail_closed: boolean;
+                        idempotency_policy: unknown;
+                        /** @description keep_refs, forbid_keys, subject, only_changed */
+                        payload_contract: unknown;
+                        workspace_id: string | null;
+                        workspace_column: string | null;
+                        /** @description counts the definitions; a review names the one that was looked at */
+                        revision: number;
+                        registered_by: string;
+                        /** Format: date-time */
+                        registered_at: string;
+                        reviewed_by: string | null;
+                        reviewed_at: string | null;
+                        evidence_seen: number | null;
+                        activated_by: string | null;
+                        activated_at: string | null;
+                        disabled_reason: string | null;
+                        /** @description on how many tables its triggers are */
+                        attached: number;
+                        /** @description statements of the dry run that are kept */
+                        evidence: number;
+                        failures: string;
+                        last_failure: string | null;
+                        last_failed_at: string | null;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listConsumers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        consumers: {
+                            consumer_id: string;
+                            /** @enum {unknown} */
+                            state: "disabled" | "dry_run" | "reviewed" | "active";
+                            event_domain: string;
+                            event_type: string;
+                            event_stream: string | null;
+                            workspace_id: string | null;
+                            job_kind: string;
+                            executor: string;
+                            idempotency_key_template: string;
+                            payload_ref_template: string | null;
+                            fail_closed: boolean;
+                            priority: number;
+                            /** @description events deeper than this are not passed on */
+                            max_depth: number;
+                            rate: number | null;
+                            rate_period: string | null;
+                            notes: string | null;
+                            registered_by: string;
+                            /** Format: date-time */
+                            registered_at: string;
+                            reviewed_by: string | null;
+                            reviewed_at: string | null;
+                            activated_at: string | null;
+                        }[];
+                    };
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getConsumer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        consumer_id: string;
+                        /** @enum {unknown} */
+                        state: "disabled" | "dry_run" | "reviewed" | "active";
+                        event_domain: string;
+                        event_type: string;
+                        event_stream: string | null;
+                        workspace_id: string | null;
+                        job_kind: string;
+                        executor: string;
+                        idempotency_key_template: string;
+                        payload_ref_template: string | null;
+                        fail_closed: boolean;
+                        priority: number;
+                        /** @description events deeper than this are not passed on */
+                        max_depth: number;
+                        rate: number | null;
+                        rate_period: string | null;
+                        notes: string | null;
+                        registered_by: string;
+                        /** Format: date-time */
+                        registered_at: string;
+                        reviewed_by: string | null;
+                        reviewed_at: string | null;
+                        activated_at: string | null;
+                    };
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listConsumerEvidence: {
+        parameters: {
+            query: {
+                limit: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        evidence: {
+                            event_id: string;
+                            idempotency_key: string | null;
+                            payload_ref: string | null;
+                            problem: string | null;
+                            /** Format: date-time */
+                            dispatched_at: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listUndelivered: {
+        parameters: {
+            query: {
+                limit: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        dispatches: {
+                            event_id: string;
+                            consumer_id: string;
+                            outcome: string;
+                            detail: unknown;
+                            /** Format: date-time */
+                            dispatched_at: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    reviewConsumer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "evidence": 3
+                 *     }
+                 */
+                "application/json": {
+                    /** @description how many lines you looked at */
+                    evidence: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        consumer_id: string;
+                        /** @enum {unknown} */
+                        state: "disabled" | "dry_run" | "reviewed" | "active";
+                        event_domain: string;
+                        event_type: string;
+                        event_stream: string | null;
+                        workspace_id: string | null;
+                        job_kind: string;
+                        executor: string;
+                        idempotency_key_template: string;
+                        payload_ref_template: string | null;
+                        fail_closed: boolean;
+                        priority: number;
+                        /** @description events deeper than this are not passed on */
+                        max_depth: number;
+                        rate: number | null;
+                        rate_period: string | null;
+                        notes: string | null;
+                        registered_by: string;
+                        /** Format: date-time */
+                        registered_at: string;
+                        reviewed_by: string | null;
+                        reviewed_at: string | null;
+                        activated_at: string | null;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listIssues: {
+        parameters: {
+            query: {
+                /** @description resolved ones, too */
+                resolved: boolean;
+                limit: number;
+                /** @description the `next` of the page before */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        issues: {
+                            issue_id: string;
+                            code: string;
+                            severity: string;
+                            subject_ref: string | null;
+                            title: string;
+                            detail: {
+                                [key: string]: unknown;
+                            };
+                            workspace_id: string | null;
+                            /** @description a count that may outgrow a number */
+                            occurrences: string;
+                            /** Format: date-time */
+                            opened_at: string;
+                            /** Format: date-time */
+                            last_seen_at: string;
+                            resolved_at: string | null;
+                            resolved_by: string | null;
+                            resolved_via: string | null;
+                            resolution: string | null;
+                        }[];
+                        next: string | null;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resolveIssue: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    resolution?: string;
+                } | null;
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        issue_id: string;
+                        code: string;
+                        severity: string;
+                        subject_ref: string | null;
+                        title: string;
+                        detail: {
+                            [key: string]: unknown;
+                        };
+                        workspace_id: string | null;
+                        /** @description a count that may outgrow a number */
+                        occurrences: string;
+                        /** Format: date-time */
+                        opened_at: string;
+                        /** Format: date-time */
+                        last_seen_at: string;
+                        resolved_at: string | null;
+                        resolved_by: string | null;
+                        resolved_via: string | null;
+                        resolution: string | null;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listWebhookTargets: {
+        parameters: {
+            query?: {
+                /** @description left out by the back end only */
+                workspace_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        targets: {
+                            target_code: string;
+                            workspace_id: string | null;
+                            purpose: string;
+                            url: string;
+                            description: string | null;
+                            enabled: boolean;
+                            disabled_reason: string | null;
+                            registered_by: string;
+                            /** Format: date-time */
+                            registered_at: string;
+                            /** Format: date-time */
+                            changed_at: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    setWebhookTarget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                target: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @example https://chat.example.com/hooks/1 */
+                    url?: string;
+                    /** @description whsec_ and 24 to 64 random bytes in base64 */
+                    secret?: string;
+                    /** @enum {unknown} */
+                    purpose?: "review" | "alert" | "event";
+                    /** Format: uuid */
+                    workspace_id?: string;
+                    description?: string;
+                    enabled?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    removeWebhookTarget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                target: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getTrace: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        correlation_id: string;
+                        events: {
+                            /** Format: uuid */
+                            id: string;
+                            event_domain: string;
+                            event_type: string;
+                            event_stream: string | null;
+                            event_subject_ref: string | null;
+                            canonical_address: string | null;
+                            workspace_id: string | null;
+                            correlation_id: string;
+                            causation_event_id: string | null;
+                            causation_depth: number;
+                            actor: string;
+                            actor_via: string | null;
+                            safe_payload: {
+                                [key: string]: unknown;
+                            };
+                            /** Format: date-time */
+                            created_at: string;
+                        }[];
+                        jobs: {
+                            job_id: string;
+                            /** @enum {unknown} */
+                            state: "waiting" | "running" | "completed" | "cancelled" | "dead";
+                            job_kind: string;
+                            executor: string;
+                            idempotency_key: string | null;
+                            source_ref: string | null;
+                            target_ref: string | null;
+                            payload_ref: string | null;
+                            safe_payload: {
+                                [key: string]: unknown;
+                            };
+                            priority: number;
+                            correlation_id: string | null;
+                            causation_event_id: string | null;
+                            causation_depth: number;
+                            actor: string;
+                            workspace_id: string | null;
+                            /** Format: date-time */
+                            enqueued_at: string;
+                            attempts: number;
+                            /** @description how often its worker died under it */
+                            crashes: number;
+                            replays: number;
+                            last_error: string | null;
+                            actor_via: string | null;
+                            process_after: string | null;
+                            started_at: string | null;
+                            finished_at: string | null;
+                            worker_id: string | null;
+                            result: unknown;
+                        }[];
+                        /** @description where a consumer made no job of an event */
+                        undelivered: {
+                            event_id: string;
+                            consumer_id: string;
+                            outcome: string;
+                            detail: unknown;
+                            /** Format: date-time */
+                            dispatched_at: string;
+                        }[];
+                        /** @description there is more than the first thousand */
+                        cut: boolean;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    metrics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the text format of Prometheus */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
                 };
             };
             /** @description no token, or not a valid one */

@@ -1,0 +1,118 @@
+import { Command, Option } from 'commander'
+import pc from 'picocolors'
+import { findRoute, type NewRoute, type Route, registerRoute, type SqlEvent } from '../../../events/routes.ts'
+import { workspaceOf } from '../../acting.ts'
+import { type GlobalOptions, outputOf } from '../../context.ts'
+import { administering } from '../../governing.ts'
+import { commaList } from '../../json-argument.ts'
+import { eventName } from '../consumer/event-name.ts'
+import { printNext } from '../upload/next-step.ts'
+import { nextSteps, routeLines } from './screen.ts'
+
+const EVENTS: readonly SqlEvent[] = ['insert', 'update', 'delete', 'truncate', 'call', 'ddl']
+
+interface AddOptions extends GlobalOptions {
+  readonly on: string[]
+  readonly keep?: string[]
+  readonly forbid?: string[]
+  readonly subject?: string[]
+  readonly onlyChanged?: boolean
+  readonly once?: string
+  readonly event?: { domain: string; type: string }
+  readonly stream?: string
+  readonly workspace?: string
+  readonly workspaceColumn?: string
+  readonly global?: boolean
+  readonly failOpen?: boolean
+}
+
+export function addCommand(): Command {
+  return new Command('add')
+    .description('register a route from a table or a procedure to events; it sends nothing yet')
+    .argument('[table]', 'or procedure, as in SQL: orders, sales."Orders"; none for ddl')
+    .requiredOption('--on <events>', EVENTS.join(', ').concat('; several with commas between'), commaList)
+    .option('--keep <columns>', 'what events may carry, and nothing else', commaList)
+    .option(
+      '--forbid <keys>',
+      'keys that may not occur at any depth, beside the ten that never may',
+      commaList,
+    )
+    .option(
+      '--subject <columns>',
+      'what names the row, among those kept; default: the primary key',
+      commaList,
+    )
+    .option('--only-changed', 'of an update only rows in which something that is kept has changed')
+    .option('--once <columns>', 'rows with the same values there become one event: "(id,status)"')
+    .option('--event <domain.type>', 'what the events are; default: iu_sql.<table>.<event>', eventName)
+    .option('--stream <text>', 'of the events')
+    .option('--workspace <id or name>', 'whose the events are; default: the only one there is')
+    .option('--workspace-column <column>', 'each row says whose it is')
+    .addOption(new Option('--global', 'the events are nobody’s').conflicts(['workspace', 'workspaceColumn']))
+    .option('--fail-open', 'if an event cannot be sent, the change goes on; default: it is rolled back')
+    .addHelpText('after', '\n  $ stagedoor route add orders --on insert,update --keep id,status')
+    .action(async (table: string | undefined, _options, command: Command) => {
+      const options = command.optsWithGlobals<AddOptions>()
+      const output = outputOf(options)
+      const routes = await administering(options, async (client) => {
+        const workspace = await whose(options, (named) => workspaceOf(client, named))
+        const added: Route[] = []
+        for (const event of eventsOf(options.on, command)) {
+          const code = await registerRoute(client, newRoute(table, event, options, workspace))
+          added.push((await findRoute(client, code))!)
+        }
+        return added
+      })
+      output.result(routes, () => {
+        for (const route of routes) {
+          output.line(`${pc.green('✔')} ${pc.bold(route.route_code)} is registered. It sends nothing yet.`)
+          for (const line of routeLines(route)) output.line(line)
+        }
+        printNext(output, nextSteps(routes))
+      })
+    })
+}
+
+function eventsOf(given: readonly string[], command: Command): SqlEvent[] {
+  const unknown = given.find((event) => !EVENTS.includes(event as SqlEvent))
+  if (unknown !== undefined) {
+    command.error(`error: --on ${unknown}: the events are ${EVENTS.join(', ')}`)
+  }
+  return given as SqlEvent[]
+}
+
+/** Events of nobody are seen by nobody but back-end code, so that has to be said. */
+async function whose(
+  options: AddOptions,
+  find: (named: string | undefined) => Promise<string>,
+): Promise<string | undefined> {
+  if (options.global || options.workspaceColumn !== undefined) return undefined
+  return find(options.workspace)
+}
+
+function newRoute(
+  table: string | undefined,
+  event: SqlEvent,
+  options: AddOptions,
+  workspace: string | undefined,
+): NewRoute {
+  return {
+    sql_event: event,
+    fail_closed: options.failOpen !== true,
+    ...(table !== undefined && { source: table }),
+    ...(options.event && {
+      target_event_domain: options.event.domain,
+      target_event_type: options.event.type,
+    }),
+    ...(options.stream !== undefined && { target_event_stream: options.stream }),
+    ...(options.once !== undefined && { idempotency_policy: { key: options.once } }),
+    ...(workspace !== undefined && { workspace_id: workspace }),
+    ...(options.workspaceColumn !== undefined && { workspace_column: options.workspaceColumn }),
+    payload_contract: {
+      ...(options.keep && { keep_refs: options.keep }),
+      ...(options.forbid && { forbid_keys: options.forbid }),
+      ...(options.subject && { subject: options.subject }),
+      ...(options.onlyChanged && event === 'update' && { only_changed: true }),
+    },
+  }
+}

@@ -1,0 +1,128 @@
+/** Figures for Prometheus: what this process counted, and what the database says when it is asked. */
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { ReaderLag } from '../events/lag.ts'
+import type { WorkerHooks } from '../jobs/metrics.ts'
+import type { KindStatistics } from '../jobs/statistics.ts'
+
+/** What executors did over HTTP. */
+export interface LeaseCounts {
+  claimed(jobs: number): void
+  completed(jobs: number): void
+  failed(jobs: number): void
+}
+
+export interface Measured {
+  readonly queue: readonly KindStatistics[]
+  readonly readers: readonly ReaderLag[]
+  readonly issues: readonly { severity: string; open: number }[]
+}
+
+export interface Measures {
+  readonly contentType: string
+  /** For the workers of this process. */
+  readonly worker: WorkerHooks
+  readonly executors: LeaseCounts
+  /** The text of a scrape. */
+  render(now: Measured): Promise<string>
+}
+
+export function createMeasures(): Measures {
+  const registry = new Registry()
+  const registers = [registry]
+  const claimed = new Counter({
+    name: 'stagedoor_jobs_claimed_total',
+    help: 'Jobs that were leased through this process',
+    labelNames: ['by'],
+    registers,
+  })
+  const ended = new Counter({
+    name: 'stagedoor_jobs_ended_total',
+    help: 'Attempts that ended in this process, by outcome',
+    labelNames: ['by', 'kind', 'outcome'],
+    registers,
+  })
+  const duration = new Histogram({
+    name: 'stagedoor_job_duration_seconds',
+    help: 'How long the handlers of this process took',
+    labelNames: ['kind'],
+    buckets: [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10, 60, 300],
+    registers,
+  })
+  const reaped = new Counter({
+    name: 'stagedoor_jobs_reaped_total',
+    help: 'Jobs that this process took back from dead workers',
+    registers,
+  })
+  const leasesLost = new Counter({
+    name: 'stagedoor_leases_lost_total',
+    help: 'Leases that the workers of this process lost',
+    registers,
+  })
+  const fired = new Counter({
+    name: 'stagedoor_schedules_fired_total',
+    help: 'Jobs that schedules enqueued through this process',
+    labelNames: ['schedule'],
+    registers,
+  })
+  const renderDatabase = databaseGauges(registers)
+  const overHttp = (outcome: string) => (jobs: number) =>
+    ended.inc({ by: 'executor', kind: '', outcome }, jobs)
+  return {
+    contentType: registry.contentType,
+    worker: {
+      claimed: (jobs) => claimed.inc({ by: 'worker' }, jobs),
+      ended(job, outcome, ms) {
+        ended.inc({ by: 'worker', kind: job.job_kind, outcome })
+        duration.observe({ kind: job.job_kind }, ms / 1000)
+      },
+      leaseLost: () => leasesLost.inc(),
+      reaped: (jobs) => reaped.inc(jobs),
+      fired: (schedule) => fired.inc({ schedule }),
+    },
+    executors: {
+      claimed: (jobs) => claimed.inc({ by: 'executor' }, jobs),
+      completed: overHttp('completed'),
+      failed: overHttp('failed'),
+    },
+    render(now) {
+      renderDatabase(now)
+      return registry.metrics()
+    },
+  }
+}
+
+/** Each scrape says anew what there is: a kind without jobs is not said to have none for ever. */
+function databaseGauges(registers: Registry[]): (now: Measured) => void {
+  const gauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
+    new Gauge({ name: `stagedoor_${name}`, help, labelNames, registers })
+  const jobs = gauge('jobs', 'Jobs in the queue and among the dead letters', ['kind', 'state'])
+  const oldest = gauge('job_oldest_due_seconds', 'How long the oldest due job has been waiting', ['kind'])
+  const lag = gauge('event_reader_lag_seconds', 'Age of the oldest event that a reader has not read', [
+    'reader',
+  ])
+  const unread = gauge('event_reader_unread_events', 'Events that a reader has not read, up to 10000', [
+    'reader',
+  ])
+  const dispatch = gauge(
+    'dispatch_lag_seconds',
+    'Age of the oldest event that no consumer was asked about',
+    [],
+  )
+  const issues = gauge('system_issues_open', 'System issues that nobody has resolved', ['severity'])
+  return (now) => {
+    for (const one of [jobs, oldest, lag, unread, issues]) one.reset()
+    for (const kind of now.queue) {
+      const of = { kind: kind.job_kind }
+      for (const state of ['waiting', 'later', 'running', 'dead'] as const) {
+        jobs.set({ ...of, state }, kind[state])
+      }
+      oldest.set(of, kind.oldest_due_s ?? 0)
+    }
+    for (const { reader, lag_s, unread: count } of now.readers) {
+      lag.set({ reader }, lag_s)
+      unread.set({ reader }, count)
+    }
+    dispatch.set(now.readers.find(({ reader }) => reader === 'consumers')?.lag_s ?? 0)
+    for (const { severity, open } of now.issues) issues.set({ severity }, open)
+  }
+}

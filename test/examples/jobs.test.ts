@@ -1,0 +1,72 @@
+/** The examples of jobs: the handler in TypeScript, and the same in Python over HTTP. */
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { expect, it } from 'vitest'
+import handlers from '../../examples/jobs/jobs.ts'
+import { createJobTester } from '../../src/jobs/testing.ts'
+import { enqueue, executorToken, stateOf } from '../http/jobs/executors-api.ts'
+import { useApi } from '../support/api.ts'
+import { startCli } from '../support/cli.ts'
+import { useDatabase } from '../support/database.ts'
+import { MIGRATOR } from '../support/template.ts'
+import { until } from '../support/until.ts'
+
+const db = useDatabase()
+const api = useApi(db)
+const path = (name: string) => fileURLToPath(new URL(`../../examples/jobs/${name}`, import.meta.url))
+const readsTypes = 'typescript' in process.features
+const hasPython = spawnSync('python3', ['--version']).status === 0
+
+it('the handler in TypeScript sends, and gives up where no retry helps', async () => {
+  const good = await enqueue(db, 'send_report', 'PG_worker', { payload: { recipient: 'ops@example.com' } })
+  const bad = await enqueue(db, 'send_report', 'PG_worker')
+  const tester = createJobTester({ pool: db.pool('stagedoor_worker'), handlers })
+  expect(await tester.runUntilIdle()).toMatchObject([
+    { job_id: good, outcome: 'completed', result: { message_ref: `mail:${good}` } },
+    { job_id: bad, outcome: 'failed', error: expect.stringContaining('it names no recipient') },
+  ])
+  expect([await stateOf(db, good), await stateOf(db, bad)]).toEqual(['completed', 'dead'])
+})
+
+it('its file is what `stagedoor worker --handlers` takes, where Node reads TypeScript', async () => {
+  const worker = startCli(['worker', '--handlers', path('jobs.ts'), '--kinds', 'send_report'], {
+    DATABASE_URL: db.url('stagedoor_api'),
+    DATABASE_DIRECT_URL: db.url(MIGRATOR),
+  })
+  if (!readsTypes) return void (await worker.says(/does not read TypeScript[\s\S]*22\.18/))
+  await worker.says(/send_report/)
+  const id = await enqueue(db, 'send_report', 'PG_worker', { payload: { recipient: 'ops@example.com' } })
+  await until('the job is done', async () => (await stateOf(db, id)) === 'completed')
+  expect(await worker.end()).toBe(0)
+})
+
+it.skipIf(!hasPython)('the script in Python leases, completes and fails over HTTP', async () => {
+  const address = await api.listen()
+  const good = await enqueue(db, 'send_report', 'external_worker', { payload: { recipient: 'ops' } })
+  const bad = await enqueue(db, 'send_report', 'external_worker')
+  const later = await enqueue(db, 'send_report', 'external_worker', { payload: { recipient: 'nobody' } })
+  const script = spawn('python3', [path('worker.py'), '--until-idle'], {
+    env: { ...process.env, API_URL: address, EXECUTOR_TOKEN: await executorToken('external_worker') },
+  })
+  let said = ''
+  for (const stream of [script.stdout, script.stderr]) {
+    stream.on('data', (chunk) => {
+      said += chunk
+    })
+  }
+  const [code] = await once(script, 'close')
+  expect({ code, said }).toMatchObject({
+    code: 0,
+    said: expect.stringContaining('sending the report to ops'),
+  })
+  expect(await Promise.all([good, bad, later].map((id) => stateOf(db, id)))).toEqual([
+    'completed',
+    'dead',
+    'waiting',
+  ])
+  const [kept] = await db.owner('select result from iu_core.job_history where job_id = $1', [good])
+  expect(kept).toEqual({ result: { message_ref: `mail:${good}` } })
+  // It left: nothing waits for its lease to pass.
+  expect(await db.owner('select from iu_core.job_worker')).toEqual([])
+})

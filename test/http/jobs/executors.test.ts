@@ -1,0 +1,188 @@
+import { expect, it } from 'vitest'
+import { useApi } from '../../support/api.ts'
+import { useDatabase } from '../../support/database.ts'
+import { until } from '../../support/until.ts'
+import { beginWorker, enqueue, executorToken, stateOf } from './executors-api.ts'
+
+const db = useDatabase()
+const api = useApi(db)
+const executor = 'external_worker'
+
+it('leases by priority, and what it completes is in the history with its result', async () => {
+  const token = await executorToken(executor)
+  const low = await enqueue(db, 'send_report', executor, { payload: { report_id: 'r1' } })
+  const high = await enqueue(db, 'send_report', executor, { priority: 5 })
+  const worker = await beginWorker(api, token, { executor, kinds: ['send_report'] })
+  expect(worker.begun.status).toBe(201)
+
+  const jobs = await worker.lease({ limit: 10 })
+  expect(jobs.map(({ job_id }) => job_id)).toEqual([high, low])
+  expect(jobs[1]).toMatchObject({ attempts: 1, lease_epoch: 1, safe_payload: { report_id: 'r1' } })
+
+  const told = jobs.map(({ job_id, lease_epoch }) => ({
+    job_id,
+    epoch: lease_epoch,
+    result: { sent_ref: job_id },
+  }))
+  const done = await worker.say('complete', { jobs: told })
+  expect(done).toMatchObject({ status: 200, body: { completed: expect.arrayContaining([low, high]) } })
+  expect([await stateOf(db, low), await stateOf(db, high)]).toEqual(['completed', 'completed'])
+  const [kept] = await db.owner('select result from iu_core.job_history where job_id = $1', [low])
+  expect(kept).toEqual({ result: { sent_ref: low } })
+  // Said again because the answer got lost: it counts once.
+  expect(await worker.say('complete', { jobs: told })).toMatchObject({ status: 200, body: { completed: [] } })
+})
+
+it('a completion under another epoch does not count', async () => {
+  const id = await enqueue(db, 'fenced')
+  const worker = await beginWorker(api, await executorToken(executor), { executor, kinds: ['fenced'] })
+  const [job] = await worker.lease()
+  const wrong = await worker.say('complete', { jobs: [{ job_id: id, epoch: job!.lease_epoch + 1 }] })
+  expect(wrong).toMatchObject({ status: 200, body: { completed: [] } })
+  expect(await stateOf(db, id)).toBe('running')
+})
+
+it('a failed job waits, a fatal one is a dead letter, a snoozed one keeps its attempts', async () => {
+  const worker = await beginWorker(api, await executorToken(executor), { executor, kinds: ['mixed'] })
+  const ids = [await enqueue(db, 'mixed'), await enqueue(db, 'mixed'), await enqueue(db, 'mixed')]
+  const jobs = await worker.lease({ limit: 3 })
+  expect(jobs.map(({ job_id }) => job_id)).toEqual(ids)
+  const [retried, dead, later] = jobs.map(({ job_id, lease_epoch }) => ({ job_id, epoch: lease_epoch }))
+  const failed = await worker.say('fail', {
+    jobs: [
+      { ...retried, error: 'the printer is out of paper' },
+      { ...dead, error: 'there is no printer', fatal: true },
+    ],
+  })
+  expect(failed).toMatchObject({
+    status: 200,
+    body: {
+      failed: expect.arrayContaining([
+        { job_id: ids[0], outcome: 'retry', process_after: expect.any(String) },
+        { job_id: ids[1], outcome: 'dead', process_after: null },
+      ]),
+    },
+  })
+  const until_ = '2030-01-01T00:00:00.000Z'
+  expect(await worker.say('snooze', { jobs: [{ ...later, until: until_ }] })).toMatchObject({
+    status: 200,
+    body: { snoozed: [ids[2]] },
+  })
+  expect(await Promise.all(ids.map((id) => stateOf(db, id)))).toEqual(['waiting', 'dead', 'waiting'])
+  const [snoozed] = await db.owner(
+    'select attempts, process_after from iu_core.job_queue where job_id = $1',
+    [ids[2]],
+  )
+  expect(snoozed).toEqual({ attempts: 0, process_after: new Date(until_) })
+})
+
+it('waits for a job that is enqueued meanwhile, without holding a transaction', async () => {
+  const worker = await beginWorker(api, await executorToken(executor), { executor, kinds: ['awaited'] })
+  const waiting = worker.lease({ wait_s: 20 })
+  // It has looked once: its heartbeat is newer than its registration.
+  await until('the request has looked', async () => {
+    const [row] = await db.owner<{ looked: boolean }>(
+      `select heartbeat_at > started_at + interval '300 milliseconds' as looked from iu_core.job_worker where worker_id = $1`,
+      [worker.worker],
+    )
+    return row!.looked
+  })
+  const open = await until('no transaction is open between two looks', async () => {
+    const rows = await db.owner<{ n: number }>(
+      `select count(*)::int as n from pg_stat_activity where datname = current_database()
+          and usename = 'stagedoor_api' and state like 'idle in transaction%'`,
+    )
+    return rows[0]!.n === 0 ? 'none' : undefined
+  })
+  expect(open).toBe('none')
+  const id = await enqueue(db, 'awaited')
+  expect((await waiting).map(({ job_id }) => job_id)).toEqual([id])
+})
+
+it('waiting keeps the lease: one of a second outlives a wait of two', async () => {
+  const worker = await beginWorker(api, await executorToken(executor), {
+    executor,
+    kinds: ['never'],
+    lease_s: 1,
+  })
+  expect(await worker.lease({ wait_s: 2 })).toEqual([])
+  expect(await worker.say('heartbeat')).toMatchObject({ status: 200, body: { cancelled: [] } })
+})
+
+it('after its lease has passed nothing that a worker says counts, and others get its jobs', async () => {
+  const token = await executorToken(executor)
+  const id = await enqueue(db, 'lost')
+  const slow = await beginWorker(api, token, { executor, kinds: ['lost'], lease_s: 1 })
+  const [held] = await slow.lease()
+  await until('the lease has passed', async () => {
+    const { rows } = await db
+      .pool('stagedoor_worker')
+      .query<{ n: number }>('select iu_core.fn_job_reap() as n')
+    return rows[0]!.n > 0
+  })
+  const quick = await beginWorker(api, token, { executor, kinds: ['lost'] })
+  const [again] = await quick.lease()
+  expect(again).toMatchObject({ job_id: id, lease_epoch: held!.lease_epoch + 1 })
+
+  const late = await slow.say('complete', { jobs: [{ job_id: id, epoch: held!.lease_epoch }] })
+  expect(late).toMatchObject({ status: 409, body: { code: 'lease_passed', hint: expect.any(String) } })
+  expect((await slow.say('heartbeat')).status).toBe(409)
+  expect(await stateOf(db, id)).toBe('running')
+  const done = await quick.say('complete', { jobs: [{ job_id: id, epoch: again!.lease_epoch }] })
+  expect(done).toMatchObject({ body: { completed: [id] } })
+})
+
+it('a worker that leaves gives back what it held, without an attempt used', async () => {
+  const token = await executorToken(executor)
+  const id = await enqueue(db, 'left')
+  const worker = await beginWorker(api, token, { executor, kinds: ['left'] })
+  await worker.lease()
+  expect(await worker.leave()).toBe(204)
+  expect(await stateOf(db, id)).toBe('waiting')
+  const next = await beginWorker(api, token, { executor, kinds: ['left'] })
+  expect(await next.lease()).toMatchObject([{ job_id: id, attempts: 1 }])
+})
+
+it('hears with its heartbeat that a job is to end, and failing it then cancels it', async () => {
+  const id = await enqueue(db, 'unwanted')
+  const worker = await beginWorker(api, await executorToken(executor), { executor, kinds: ['unwanted'] })
+  const [job] = await worker.lease()
+  await db.pool('stagedoor_worker').query(`select iu_core.fn_job_cancel($1, 'not needed any more')`, [id])
+  expect(await worker.say('heartbeat')).toMatchObject({ body: { cancelled: [id] } })
+  const failed = await worker.say('fail', {
+    jobs: [{ job_id: id, epoch: job!.lease_epoch, error: 'stopped' }],
+  })
+  expect(failed).toMatchObject({ body: { failed: [{ job_id: id, outcome: 'cancelled' }] } })
+})
+
+function connections(): Promise<number> {
+  return new Promise((resolve) => api.app.server.getConnections((_error, count) => resolve(count)))
+}
+
+it('gives back what it leased for somebody who has hung up', async () => {
+  const address = await api.listen()
+  const token = await executorToken(executor)
+  const worker = await beginWorker(api, token, { executor, kinds: ['hung_up'] })
+  const hangUp = new AbortController()
+  // The lock holds the claim up until the caller has gone.
+  const holder = await db.session()
+  await holder.query('begin')
+  await holder.query(`select from iu_core.job_worker where worker_id = $1 for update`, [worker.worker])
+  const id = await enqueue(db, 'hung_up')
+  const request = fetch(`${address}/api/executors/workers/${worker.worker}/lease`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ limit: 1 }),
+    signal: hangUp.signal,
+  }).catch(() => 'gone')
+  await until('the request waits for the lock', async () => {
+    const rows = await db.owner('select from pg_locks where not granted')
+    return rows.length > 0
+  })
+  hangUp.abort()
+  expect(await request).toBe('gone')
+  await until('the server has heard of it', async () => (await connections()) === 0)
+  await holder.query('rollback')
+  await until('the job is free again', async () => (await stateOf(db, id)) === 'waiting')
+  expect(await worker.lease()).toMatchObject([{ job_id: id, attempts: 1 }])
+})
