@@ -19,7 +19,7 @@ export async function normaliseCsv(
   options: ReadOptions & { bufferBytes?: number },
 ): Promise<NormalisedFile> {
   const file = await open(path, 'r')
-  const writer = new ChunkWriter(folder, options.chunkLines ?? 20_000)
+  const writer = new ChunkWriter(folder, options.chunkLines ?? 10_000)
   try {
     return await normalise(file, writer, options)
   } finally {
