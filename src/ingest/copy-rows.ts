@@ -1,6 +1,6 @@
 /**
  * Files of rows into staging_rows. A session of PostgreSQL takes them on one core, and DuckDB needs only a part of another,
- * so a second session takes every other file where the pool has one to spare (measured: SECONDS for 100,000 lines).
+ * so a second session takes every other file where the pool has one to spare.
  *
  * The first session's transaction ends the reading; what the second has committed before counts from then on. Until then
  * the upload is being read, and if it comes to nothing its rows go with it: by the reader, or by the sweep if that died.
@@ -23,6 +23,8 @@ export interface CopyRequest {
 /** What comes of `files` is taken once, by whichever session is free; each file is removed then. */
 interface Work {
   readonly files: AsyncGenerator<string>
+  /** Without a temporary table between. */
+  readonly direct: boolean
   readonly total: number
   taken: number
   done: number
@@ -39,15 +41,12 @@ export async function copyRows(
   total: number,
   files: AsyncGenerator<string>,
 ): Promise<void> {
-  const work: Work = { files, total, taken: 0, done: 0, report }
   const { direct, seesOthers } = await whatSessionMay(client)
-  if (!direct) await client.query(ARRIVALS)
+  const work: Work = { files, direct, total, taken: 0, done: 0, report }
   const helped =
-    total > 1 && direct && seesOthers && hasSessionToSpare(pool)
-      ? helpCopying(pool, upload, work)
-      : Promise.resolve()
+    total > 1 && seesOthers && hasSessionToSpare(pool) ? helpCopying(pool, upload, work) : Promise.resolve()
   // Both, before anything is given up: an error of one ends the files, and so the other.
-  const outcomes = await Promise.allSettled([takeFiles(client, work, direct), helped])
+  const outcomes = await Promise.allSettled([takeFiles(client, work), helped])
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
 }
 
@@ -79,7 +78,7 @@ async function helpCopying(pool: Pool, { upload_id, reader_token }: CopyRequest[
       async (client) => {
         await client.query(PATIENCE)
         helps = true
-        await takeFiles(client, work, true)
+        await takeFiles(client, work)
         if (work.taken < work.total) throw new Error('the other session gave up')
         // Whoever was given up meanwhile finds out here, and commits nothing.
         await client.query('select iu_core.fn_ingest_progress($1, $2, $3)', [
@@ -97,10 +96,11 @@ async function helpCopying(pool: Pool, { upload_id, reader_token }: CopyRequest[
 }
 
 /** To be thrown away by an error: then `files` ends for the other session, too. */
-async function takeFiles(client: Client, work: Work, direct: boolean): Promise<void> {
+async function takeFiles(client: Client, work: Work): Promise<void> {
+  if (!work.direct) await client.query(ARRIVALS)
   for await (const file of work.files) {
     work.taken += 1
-    await copyFile(client, file, direct)
+    await copyFile(client, file, work.direct)
     work.done += 1
     work.report({ stage: 'stage', done: work.done, total: work.total })
   }
