@@ -35,8 +35,10 @@ export interface Benchmark {
   /** Makes what the contenders start from; its figures count as those of a contender called `prepare`. */
   prepare?(task: Task): Promise<Figures>
   readonly contenders: readonly Contender[]
-  /** The fields of the JSON line, from all rounds. */
-  summarise(rounds: readonly Round[]): Figures
+  /** One pass more, after the rounds of a full run and at a size of its own: for what shows only there. */
+  readonly atScale?: { readonly size: number; readonly contender: Contender }
+  /** The fields of the JSON line, from all rounds; `atScale` has figures in a full run only. */
+  summarise(rounds: readonly Round[], atScale?: Figures): Figures
   readonly criteria: readonly Criterion[]
   /** Versions of the peers, by package name. */
   peers?(): Promise<Readonly<Record<string, string>>>

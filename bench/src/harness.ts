@@ -22,11 +22,19 @@ export interface Report {
   readonly verdicts: readonly Verdict[]
   readonly medians: Readonly<Record<string, Figures>>
   readonly rounds: readonly Round[]
+  /** The pass at a size of its own, if there was one. */
+  readonly at_scale?: AtScale
   readonly machine: Machine
   readonly versions: Readonly<Record<string, string>>
   readonly settings: Readonly<Record<string, string>>
   readonly started_at: string
   readonly took_s: number
+}
+
+export interface AtScale {
+  readonly size: number
+  readonly contender: string
+  readonly figures: Figures
 }
 
 /** A tenth of the work, thrown away: it compiles what JavaScript and PostgreSQL compile on first use. */
@@ -57,7 +65,8 @@ export async function runBenchmark(
       await runRound(benchmark, server, { size, round }, (line) => progress(`${heading} · ${line}`)),
     )
   }
-  const figures = roundAll(benchmark.summarise(rounds))
+  const atScale = quick ? undefined : await runAtScale(benchmark, server, progress)
+  const figures = roundAll(benchmark.summarise(rounds, atScale?.figures))
   return {
     benchmark: benchmark.name,
     quick,
@@ -67,6 +76,7 @@ export async function runBenchmark(
     verdicts: judge(benchmark.criteria, figures),
     medians: medians(rounds),
     rounds,
+    ...(atScale && { at_scale: atScale }),
     machine: describeMachine(),
     versions: {
       ...server.versions,
@@ -122,6 +132,21 @@ async function runRound(
   return Object.fromEntries(
     names.filter((name) => measured.has(name)).map((name) => [name, measured.get(name)!]),
   )
+}
+
+async function runAtScale(
+  { atScale, unit }: Benchmark,
+  server: Pick<BenchServer, 'freshDatabase'>,
+  progress: (line: string) => void,
+): Promise<AtScale | undefined> {
+  if (!atScale) return undefined
+  const { size, contender } = atScale
+  const database = await server.freshDatabase()
+  collectGarbage()
+  const figures = await contender.run({ database, size, round: 0 })
+  await database.drop()
+  progress(`${size.toLocaleString('en-US')} ${unit} · ${describe(contender.name, figures)}`)
+  return { size, contender: contender.name, figures: roundAll(figures) }
 }
 
 function describe(name: string, figures: Figures): string {

@@ -20,6 +20,7 @@ export function tableFor(report: Report): string {
     '',
     ...columns(roundRows(report.rounds)),
     '',
+    ...scaleRows(report).flatMap((rows) => [...columns(rows), '']),
     `${machine.cores} cores, ${machine.memory_gb} GB, ${machine.cpu}`,
     list(versions),
     list(settings),
@@ -45,6 +46,14 @@ export function roundRows(rounds: readonly Round[]): string[][] {
     ]),
   )
   return [heads, ...body]
+}
+
+/** The pass at a size of its own as a table; none if there was none. */
+export function scaleRows({ at_scale, unit }: Pick<Report, 'at_scale' | 'unit'>): string[][][] {
+  if (!at_scale) return []
+  const { size, contender, figures } = at_scale
+  const body = Object.entries(figures).map(([field, value]) => [`${contender} ${field}`, number(value)])
+  return [[['raw', `${number(size)} ${unit}, once`], ...body]]
 }
 
 export function number(value: number): string {

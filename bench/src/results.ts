@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Report } from './harness.ts'
-import { list, number, roundRows, verdictCells } from './report.ts'
+import { list, number, roundRows, scaleRows, verdictCells } from './report.ts'
 
 export const RESULTS_FILE = fileURLToPath(new URL('../RESULTS.md', import.meta.url))
 
@@ -51,6 +51,7 @@ function section(report: Report): string {
     ...markdownTable([['must hold', 'value', 'bar', 'goal'], ...report.verdicts.map(verdictCells)]),
     '',
     ...markdownTable(roundRows(report.rounds)),
+    ...scaleRows(report).flatMap((rows) => ['', ...markdownTable(rows)]),
   ].join('\n')
 }
 

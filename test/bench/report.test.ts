@@ -133,3 +133,42 @@ it('records a run in its own section and leaves the others as they are', async (
   expect(two).toContain('| ratio_floor | 0.505 | ≥ 0.5 met | ≥ 0.9 not met |')
   expect(two).toContain('`npm run -s bench -- first --record`')
 })
+
+it('adds a pass at a size of its own to a full run, once and after the rounds', async () => {
+  const sizes: number[] = []
+  const ours = {
+    name: 'ours',
+    about: 'ours',
+    async run({ size }: { size: number }) {
+      sizes.push(size)
+      return { mb: size / 10 }
+    },
+  }
+  const benchmark: Benchmark = {
+    name: 'scaled',
+    about: 'scaled',
+    unit: 'things',
+    size: { full: 100, quick: 20 },
+    rounds: { full: 1, quick: 1 },
+    freshDatabase: 'contender',
+    contenders: [ours],
+    atScale: { size: 5000, contender: ours },
+    summarise: (rounds, atScale) => ({ mb: atScale?.mb ?? medianOf(rounds, 'ours', 'mb') }),
+    criteria: [{ field: 'mb', bar: atLeast(1) }],
+  }
+  const server = {
+    versions: { stagedoor: '1.0.0', postgres: '18.4' },
+    settings: {},
+    freshDatabase: async () => ({ drop: async () => {} }) as BenchDatabase,
+  }
+  const progress = (): void => {}
+  const full = await runBenchmark(benchmark, server, { quick: false, progress })
+  expect(sizes).toEqual([10, 100, 5000])
+  expect(full).toMatchObject({ figures: { mb: 500 }, at_scale: { size: 5000, contender: 'ours' } })
+  expect(tableFor(full)).toMatch(/^ours mb +500$/m)
+  expect(withSection('', full, [])).toContain('| raw | 5,000 things, once |')
+  const quick = await runBenchmark(benchmark, server, { quick: true, progress })
+  expect(sizes.slice(3)).toEqual([2, 20])
+  expect(quick.figures).toEqual({ mb: 2 })
+  expect(quick).not.toHaveProperty('at_scale')
+})

@@ -14,8 +14,9 @@ begin
   if v_column is null then
     return '{}';
   end if;
-  select jsonb_build_object('date_from', min(after ->> v_column), 'date_to', max(after ->> v_column)) into v_range
-    from iu_core.ingest_plan_row
-   where upload_id = p_upload.upload_id and row_type = v_leaf and action in ('insert', 'update');
+  -- Dates as ISO writes them: their bytes are in order, too.
+  select jsonb_build_object('date_from', min(day collate "C"), 'date_to', max(day collate "C")) into v_range
+    from (select after ->> v_column as day from iu_core.ingest_plan_row
+           where upload_id = p_upload.upload_id and row_type = v_leaf and action in ('insert', 'update') offset 0) d;
   return v_range;
 end $$;

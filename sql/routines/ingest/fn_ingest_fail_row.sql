@@ -5,13 +5,11 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  insert into pg_temp.ingest_done (staging_row_id, outcome)
-  select "#staged", 'failed' from pg_temp.ingest_now where "#row" = p_row_number;
   delete from pg_temp.ingest_now where "#row" = p_row_number;
   update iu_core.ingest_plan_row set action = 'refused', reason = 'failed: ' || p_reason
    where upload_id = p_upload_id and type_order = p_type.type_order and row_number = p_row_number;
   update public.staging_rows s
-     set validation_errors = coalesce(validation_errors, '[]') || jsonb_build_object(
+     set processing_action = 'failed', processed_at = now(), validation_errors = coalesce(validation_errors, '[]') || jsonb_build_object(
            'line', p_row_number, 'rule', 'table.refused', 'message', p_reason,
            'suggestion', 'Correct the line and upload it again, or change the table.'),
          updated_at = now()

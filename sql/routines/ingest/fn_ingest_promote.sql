@@ -20,7 +20,6 @@ declare
   v_promotion iu_core.ingest_promotion;
   v_written bigint;
   v_at_once boolean;
-  v_nestloop constant text := current_setting('enable_nestloop');
 begin
   perform iu_core.require_member(iu_core.fn_ingest_upload_workspace(p_upload_id), 'operate');
   perform iu_core.fn_gate_require('iu_core.staging_writes_enabled');
@@ -63,11 +62,9 @@ begin
       if v_at_once then
         set constraints all immediate;
       end if;
-      drop table if exists pg_temp.ingest_done;
-      create temporary table ingest_done (
-        staging_row_id uuid, outcome public.staging_processing_action, target_id uuid) on commit drop;
+      v_written := 0;
       for v_type in select * from iu_core.fn_ingest_row_types(v_dataset.definition, u.reading -> 'layout') loop
-        perform iu_core.fn_ingest_promote_type(u.upload_id, v_type, v_plan.gate_mode);
+        v_written := v_written + iu_core.fn_ingest_promote_type(u.upload_id, v_type, v_plan.gate_mode);
       end loop;
       set constraints all immediate;
       for v_type in select * from iu_core.fn_ingest_row_types(v_dataset.definition, u.reading -> 'layout') loop
@@ -81,16 +78,7 @@ begin
     end;
   end loop;
 
-  -- Marked in one statement; no index holds what it sets, so the rows stay where they are. What is wrong was not processed:
-  -- it keeps its own, longer retention.
-  analyze pg_temp.ingest_done;
-  -- The planner does not know how many rows of an upload there are that was staged a moment ago; here nothing but our own
-  -- statement would see the setting.
-  perform set_config('enable_nestloop', 'off', true);
-  update public.staging_rows s
-     set processing_action = d.outcome, processed_at = now(), target_internal_id = d.target_id, updated_at = now()
-    from pg_temp.ingest_done d where s.upload_id = u.upload_id and s.id = d.staging_row_id;
-  perform set_config('enable_nestloop', v_nestloop, true);
+  -- What is wrong was not processed: it keeps its own, longer retention.
   update public.staging_rows s
      set processing_action = 'skipped', processed_at = case when s.validation_status = 'skipped' then now() end, updated_at = now()
    where s.upload_id = u.upload_id and s.validation_status in ('invalid', 'skipped') and s.processing_action = 'pending'
@@ -102,8 +90,9 @@ begin
        and s.upload_id = p.upload_id and s.row_type = p.row_type and s.row_number = p.row_number
        and s.validation_status = 'valid' and s.processing_action = 'pending';
   end if;
-  select coalesce(count(*), 0) into v_written from iu_core.ingest_ledger where upload_id = u.upload_id;
-  update iu_core.ingest_promotion set totals = iu_core.fn_ingest_plan_totals(u.upload_id)
+  update iu_core.ingest_promotion
+     -- LENIENT may have left out rows that were planned.
+     set totals = case v_plan.gate_mode when 'LENIENT' then iu_core.fn_ingest_plan_totals(u.upload_id) else v_plan.totals end
    where upload_id = u.upload_id returning * into v_promotion;
   update iu_core.ingest_upload set status = 'promoted' where upload_id = u.upload_id;
   perform iu_core.fn_ingest_tell_uploads_table(u.upload_id, 'completed', v_written);

@@ -1,9 +1,10 @@
 -- One row type of a plan into its table: rows to be updated are locked in the order of their keys, everything that was
--- planned is compared with what is there, then it is written, with both images in the ledger. Internal.
+-- planned is compared with what is there, then it is written, with both images in the ledger. Returns how many rows it
+-- wrote. Internal.
 --
 -- The rows are taken into a typed temporary table first. The plan's own table has no useful statistics for an upload that
 -- was planned a moment ago, and with those the planner joins in nested loops (measured: 10,000 rows took minutes).
-create or replace function iu_core.fn_ingest_promote_type(p_upload_id uuid, p_type record, p_gate_mode text) returns void
+create or replace function iu_core.fn_ingest_promote_type(p_upload_id uuid, p_type record, p_gate_mode text) returns bigint
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
@@ -14,8 +15,11 @@ declare
   v_match text;
   v_key_match text;
   v_key record;
-  v_null boolean;
+  v_nulls text[];
   v_own_match text;
+  v_inserts bigint;
+  v_updates bigint;
+  v_unchanged bigint;
   v_stale bigint;
   v_known bigint;
   v_settings jsonb := iu_core.fn_ingest_write_as_always();
@@ -33,34 +37,40 @@ begin
      where p.upload_id = %L and p.type_order = %s and p.action in ('insert', 'update', 'unchanged')
   $sql$, v_record, p_upload_id, p_type.type_order);
   analyze pg_temp.ingest_now;
-  if not exists (select from pg_temp.ingest_now) then
+  -- Equality can be hashed; where a key column is NULL in some row it cannot. Of what is not inserted only the id is known,
+  -- where there is one.
+  execute format($sql$
+    select count(*) filter (where "#action" = 'insert'), count(*) filter (where "#action" = 'update'),
+           count(*) filter (where "#action" = 'unchanged'), array_remove(array[%1$s]::text[], null)
+      from pg_temp.ingest_now
+  $sql$, (select string_agg(format('case when bool_or(%1$I is null and ("#action" = ''insert'' or %2$L)) then %1$L end',
+                                   w."column", p_type.id_column is null), ', ')
+            from jsonb_to_recordset(p_type.written) as w ("column" text)
+           where w."column" = any (p_type.key_columns) and not iu_core.fn_ingest_column_not_null(p_type.target, w."column")))
+    into v_inserts, v_updates, v_unchanged, v_nulls;
+  if v_inserts + v_updates + v_unchanged = 0 then
     perform iu_core.fn_ingest_write_as_always(v_settings);
-    return;
+    return 0;
   end if;
-  -- Equality can be hashed; where a key column is NULL in some row it cannot.
   for v_key in
     select k as name, w."column" is not null as written
       from unnest(p_type.key_columns) as k
       left join jsonb_to_recordset(p_type.written) as w ("column" text) on w."column" = k
   loop
-    v_null := not v_key.written;
-    if v_key.written and not iu_core.fn_ingest_column_not_null(p_type.target, v_key.name) then
-      -- Of what is not inserted only the id is known, where there is one.
-      execute format('select exists (select from pg_temp.ingest_now where %I is null and ("#action" = ''insert'' or %L))',
-                     v_key.name, p_type.id_column is null) into v_null;
-    end if;
     v_key_match := concat_ws(' and ', v_key_match, format(
-      case when not v_key.written then 't.%1$I is null' when v_null then 't.%1$I is not distinct from n.%1$I'
+      case when not v_key.written then 't.%1$I is null' when v_key.name = any (v_nulls) then 't.%1$I is not distinct from n.%1$I'
            else 't.%1$I = n.%1$I' end, v_key.name));
   end loop;
   select string_agg(format('t.%1$I is not distinct from n.%1$I', w."column"), ' and ') into v_own_match
     from jsonb_to_recordset(p_type.written) as w ("column" text) where w."column" = any (p_type.key_columns);
   v_match := case when p_type.id_column is null then v_key_match else format('t.%I = n."#id"', p_type.id_column) end;
 
-  execute format($sql$
-    select count(*) from (select from pg_temp.ingest_now n join %1$s t on %2$s
-                           where n."#action" = 'update' order by %3$s for no key update of t) locked
-  $sql$, p_type.target, v_match, (select string_agg(format('t.%I', k), ', ') from unnest(p_type.key_columns) k));
+  if v_updates > 0 then
+    execute format($sql$
+      select count(*) from (select from pg_temp.ingest_now n join %1$s t on %2$s
+                             where n."#action" = 'update' order by %3$s for no key update of t) locked
+    $sql$, p_type.target, v_match, (select string_agg(format('t.%I', k), ', ') from unnest(p_type.key_columns) k));
+  end if;
   -- A statement of its own: it sees what was committed while we waited for the locks.
   execute format($sql$
     select (select count(*) from pg_temp.ingest_now n left join %1$s t on %2$s
@@ -84,10 +94,12 @@ begin
        where n."#action" = 'insert' and n."#row" between $1 and $2
          and not exists (select from pg_temp.ingest_now t where t."#action" = 'insert' and t."#row" < $1 and %3$s)
     $sql$, p_type.target, v_key_match, v_own_match));
-  perform iu_core.fn_ingest_apply(p_upload_id, p_type, p_gate_mode, 'update', format($sql$
-    update %1$s t set %2$s from pg_temp.ingest_now n
-     where n."#action" = 'update' and n."#row" between $1 and $2 and %3$s
-  $sql$, p_type.target, v_sets, v_match));
+  if v_updates > 0 then
+    perform iu_core.fn_ingest_apply(p_upload_id, p_type, p_gate_mode, 'update', format($sql$
+      update %1$s t set %2$s from pg_temp.ingest_now n
+       where n."#action" = 'update' and n."#row" between $1 and $2 and %3$s
+    $sql$, p_type.target, v_sets, v_match));
+  end if;
 
   -- Read back: defaults and triggers had their say.
   perform iu_core.fn_ingest_write_as_always();
@@ -109,8 +121,7 @@ begin
       message = format('A trigger of %s changed the key of a row, so that it cannot be found again', p_type.target_name),
       detail = json_build_object('target', p_type.target_name, 'line', null, 'reason', 'a trigger changed the key of a row')::text;
   end if;
-  insert into pg_temp.ingest_done (staging_row_id, outcome, target_id)
-  select "#staged", (case when "#action" = 'unchanged' then 'skipped' else "#action" end)::public.staging_processing_action, "#id"
-    from pg_temp.ingest_now;
   perform iu_core.fn_ingest_write_as_always(v_settings);
+  perform iu_core.fn_ingest_mark(p_upload_id, p_type.row_type);
+  return v_known;
 end $$;

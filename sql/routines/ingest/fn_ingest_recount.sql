@@ -11,8 +11,10 @@ begin
     from (select count(*) filter (where validation_status = 'invalid') as invalid,
                  count(*) filter (where validation_status = 'skipped') as skipped,
                  count(*) filter (where validation_warnings <> '[]' and validation_status <> 'skipped') as warned
-            from public.staging_rows
-           where upload_id = p_upload_id and row_type = p_leaf
-             and (validation_status <> 'valid' or validation_warnings <> '[]')) c
+            from (select * from public.staging_rows
+                   where upload_id = p_upload_id and (validation_status <> 'valid' or validation_warnings <> '[]')
+                  -- Its own index finds them; without a fence the planner takes the one over all lines (0.4 s for 100,000).
+                  offset 0) s
+           where s.row_type = p_leaf) c
    where u.upload_id = p_upload_id;
 end $$;

@@ -19,7 +19,8 @@ export async function normaliseCsv(
   options: ReadOptions & { bufferBytes?: number },
 ): Promise<NormalisedFile> {
   const file = await open(path, 'r')
-  const writer = new ChunkWriter(folder, options.chunkLines ?? 20_000)
+  // Small enough that the two sessions that copy them end at about the same time.
+  const writer = new ChunkWriter(folder, options.chunkLines ?? 10_000)
   try {
     return await normalise(file, writer, options)
   } finally {

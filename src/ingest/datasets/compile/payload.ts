@@ -8,7 +8,8 @@ export { rawKeys } from '../../readers/raw-payload.ts'
 /** {header: text}; the chunks of a wide file have it already. */
 export function rawPayload(headers: readonly string[]): string {
   if (hasRawColumn(headers.length)) return 'raw'
-  const pairs = rawKeys(headers).map((key, column) => `${text(key)}, c${column}`)
+  const cells = rawKeys(headers).map((key, column): [key: string, cell: string] => [key, `c${column}`])
+  const pairs = asStored(cells).map(([key, cell]) => `${text(key)}, ${cell}`)
   return `CAST(json_object(${pairs.join(', ')}) AS VARCHAR)`
 }
 
@@ -22,11 +23,23 @@ export function normalizedPayload(plan: Plan): string {
   for (const row of plan.rows) {
     if (row.identity) members.push([`@${row.name}`, identityOf(plan, row.name)])
   }
-  const parts = members.flatMap(([key, value], index) => [
+  const parts = asStored(members).flatMap(([key, value], index) => [
     text(`${index === 0 ? '{' : ','}${JSON.stringify(key)}:`),
     value,
   ])
   return `concat(${parts.join(', ')}, '}')`
+}
+
+/**
+ * In the order in which PostgreSQL keeps the members of jsonb: shorter names first, then by their bytes. In any other
+ * order it sorts them, line by line, which takes a tenth of the time of COPY.
+ */
+function asStored<Member extends readonly [key: string, ...unknown[]]>(members: readonly Member[]): Member[] {
+  const names = new Map(members.map((member) => [member, Buffer.from(member[0])]))
+  return [...members].sort((one, other) => {
+    const [a, b] = [names.get(one)!, names.get(other)!]
+    return a.length - b.length || a.compare(b)
+  })
 }
 
 function jsonOf({ at, sql }: PlannedField): string {

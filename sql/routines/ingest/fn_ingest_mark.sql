@@ -1,0 +1,15 @@
+-- Marks the staged rows of what was just written or found unchanged. No index holds what is set here, so the rows stay where
+-- they are. Internal.
+create or replace function iu_core.fn_ingest_mark(p_upload_id uuid, p_row_type text) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+-- The planner does not know how many rows of an upload there are that was staged a moment ago.
+set enable_nestloop = off
+as $$
+begin
+  update public.staging_rows s
+     set processing_action = (case when n."#action" = 'unchanged' then 'skipped' else n."#action" end)::public.staging_processing_action,
+         processed_at = now(), target_internal_id = n."#id", updated_at = now()
+    from pg_temp.ingest_now n
+   where s.upload_id = p_upload_id and s.row_type = p_row_type and s.id = n."#staged";
+end $$;
