@@ -73,7 +73,7 @@ it('a schedule is set, changed and removed, and its jobs come with the tester’
   const schedule = { schedule: 'hourly', cron: '0 * * * *', job_kind: 'tick' }
   expect(await stagedoor.schedules.set(schedule)).toMatchObject({ enabled: true, time_zone: 'UTC' })
   const ticks: string[] = []
-  const tester = stagedoor.jobs.tester({ tick: (job) => void ticks.push(job.source_ref!) })
+  const tester = await stagedoor.jobs.tester({ tick: (job) => void ticks.push(job.source_ref!) })
   await tester.runUntilIdle()
   expect(ticks).toEqual([])
   tester.advance(3_600_000)
@@ -121,9 +121,8 @@ it('from a change of a row to the result of its job: route, consumer, handler, t
 
   await db.owner(`insert into public.parcels values (3, 'packed')`)
   expect(await stagedoor.consumers.dispatch()).toMatchObject({ jobs: 1 })
-  const [done] = await stagedoor.jobs
-    .tester({ ship: (job) => ({ shipment_ref: `s${job.payload_ref}` }) })
-    .runUntilIdle()
+  const tester = await stagedoor.jobs.tester({ ship: (job) => ({ shipment_ref: `s${job.payload_ref}` }) })
+  const [done] = await tester.runUntilIdle()
   const trace = await stagedoor.trace(done!.job_id)
   expect(trace).toMatchObject({
     events: [{ event_type: code, safe_payload: { id: 3, status: 'packed' } }],

@@ -4,8 +4,8 @@ import type { JobHandlers } from './handlers.ts'
 import type { NewJob } from './job.ts'
 import * as queue from './queue.ts'
 import * as schedules from './schedules.ts'
-import { createJobTester, type JobTester } from './testing.ts'
-import { startWorker, type Worker, type WorkerOptions } from './worker.ts'
+import type { JobTester } from './testing.ts'
+import type { Worker, WorkerOptions } from './worker.ts'
 
 /** Acts as the back end (dot_executor). What people do goes through the API, under their own role. */
 export interface Jobs {
@@ -25,7 +25,7 @@ export interface Jobs {
   /** Runs jobs in this process until it is stopped, or until `close` of the whole. */
   work(handlers: JobHandlers, options?: WorkOptions): Promise<Worker>
   /** For tests: runs what is due in the test's own turn, with a clock that the test moves. */
-  tester(handlers: JobHandlers): JobTester
+  tester(handlers: JobHandlers): Promise<JobTester>
 }
 
 export type WorkOptions = Omit<WorkerOptions, 'pool' | 'listenUrl' | 'handlers'>
@@ -69,7 +69,10 @@ export function jobsLibrary({ pool, workerUrl, worker }: Surroundings): Jobs & {
       running.add(started)
       return started
     },
-    tester: (handlers) => createJobTester({ pool, handlers }),
+    async tester(handlers) {
+      const { createJobTester } = await import('./testing.ts')
+      return createJobTester({ pool, handlers })
+    },
     async close() {
       await Promise.all([...running].map((one) => one.stop()))
     },
@@ -83,6 +86,8 @@ async function work(
   options: WorkOptions,
   ended: () => void,
 ): Promise<Worker> {
+  // Loaded here: most programs, and every command of the CLI but two, run no jobs.
+  const { startWorker } = await import('./worker.ts')
   const max = (options.concurrency ?? CONCURRENCY) + OTHERS
   const pool = createPool(url, { role: 'dot_executor', purpose: 'jobs', max })
   try {

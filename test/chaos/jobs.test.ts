@@ -107,6 +107,7 @@ function crew(file: string, orders: object, size: number) {
     },
     async stop(): Promise<void> {
       end(next)
+      await until('all are at work', () => [...working].every((program) => program.ready), 30_000)
       for (const program of working) {
         program.doomed = true
         program.child.kill('SIGTERM')

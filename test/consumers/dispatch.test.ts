@@ -300,6 +300,26 @@ describe('a rate limit', () => {
   })
 })
 
+describe('a pass with nothing to do', () => {
+  it('writes nothing at all, and takes no transaction id', async () => {
+    await active(db, 'idle')
+    await drain(db)
+    const session = await db.session('stagedoor_worker')
+    const pass = async () => {
+      await session.query('begin')
+      const { rows } = await session.query(
+        `select events, pg_current_xact_id_if_assigned() as tx from iu_core.fn_consumer_dispatch_batch()`,
+      )
+      await session.query('commit')
+      return rows[0]
+    }
+    expect(await pass()).toEqual({ events: 0, tx: null })
+    await emit(db)
+    expect(await pass()).toEqual({ events: 1, tx: expect.any(String) })
+    expect(await pass()).toEqual({ events: 0, tx: null })
+  })
+})
+
 describe('the switch', () => {
   it('off, nothing moves; on again, nothing was lost', async () => {
     await active(db, 'switched')

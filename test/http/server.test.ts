@@ -31,6 +31,7 @@ describe('health', () => {
       ['database', true],
       ['migrations', true],
       ['event_partitions', true],
+      ['job_partitions', true],
       ['workers', true],
     ])
   })

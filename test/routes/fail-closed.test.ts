@@ -108,6 +108,16 @@ describe('open', () => {
     expect(await payloads(db, code)).toEqual([{ id: 3, doc: {} }])
   })
 
+  it('lets a writer whose token names nobody write', async () => {
+    const code = await route(false)
+    await owner.query(`grant insert on ${table} to anon`)
+    await db.as({ role: 'anon', claims: { role: 'anon' } }, (client) =>
+      client.query(`insert into ${table} values (1, '{}')`),
+    )
+    expect(await ids()).toEqual([0, 1])
+    expect(await failures(db, code)).toMatchObject([{ sqlstate: 'SD204' }])
+  })
+
   it('goes on even if the failure cannot be written down', async () => {
     const code = await route(false)
     await owner.query(

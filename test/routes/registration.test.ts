@@ -210,4 +210,12 @@ it('removes a route with all that belongs to it, and frees its trigger', async (
   }
   await owner.query(`insert into orders (id, status) values (901, 'a trigger without routes does nothing')`)
   await owner.query(left[0]!)
+  // A transaction that was under way may still write evidence; it is not that of a later route of this code.
+  await db.owner(
+    `insert into iu_core.iu_sql_event_route_evidence (route_code, revision, relation, events, refused, sample, actor)
+     values ($1, 1, 'orders', 1, 0, '[]', 'ada')`,
+    [code],
+  )
+  await registerRoute(admin(db), onOrders({ route_code: 'goes' }))
+  expect(await findRoute(admin(db), code)).toMatchObject({ revision: 1, evidence: 0 })
 })

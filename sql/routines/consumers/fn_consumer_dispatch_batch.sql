@@ -29,15 +29,15 @@ begin
   end if;
   for v_group in
     -- What a user's transaction held up: after a second, and ever more seldom, up to a minute, for one that stays open.
-    select d.consumer_id, null::text as event_domain, null::text as event_type, true as again,
-           array_agg(d.event order by (d.event).tx, (d.event).seq) as events
+    select held.consumer_id, null::text as event_domain, null::text as event_type, true as again,
+           array_agg(held.event order by (held.event).tx, (held.event).seq) as events
       from (select l.consumer_id, e as event
               from iu_core.event_dispatch_log l
               join iu_core.event_outbox e on e.id = l.event_id
               join iu_core.consumer_registry a on a.consumer_id = l.consumer_id and a.enabled and not a.dry_run
              where l.outcome = 'deferred' and l.dispatched_at < now() - interval '1 second'
                and l.dispatched_at < now() - least(interval '1 minute', (l.dispatched_at - e.created_at) / 8)
-             order by l.dispatched_at limit p_limit) d
+             order by l.dispatched_at limit p_limit) held
      group by 1
     union all
     select null, e.event_domain, e.event_type, false, array_agg(e order by e.tx, e.seq)

@@ -1,5 +1,5 @@
 -- Takes the row that whoever dispatches holds to the end of the transaction. p_wait false: false where somebody else has
--- it. False, too, as long as no consumer was ever switched on. Internal.
+-- it, or where there is nothing to do. False, too, as long as no consumer was ever switched on. Internal.
 create or replace function iu_core.fn_consumer_take_turn(p_wait boolean default false) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -7,14 +7,9 @@ as $$
 declare
   v_seen pg_snapshot;
 begin
-  if p_wait then
-    select seen into v_seen from iu_core.event_reader where reader = 'consumers' for update;
-  else
-    select seen into v_seen from iu_core.event_reader where reader = 'consumers' for update skip locked;
-  end if;
+  select seen into v_seen from iu_core.event_reader where reader = 'consumers';
   if v_seen is null then
-    if exists (select from iu_core.consumer_registry where enabled)
-       and not exists (select from iu_core.event_reader where reader = 'consumers') then
+    if exists (select from iu_core.consumer_registry where enabled) then
       raise exception using
         errcode = 'SD303',
         message = 'There is no event reader called ''consumers'', but there are consumers',
@@ -28,5 +23,13 @@ begin
       errcode = 'SD325',
       message = 'The position of the dispatcher is of another server: this database was restored from a dump';
   end if;
-  return true;
+  if p_wait then
+    perform from iu_core.event_reader where reader = 'consumers' for update;
+    return true;
+  end if;
+  if not iu_core.fn_consumer_work_waits() then
+    return false;
+  end if;
+  perform from iu_core.event_reader where reader = 'consumers' for update skip locked;
+  return found;
 end $$;

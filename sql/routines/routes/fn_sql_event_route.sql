@@ -43,18 +43,20 @@ begin
         format('truncate:%s:%s', pg_current_xact_id(), statement_timestamp()));
       continue;
     end if;
-    if v_actor is null then
-      v_actor := iu_core.fn_actor();
+    if v_ids is null then
       v_cause := iu_core.fn_event_cause();
       v_ids := left(iu_core.fn_time_uuid()::text, 24);
     end if;
     if v_route.fail_closed and not v_route.dry_run then
+      v_actor := coalesce(v_actor, iu_core.fn_actor());
       execute coalesce(v_route.prepared, iu_core.fn_sql_route_anew(v_route.definition, tg_relid))
         using v_route.route_code, v_route.target_event_domain, v_route.target_event_type, v_route.target_event_stream,
               v_route.workspace_id, v_cause.correlation_id, v_cause.event_id, coalesce(v_cause.depth + 1, 0)::smallint,
               v_actor, v_route.forbidden, v_route.revision, tg_relid::regclass::text, v_ids;
     else
       begin
+        -- A token that names nobody is such a failure, too.
+        v_actor := coalesce(v_actor, iu_core.fn_actor());
         execute coalesce(v_route.prepared, iu_core.fn_sql_route_anew(v_route.definition, tg_relid))
           using v_route.route_code, v_route.target_event_domain, v_route.target_event_type, v_route.target_event_stream,
                 v_route.workspace_id, v_cause.correlation_id, v_cause.event_id, coalesce(v_cause.depth + 1, 0)::smallint,

@@ -9,7 +9,8 @@ begin
     message = format('The route %s sent nothing of this statement: %s', p_route_code, p_reason);
   begin
     insert into iu_core.iu_sql_event_route_failure (route_code, relation, sqlstate, reason, actor)
-    values (p_route_code, p_relation, p_sqlstate, p_reason, iu_core.fn_actor());
+    values (p_route_code, p_relation, p_sqlstate, p_reason,
+            case when p_sqlstate = 'SD204' then session_user::text else iu_core.fn_actor() end);
   exception when others then
     raise warning 'and that could not be counted: %', sqlerrm;
   end;

@@ -54,6 +54,12 @@ begin
           excluded.target_event_domain, excluded.target_event_type, excluded.target_event_stream, excluded.fail_closed,
           excluded.idempotency_policy, excluded.payload_contract, excluded.workspace_id, excluded.workspace_column);
   if found then
+    -- What a transaction wrote while the route of this code before it was removed.
+    if v_before.route_code is null then
+      delete from iu_core.iu_sql_event_route_evidence where route_code = v_route.route_code;
+      delete from iu_core.iu_sql_event_route_failure where route_code = v_route.route_code;
+      delete from iu_core.iu_sql_event_route_key where route_code = v_route.route_code;
+    end if;
     perform iu_core.fn_sql_route_tell(v_route.route_code, 'registered');
     if v_before.route_code is not null and (v_before.source_schema, v_before.source_table, v_before.sql_event)
        is distinct from (v_route.source_schema, v_route.source_table, v_route.sql_event) then

@@ -1,6 +1,5 @@
 import { Command, Option } from 'commander'
 import pc from 'picocolors'
-import pino from 'pino'
 import { openDatabase } from '../../db/open.ts'
 import { StagedoorError } from '../../errors.ts'
 import { EXECUTORS } from '../../jobs/executors.ts'
@@ -56,6 +55,7 @@ Throwing means: again later. Ctrl-C lets what runs come to its end. Killed, its 
         concurrency === undefined ? {} : { workerConcurrency: String(concurrency) },
       )
       // Loaded here, because the other commands run no jobs.
+      const { default: pino } = await import('pino')
       const { loadHandlers } = await import('../../jobs/handlers-file.ts')
       const { ownHandlers, runJobs } = await import('../running-jobs.ts')
       const { untilStopped } = await import('../serve.ts')

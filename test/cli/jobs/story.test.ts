@@ -53,7 +53,7 @@ beforeAll(async () => {
   await until('the receiver listens', () => receiver.listening)
   env.STAGEDOOR_WEBHOOK_HOSTS = `127.0.0.1:${(receiver.address() as AddressInfo).port}`
   server = startCli(['start'], { ...env, PORT: String(await freePort()) })
-  await server.says(/Ctrl-C stops everything/)
+  await server.says(/Ctrl-C stops everything/, 120_000)
   const { database_direct_url: address } = await json('login')
   sql = new pg.Client(address)
   await sql.connect()
@@ -63,8 +63,8 @@ beforeAll(async () => {
   await worker.says(/Working as PG_worker/)
 }, 180_000)
 afterAll(async () => {
-  await sql.end()
-  await worker.end()
+  await sql?.end()
+  await worker?.end()
   await server.end()
   receiver.close()
 })

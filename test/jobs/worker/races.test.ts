@@ -73,3 +73,23 @@ it('a completion under an earlier epoch counts for nothing', async () => {
   // Its answer was lost, it is sent again: nothing happens.
   expect(await completeJobs(pool, worker, [{ job: again! }])).toEqual([])
 })
+
+it('a dead worker whose transaction holds a job does not keep the jobs of the others', async () => {
+  const pool = db.pool('stagedoor_worker')
+  const [hung, other] = await jobs.enqueue({ job_kind: 'hung' }, { job_kind: 'held_up' })
+  const workers = [await registered('hung'), await registered('held_up')]
+  const [job] = await claimJobs(pool, workers[0]!, 1)
+  await claimJobs(pool, workers[1]!, 1)
+  const session = await db.session('stagedoor_worker')
+  await session.query('begin')
+  expect(await completeJobs(session, workers[0]!, [{ job: job! }])).toEqual([hung])
+  for (const worker of workers) await passed(worker)
+
+  expect(await reapJobs(pool)).toBe(1)
+  expect((await jobs.find(other!)).state).toBe('waiting')
+  expect((await jobs.find(hung!)).state).toBe('running')
+  await session.query('rollback')
+  expect(await reapJobs(pool)).toBe(1)
+  expect(await jobs.find(hung!)).toMatchObject({ state: 'waiting', crashes: 1 })
+  expect(await db.owner('select from iu_core.job_worker where worker_id = any ($1)', [workers])).toEqual([])
+})

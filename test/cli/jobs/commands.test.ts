@@ -1,0 +1,206 @@
+/** Commands of jobs on a database of the user's own: what they print, how they end, what they refuse. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { decodeJwt } from 'jose'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { SECRET } from '../../support/api.ts'
+import { runCli, startCli } from '../../support/cli.ts'
+import { useDatabase } from '../../support/database.ts'
+import { createMember, createWorkspace } from '../../support/factories.ts'
+import { MIGRATOR } from '../../support/template.ts'
+import { temporaryHome } from '../../support/temporary-home.ts'
+import { until } from '../../support/until.ts'
+
+const db = useDatabase()
+const home = temporaryHome('cli-jobs-external')
+const TIMEOUT = { timeout: 60_000 }
+let env: Record<string, string>
+
+beforeAll(async () => {
+  env = {
+    DATABASE_URL: db.url('stagedoor_api'),
+    DATABASE_DIRECT_URL: db.url(MIGRATOR),
+    STAGEDOOR_HOME: home,
+    STAGEDOOR_JWT_SECRET: SECRET,
+  }
+  const workspace = await createWorkspace(db)
+  await createMember(db, workspace, 'reviewer')
+  await db.owner('create table public.orders (id integer primary key, status text)')
+})
+
+const cli = (...args: string[]) => runCli(args, env)
+const json = async (...args: string[]) => {
+  const { code, stdout, stderr } = await cli(...args, '--json')
+  expect({ args, code, stderr }).toMatchObject({ code: 0 })
+  return JSON.parse(stdout)
+}
+
+it('a job is enqueued once for its key, shown, cancelled, and then it has ended', TIMEOUT, async () => {
+  const empty = await cli('job', 'list')
+  expect(empty.stdout).toMatch(/No job here[\s\S]*fn_job_enqueue/)
+  const enqueue = ['job', 'enqueue', 'send_report', '--key', 'week-45', '--payload', '{"report_id":"r1"}']
+  const { job_id: id } = await json(...enqueue, '--at', '2h', '--priority', '5')
+  expect(await json(...enqueue)).toEqual({ job_id: id })
+  expect((await cli('job', 'list')).stdout).toMatch(
+    new RegExp(`${id} +○ waiting +send_report +.* due in 1 h|${id} .* due in 2 h`),
+  )
+  const shown = await cli('job', 'show', id)
+  expect(shown.stdout).toMatch(/carries +\{"report_id":"r1"\}/)
+  expect(shown.stdout).toContain(`stagedoor job cancel ${id}`)
+  expect(await json('job', 'cancel', id, '--reason', 'not now')).toEqual({ job_id: id, outcome: 'cancelled' })
+  expect(await cli('job', 'cancel', id)).toMatchObject({
+    code: 6,
+    stderr: expect.stringContaining('has ended'),
+  })
+  expect((await cli('job', 'show', id)).stdout).toMatch(/– cancelled[\s\S]*not now/)
+})
+
+it.each([
+  [2, /is not the id of a job/, ['job', 'show', 'nothing']],
+  [8, /There is no job/, ['job', 'show', '0190a0a0-0000-7000-8000-000000000000']],
+  [2, /A JSON object/, ['job', 'enqueue', 'a', '--payload', '[1]']],
+  [2, /cannot be enqueued/, ['job', 'enqueue', 'Bad Kind']],
+  [2, /is no setting of a kind/, ['job', 'kind', 'set', 'a', 'tries=3']],
+  [2, /do not fit/, ['job', 'kind', 'set', 'a', 'max_attempts=0']],
+  [8, /There is no job kind/, ['job', 'pause', 'unheard_of']],
+  [2, /Say which dead letters/, ['job', 'replay']],
+  [2, /is not a cron line/, ['schedule', 'add', 'x', '--cron', 'daily', '--kind', 'a']],
+  [8, /There is no schedule/, ['schedule', 'enable', 'nothing']],
+  [8, /There is no route/, ['route', 'show', 'nothing']],
+  [2, /the events are insert, update/, ['route', 'add', 'orders', '--on', 'upsert']],
+  [8, /There is no consumer/, ['consumer', 'show', 'nothing']],
+  [2, /An event as domain.type/, ['consumer', 'add', 'x', '--on', 'orders', '--kind', 'a']],
+  [
+    2,
+    /cannot be used/,
+    ['consumer', 'add', 'x', '--on', 'staging.record_created', '--kind', 'a', '--key', '{body}'],
+  ],
+  [8, /There is no webhook target/, ['webhook', 'test', 'nothing']],
+  [8, /There is no event, job or trace/, ['trace', '0190a0a0-0000-7000-8000-000000000000']],
+  [2, /There is no handler of mine/, ['worker', '--kinds', 'mine']],
+  [2, /There is no file/, ['worker', '--handlers', 'nowhere.mjs']],
+  [2, /--executor/, ['token', '--role', 'stagedoor_executor']],
+])('exit %i, %s: %j', TIMEOUT, async (exit, words, args) => {
+  const { code, stderr } = await cli(...args)
+  expect({ code, stderr }).toEqual({ code: exit, stderr: expect.stringMatching(words) })
+})
+
+it('kinds are set, paused and resumed, and the list says so', TIMEOUT, async () => {
+  await json(
+    'job',
+    'kind',
+    'set',
+    'crawl',
+    'concurrency=4',
+    'rate=100',
+    'rate_period=1 minute',
+    'timeout=30 seconds',
+  )
+  expect((await cli('job', 'pause', 'crawl')).stdout).toMatch(
+    /crawl is paused[\s\S]*stagedoor job resume crawl/,
+  )
+  expect((await cli('job', 'kinds')).stdout).toMatch(
+    /crawl .*paused by .* · 4 at once · 100 in 00:01:00 · at most 00:00:30/,
+  )
+  await json('job', 'resume', 'crawl')
+  const kinds = await json('job', 'kind', 'set', 'crawl', 'concurrency=none')
+  expect(kinds).toMatchObject({ concurrency: null, rate: 100, paused_at: null })
+})
+
+it('a schedule says when it is due, in its time zone', TIMEOUT, async () => {
+  const nightly = ['schedule', 'add', 'nightly', '--cron', '30 6 * * *', '--kind', 'send_report']
+  const added = await cli(...nightly, '--time-zone', 'Europe/Berlin')
+  expect(added.stdout).toMatch(
+    /nightly enqueues send_report at\n +\w{3}, \d+ \w+ \d{4}, 06:30 Europe\/Berlin/,
+  )
+  expect((await cli('schedule', 'disable', 'nightly')).stdout).toMatch(/nightly is off/)
+  expect((await cli('schedule', 'list')).stdout).toMatch(/○ off +nightly +30 6 \* \* \* +Europe\/Berlin/)
+  expect(await json('schedule', 'enable', 'nightly')).toMatchObject({ enabled: true })
+  expect(await json('schedule', 'remove', 'nightly')).toEqual({ schedule: 'nightly', removed: true })
+})
+
+describe('on one’s own database', () => {
+  it('nobody reviews in the name of another: the hint is the call of the API', TIMEOUT, async () => {
+    const added = await json('route', 'add', 'orders', '--on', 'insert', '--keep', 'id')
+    expect(added).toMatchObject([{ route_code: 'orders.insert', state: 'disabled', registered_by: MIGRATOR }])
+    await json('route', 'dry-run', 'orders.insert')
+    await db.owner(`insert into public.orders values (1, 'new')`)
+    const evidence = await cli('route', 'evidence', 'orders.insert')
+    expect(evidence.stdout).toContain(
+      'POST /api/event-routes/orders.insert/review with their token and {"evidence": 1, "revision": 1}',
+    )
+    expect(await cli('route', 'review', 'orders.insert', '--seen', '1', '--as', 'reviewer')).toMatchObject({
+      code: 5,
+      stderr: expect.stringContaining('POST /api/event-routes/orders.insert/review'),
+    })
+    expect(await json('route', 'remove', 'orders.insert')).toEqual({
+      removed: ['orders.insert'],
+      statements: [],
+    })
+  })
+
+  it('a token for an executor leases its jobs, and one for the back end reads figures', TIMEOUT, async () => {
+    const executor = await cli('token', '--role', 'stagedoor_executor', '--executor', 'external_worker')
+    expect(decodeJwt(executor.stdout.trim())).toMatchObject({
+      role: 'stagedoor_executor',
+      executor: 'external_worker',
+      sub: 'external_worker',
+    })
+    const scraper = await json('token', '--role', 'service_role', '--read-only', '--name', 'prometheus')
+    expect(decodeJwt(scraper.token)).toMatchObject({
+      role: 'service_role',
+      read_only: true,
+      sub: 'prometheus',
+    })
+  })
+
+  it('a worker runs handlers of a file, ends what runs on Ctrl-C and leaves', TIMEOUT, async () => {
+    const file = join(home, 'jobs.mjs')
+    writeFileSync(
+      file,
+      `export default { slow: async (job, { log }) => {
+        log.warn('begun')
+        await new Promise((resolve) => setTimeout(resolve, 300))
+        return { done_ref: job.job_id }
+      } }`,
+    )
+    const worker = startCli(['worker', '--handlers', file, '--kinds', 'slow', '--concurrency', '2'], env)
+    await worker.says(/Working as PG_worker, 2 at once\n +slow/)
+    const { job_id: id } = await json('job', 'enqueue', 'slow')
+    await worker.says(/begun/)
+    expect(await worker.end('SIGINT')).toBe(0)
+    expect(await json('job', 'show', id)).toMatchObject({ state: 'completed', result: { done_ref: id } })
+    expect(await db.owner('select from iu_core.job_worker')).toEqual([])
+  })
+
+  it('a worker that is killed loses its job to the next within seconds', TIMEOUT, async () => {
+    const file = join(home, 'stuck.mjs')
+    writeFileSync(
+      file,
+      `export default { stuck: (job, { log }) => { log.warn('begun'); return new Promise(() => {}) } }`,
+    )
+    const worker = startCli(['worker', '--handlers', file, '--kinds', 'stuck'], env)
+    await worker.says(/Working/)
+    const { job_id: id } = await json('job', 'enqueue', 'stuck')
+    await worker.says(/begun/)
+    await worker.end('SIGKILL')
+    writeFileSync(file, `export default { stuck: () => ({ freed: true }) }`)
+    const next = startCli(['worker', '--handlers', file, '--kinds', 'stuck'], env)
+    await until(
+      'the job is done',
+      async () => {
+        const [row] = await db.owner('select crashes from iu_core.job_history where job_id = $1', [id])
+        return row
+      },
+      15_000,
+    )
+    expect(await json('job', 'show', id)).toMatchObject({ state: 'completed', crashes: 1, attempts: 1 })
+    await next.end()
+  })
+
+  it('`restored` writes the positions anew and says what is yet to be passed on', TIMEOUT, async () => {
+    expect((await cli('restored')).stdout).toMatch(
+      /\d+ events, \d+ readers and \d+ consumers have their positions here/,
+    )
+  })
+})
