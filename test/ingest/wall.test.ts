@@ -360,3 +360,17 @@ it('lets an agent see and touch its own uploads only', async () => {
   for (const sql of ['select iu_core.fn_ingest_plan($1)', 'select iu_core.fn_ingest_discard($1)'])
     expect(await sqlstateOf(db.as(agent, (client) => client.query(sql, [B.staged])))).toBe('SD601')
 })
+
+it('plans nothing once a key no longer says whose row it is', async () => {
+  const upload = await trial.stage([{ day: '2026-11-01', amount: 7 }])
+  const orphan = await trial.stage([{ day: '2026-11-01', amount: 666 }], {
+    workspace: ours,
+    client: ourClient,
+  })
+  await db.owner('alter table trial_figures alter column group_id drop not null')
+  // A figure of B without a group: a file of A without groups would match it.
+  await db.owner(`insert into trial_figures (client_id, day, amount) values ($1, '2026-11-01', 7)`, [
+    trial.client,
+  ])
+  for (const id of [upload, orphan]) expect(await sqlstateOf(trial.planned(id))).toBe('SD605')
+})

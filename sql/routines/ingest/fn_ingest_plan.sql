@@ -58,6 +58,12 @@ begin
             message = format('The table %s is gone', v_type.target_name),
             detail = json_build_object('dataset', u.dataset, 'reason', format('the table %s is gone', v_type.target_name))::text;
         end if;
+        if not iu_core.fn_ingest_key_walled(v_dataset.definition, v_type.spec) then
+          raise exception using errcode = 'SD605',
+            message = format('The key of %s no longer says whose row it is', v_type.target_name),
+            detail = json_build_object('dataset', u.dataset, 'reason',
+              format('the key of %s no longer says whose row it is: a parent''s column can be NULL now', v_type.target_name))::text;
+        end if;
         if v_type.is_entity then
           perform iu_core.fn_ingest_plan_entities(u, v_type, v_nullable);
         end if;
