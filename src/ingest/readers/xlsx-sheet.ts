@@ -6,7 +6,7 @@ import { numberText, unescaped } from './xlsx-value.ts'
 import type { WorkbookZip } from './xlsx-zip.ts'
 
 export interface SheetRow {
-  /** As the sheet counts. */
+  /** As the sheet counts; a number that is there already counts as the next. */
   line: number
   fields: string[]
 }
@@ -26,7 +26,7 @@ export async function* sheetRows(
   const pieces = zip.parse(part, {
     open: (name, { r, t, s }) => {
       if (name === 'row') {
-        row = { line: /^\d{1,9}$/.test(r ?? '') ? Number(r) : row.line + 1, fields: [] }
+        row = { line: Math.max(/^\d{1,9}$/.test(r ?? '') ? Number(r) : 0, row.line + 1), fields: [] }
         cell.column = -1
       } else if (name === 'c') {
         cell = {
