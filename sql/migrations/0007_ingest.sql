@@ -17,6 +17,9 @@ create table iu_core.ingest_dataset (
   title text not null,
   version integer not null,
   definition jsonb not null constraint ingest_dataset_definition_object check (jsonb_typeof(definition) = 'object'),
+  -- Whether a file was read, and a plan made, by what is registered now. (sha256 would need convert_to, which is not
+  -- immutable; nobody gains by a collision, because only workflow_admin registers.)
+  definition_digest text not null generated always as (md5(definition::text)) stored,
   -- Nothing is promoted before a second person has approved the plan. A solo user switches it off, audited.
   approval_required boolean not null default true,
   undo_window interval not null default '30 days'
@@ -194,6 +197,8 @@ create table iu_core.ingest_plan (
   totals jsonb not null,
   -- Why it cannot be promoted as it is; NULL: it can.
   refusal text,
+  -- Of the dataset that it was planned by.
+  definition_digest text not null,
   approval_required boolean not null,
   review_record_id uuid references iu_core.iu_staging_record (staging_record_id),
   planned_by text not null,

@@ -5,6 +5,7 @@ import { withRule } from './custom-rules.ts'
 import { rawKeys } from './datasets/compile/payload.ts'
 import { compileSelect } from './datasets/compile-select.ts'
 import type { Dataset } from './datasets/dataset.ts'
+import type { KnownDataset } from './datasets/registry.ts'
 import { queryPrepared } from './duckdb.ts'
 import { rowsSource, rowsText } from './readers/chunks.ts'
 import type { StagedRow } from './rows.ts'
@@ -26,21 +27,30 @@ interface CheckedRow {
   validation_warnings: string
 }
 
-/** `db` acts as the back end, which names who corrected. Returns how many lines are wrong now. */
+/** `db` acts as the back end, which names who corrected, in a transaction: the upload is locked until its end. */
 export async function repairLines(
   db: Client,
   upload: Upload,
-  dataset: Dataset,
+  dataset: KnownDataset,
   corrections: readonly Correction[],
   repairedBy: string,
 ): Promise<void> {
   const held = await heldLines(db, upload, corrections)
+  if (dataset.definition_digest !== upload.reading?.definition_digest) throw readAnew(upload)
   const checked = await checkAgain(upload, dataset, applied(upload, held, corrections))
   await db.query('select iu_core.fn_ingest_repair($1, $2, $3)', [
     upload.upload_id,
     `[${checked.map(rowJson).join(',')}]`,
     repairedBy,
   ])
+}
+
+/** The dataset was read before the upload was locked, and registered anew in between. */
+function readAnew({ upload_id }: Upload): StagedoorError {
+  return new StagedoorError('plan_stale', {
+    upload: upload_id,
+    reason: 'its dataset was registered anew since the file was read',
+  })
 }
 
 type HeldLine = Pick<StagedRow, 'row_number' | 'raw_payload'>
@@ -52,9 +62,8 @@ async function heldLines(
 ): Promise<HeldLine[]> {
   const lines = [...new Set(corrections.map(({ line }) => line))]
   const { rows } = await db.query<HeldLine>(
-    `select row_number, raw_payload from public.staging_rows
-      where upload_id = $1 and row_type = $2 and row_number = any ($3::int[]) order by row_number`,
-    [upload.upload_id, readingOf(upload).layout.leaf, lines],
+    'select row_number, raw_payload from iu_core.fn_ingest_repair_lines($1, $2)',
+    [upload.upload_id, lines],
   )
   const missing = lines.find((line) => !rows.some((row) => row.row_number === line))
   if (missing !== undefined) {

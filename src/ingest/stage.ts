@@ -17,6 +17,7 @@ import type { Dataset } from './datasets/dataset.ts'
 import { headerKnower, mapHeaders, type Remembered } from './datasets/map-headers.ts'
 import { settlePeriod } from './datasets/preamble.ts'
 import { type Evidence, profileSql, type Styles, stylesOf } from './datasets/profile.ts'
+import type { KnownDataset } from './datasets/registry.ts'
 import { duckText, queryDuck, runDuck } from './duckdb.ts'
 import type { ReportProgress } from './progress.ts'
 import { chunkSource } from './readers/chunks.ts'
@@ -45,7 +46,7 @@ export interface HowToRead
 export interface StageRequest {
   readonly pool: Pool
   readonly upload: UploadToStage
-  readonly dataset: Dataset
+  readonly dataset: KnownDataset
   readonly file: SpooledFile
   readonly how?: HowToRead
   readonly remembered?: Remembered & { values?: CompileInput['values'] }
@@ -134,6 +135,7 @@ async function readFile(request: StageRequest): Promise<ReadResult> {
   }
   const reading: Reading = {
     format: normalised.format,
+    definition_digest: dataset.definition_digest,
     encoding: normalised.encoding,
     delimiter: normalised.delimiter,
     header_line: normalised.headerLine,

@@ -38,7 +38,7 @@ begin
     raise exception using errcode = 'SD001', message = 'The threshold is a share of valid lines from 0 to 1';
   end if;
   u := iu_core.fn_ingest_lock(p_upload_id, array['staged', 'planned'], 'planned');
-  select * into v_dataset from iu_core.ingest_dataset where dataset = u.dataset;
+  v_dataset := iu_core.fn_ingest_as_read(u);
   perform iu_core.fn_ingest_plan_forget(u);
 
   -- A value that its column cannot hold fails the statement of all lines; then it is worked out which lines they are.
@@ -89,9 +89,9 @@ begin
    where s.row_type = u.reading -> 'layout' ->> 'leaf' and s.validation_status in ('invalid', 'skipped');
 
   insert into iu_core.ingest_plan (
-    upload_id, digest, gate_mode, threshold, totals, refusal, approval_required, planned_by, took_ms)
+    upload_id, digest, gate_mode, threshold, totals, refusal, definition_digest, approval_required, planned_by, took_ms)
   select u.upload_id, iu_core.fn_ingest_plan_digest(u.upload_id, p_gate_mode, p_threshold), p_gate_mode, p_threshold, t.totals,
-         iu_core.fn_ingest_plan_refusal(u, p_gate_mode, p_threshold, t.totals), v_dataset.approval_required, v_actor.actor,
+         iu_core.fn_ingest_plan_refusal(u, p_gate_mode, p_threshold, t.totals), v_dataset.definition_digest, v_dataset.approval_required, v_actor.actor,
          extract(epoch from clock_timestamp() - v_started) * 1000
     from iu_core.fn_ingest_plan_totals(u.upload_id) as t (totals)
   returning * into v_plan;

@@ -30,12 +30,13 @@ begin
   if v_plan.refusal is not null then
     perform iu_core.fn_ingest_refuse_plan(p_upload_id, v_plan.refusal);
   end if;
-  select * into v_dataset from iu_core.ingest_dataset where dataset = u.dataset;
-  -- Its columns may have other sources now than those that were planned.
-  if v_dataset.registered_at > v_plan.planned_at then
+  -- Its columns may have other sources now than those that were planned, and until we are done nobody gives them others.
+  select * into v_dataset from iu_core.ingest_dataset where dataset = u.dataset for share;
+  if v_dataset.definition_digest <> v_plan.definition_digest then
     raise exception using
       errcode = 'SD606',
       message = format('The dataset %s was registered anew since the plan was made', u.dataset),
+      hint = 'Discard the upload and upload the file again: it is then read by the dataset as it is now.',
       detail = json_build_object('upload', p_upload_id, 'reason', 'its dataset was registered anew since')::text;
   end if;
   v_run := iu_core.fn_command_run_start('ingest.promote', v_plan.digest, u.workspace_id, p_promoted_by);

@@ -7,6 +7,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   u iu_core.ingest_upload;
+  v_dataset iu_core.ingest_dataset;
   v_actor record;
   v_count integer;
 begin
@@ -14,6 +15,7 @@ begin
   perform iu_core.fn_gate_require('iu_core.staging_writes_enabled');
   v_actor := iu_core.fn_actor_for(p_repaired_by);
   u := iu_core.fn_ingest_lock(p_upload_id, array['staged', 'planned'], 'repaired');
+  v_dataset := iu_core.fn_ingest_as_read(u);
   perform iu_core.fn_ingest_plan_forget(u);
   update public.staging_rows s
      set raw_payload = r.raw_payload, normalized_payload = r.normalized_payload, validation_status = r.validation_status,
@@ -26,7 +28,7 @@ begin
   if v_count <> jsonb_array_length(p_rows) then
     raise exception using errcode = 'SD001', message = 'One of these lines is not in the upload';
   end if;
-  perform iu_core.fn_ingest_check_set(u, (select definition from iu_core.ingest_dataset where dataset = u.dataset));
+  perform iu_core.fn_ingest_check_set(u, v_dataset.definition);
   update iu_core.ingest_upload
      set status = 'staged', staged_at = clock_timestamp(),
          changed_by = array(select distinct unnest(changed_by || array_remove(array[v_actor.actor, v_actor.via], null)))

@@ -66,14 +66,20 @@ export async function listDatasets(db: Queryable): Promise<RegisteredDataset[]> 
   return rows
 }
 
-export async function requireDataset(db: Queryable, name: string, platform: string): Promise<Dataset> {
-  const { rows } = await db.query<{ definition: Dataset & { custom_rule?: true } }>(
-    'select definition from iu_core.ingest_dataset where dataset = $1',
-    [name],
-  )
-  const definition = rows[0]?.definition
+/** A dataset as it was when it was read from the database: what a file is read by is kept with the upload. */
+export interface KnownDataset extends Dataset {
+  readonly definition_digest: string
+}
+
+export async function requireDataset(db: Queryable, name: string, platform: string): Promise<KnownDataset> {
+  const { rows } = await db.query<{
+    definition: Dataset & { custom_rule?: true }
+    definition_digest: string
+  }>('select definition, definition_digest from iu_core.ingest_dataset where dataset = $1', [name])
+  const { definition, definition_digest } = rows[0] ?? {}
   if (!definition?.platforms[platform])
     throw new StagedoorError('dataset_unknown', { dataset: name, platform })
+  const known = { ...definition, definition_digest: definition_digest! }
   const check = checks.get(name)
   if (definition.custom_rule && !check) {
     throw new StagedoorError(
@@ -87,7 +93,7 @@ export async function requireDataset(db: Queryable, name: string, platform: stri
       },
     )
   }
-  return check ? { ...definition, check } : definition
+  return check ? { ...known, check } : known
 }
 
 export interface ClientRow {
