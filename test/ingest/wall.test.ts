@@ -230,7 +230,10 @@ const CALLS: Record<string, () => [string, unknown[]][]> = {
   fn_ingest_discard: () =>
     [B.staged, B.planned!.upload_id].map((id) => ['select iu_core.fn_ingest_discard($1)', [id]]),
   fn_ingest_lineage: () => [
-    [`select iu_core.fn_ingest_lineage($1, 'public.trial_groups', null, '{}')`, [trial.workspace]],
+    [
+      `select iu_core.fn_ingest_lineage($1, 'public.trial_groups', null, jsonb_build_object('client_id', $2::uuid, 'code', 'q'))`,
+      [trial.workspace, trial.client],
+    ],
   ],
   fn_ingest_mapping_set: () => [
     [`select iu_core.fn_ingest_mapping_set($1, 'trial', 'file', '{}')`, [trial.workspace]],

@@ -293,12 +293,16 @@ it('an upload that stalls is cut off, and nothing is left of it', async () => {
 
 it('lineage is asked for a table by its name and for a row by its id or key', async () => {
   const ask = (row: string) => call('GET', `/lineage?${row}`, 'operator')
-  const key = encodeURIComponent('{"external_id":"1"}')
+  const whole = { client_id: uploads.ads.client, platform: 'meta', external_id: '1' }
+  const key = encodeURIComponent(JSON.stringify(whole))
   expect((await ask(`target=public.campaigns&key=${key}`)).body).toEqual({ entries: [] })
   for (const wrong of [
     'target=public.campaigns',
     `target=public.campaigns&key=${key}&id=${uploads.ads.client}`,
     'target=public.campaigns&key=[]',
+    'target=public.campaigns&key={}',
+    'target=public.campaigns&key={"external_id":"1"}',
+    `target=public.nope&id=${uploads.ads.client}`,
     'target=public.campaigns&key=nothing',
     `target=a.b.c.d&key=${key}`,
     `target=%22a&key=${key}`,
