@@ -7,9 +7,12 @@ insert into iu_core.event_vocabulary values
   ('staging', 'ingestion_staged', 'the lines of an upload were read and checked'),
   ('staging', 'ingestion_planned', 'it was worked out what an upload would change'),
   ('staging', 'ingestion_submitted', 'the plan of an upload was handed to a second person'),
+  ('staging', 'ingestion_approved', 'a second person approved the plan of an upload'),
+  ('staging', 'ingestion_rejected', 'a second person rejected the plan of an upload'),
   ('staging', 'ingestion_repaired', 'lines of an upload were corrected and checked again'),
   ('staging', 'ingestion_failed', 'an upload could not be read'),
-  ('staging', 'ingestion_discarded', 'an upload was thrown away before it was promoted');
+  ('staging', 'ingestion_discarded', 'an upload was thrown away before it was promoted'),
+  ('staging', 'ingestion_expired', 'an upload that nobody went on with was given up');
 
 -- What a file means: a declaration, checked against the tables when it is registered.
 create table iu_core.ingest_dataset (

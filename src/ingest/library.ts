@@ -34,11 +34,11 @@ export interface Ingest {
   planRows(upload: string, filter?: Partial<plans.PlanRowFilter>): Promise<plans.PlanRow[]>
   submit(upload: string, digest: string, submittedBy?: string): Promise<string>
   approve(upload: string, approval: plans.Approval): Promise<void>
-  reject(upload: string, reason: string): Promise<void>
+  reject(upload: string, reason: string, rejectedBy?: string): Promise<void>
   promote(upload: string, digest: string, promotedBy?: string): Promise<promotions.Promotion>
   planUndo(upload: string): Promise<promotions.UndoPlan>
   undo(upload: string, options?: { digest?: string; undoneBy?: string }): Promise<promotions.Promotion>
-  discard(upload: string): Promise<void>
+  discard(upload: string, discardedBy?: string): Promise<void>
   /** Which production rows an upload wrote. */
   lineage(upload: string, page?: { limit?: number; after?: string }): Promise<promotions.LedgerRow[]>
   /** Where a production row comes from. */
@@ -95,12 +95,12 @@ export function ingestLibrary({ pool, home, service, admin }: Acting): Ingest {
       service((client) => plans.listPlanRows(client, id, { limit: 100, ...filter })),
     submit: (id, digest, by) => service((client) => plans.submitPlan(client, id, digest, by)),
     approve: (id, approval) => service((client) => plans.approvePlan(client, id, approval)),
-    reject: (id, reason) => service((client) => plans.rejectPlan(client, id, reason)),
+    reject: (id, reason, by) => service((client) => plans.rejectPlan(client, id, reason, by)),
     promote: (id, digest, by) => service((client) => promotions.promoteUpload(client, id, digest, by)),
     planUndo: (id) => service((client) => promotions.planUndo(client, id)),
     undo: (id, { digest, undoneBy } = {}) =>
       service((client) => promotions.undoUpload(client, id, digest, undoneBy)),
-    discard: (id) => service((client) => uploads.discardUpload(client, id)),
+    discard: (id, by) => service((client) => uploads.discardUpload(client, id, by)),
     lineage: (id, page = {}) =>
       service((client) => promotions.uploadLineage(client, id, { limit: 100, ...page })),
     lineageOf: (workspace, table, row) =>

@@ -127,6 +127,11 @@ export async function approvePlan(db: Queryable, upload: string, approval: Appro
   ])
 }
 
-export async function rejectPlan(db: Queryable, upload: string, reason: string): Promise<void> {
-  await db.query('select iu_core.fn_ingest_reject($1, $2)', [upload, reason])
+export async function rejectPlan(
+  db: Queryable,
+  upload: string,
+  reason: string,
+  rejectedBy?: string,
+): Promise<void> {
+  await db.query('select iu_core.fn_ingest_reject($1, $2, $3)', [upload, reason, rejectedBy ?? null])
 }

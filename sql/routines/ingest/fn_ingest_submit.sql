@@ -44,7 +44,7 @@ begin
     p_metadata => jsonb_build_object('upload_id', u.upload_id, 'plan_digest', v_plan.digest));
   update iu_core.ingest_plan set review_record_id = v_record.staging_record_id where upload_id = p_upload_id;
   perform iu_core.fn_event_emit('staging', 'ingestion_submitted',
-    p_event_subject_ref => p_upload_id::text, p_workspace_id => u.workspace_id,
+    p_event_subject_ref => p_upload_id::text, p_workspace_id => u.workspace_id, p_actor => p_submitted_by,
     p_safe_payload => jsonb_build_object('upload_id', p_upload_id, 'staging_record_id', v_record.staging_record_id,
                                          'plan_digest', v_plan.digest));
   return v_record.staging_record_id;
