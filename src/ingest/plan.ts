@@ -1,5 +1,6 @@
 /** The plan of an upload: made, looked at, handed in, decided. */
 import type { Queryable } from '../db/connection.ts'
+import { failureOf } from './failure.ts'
 import type { GateMode, Totals } from './uploads.ts'
 
 export const PLAN_ACTIONS = ['insert', 'update', 'unchanged', 'skipped', 'refused'] as const
@@ -37,6 +38,12 @@ export async function planUpload(db: Queryable, upload: string, request: PlanReq
     [upload, request.gate_mode ?? null, request.threshold ?? null, request.planned_by ?? null],
   )
   return rows[0]!
+}
+
+/** For the back end, where nobody waits for the plan: why there is none is kept with the upload. */
+export async function recordPlanFailure(db: Queryable, upload: string, thrown: unknown): Promise<void> {
+  const failure = failureOf(thrown, 'planned')
+  await db.query('select iu_core.fn_ingest_plan_failed($1, $2)', [upload, JSON.stringify(failure)])
 }
 
 export interface PlanRow {

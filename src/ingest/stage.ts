@@ -10,7 +10,6 @@ import { pipeline } from 'node:stream/promises'
 import { from as copyFrom } from 'pg-copy-streams'
 import type { Client, Pool } from '../db/connection.ts'
 import { inTransaction } from '../db/transaction.ts'
-import { asStagedoorError, StagedoorError } from '../errors.ts'
 import { checkRecords } from './custom-rules.ts'
 import { type CompileInput, compileSelect, ROWS_IN, ROWS_OUT } from './datasets/compile-select.ts'
 import type { Dataset } from './datasets/dataset.ts'
@@ -19,6 +18,7 @@ import { settlePeriod } from './datasets/preamble.ts'
 import { type Evidence, profileSql, type Styles, stylesOf } from './datasets/profile.ts'
 import type { KnownDataset } from './datasets/registry.ts'
 import { duckText, queryDuck, runDuck } from './duckdb.ts'
+import { failureOf } from './failure.ts'
 import type { ReportProgress } from './progress.ts'
 import { chunkSource } from './readers/chunks.ts'
 import { normaliseFile } from './readers/normalise.ts'
@@ -85,10 +85,6 @@ export async function stageUpload(request: StageRequest): Promise<void> {
 }
 
 async function failUpload(pool: Pool, upload: UploadToStage, thrown: unknown): Promise<void> {
-  const { code, message: said, hint, details } = asStagedoorError(thrown)
-  // What is not one of our errors may quote a path or a cell; the log has it.
-  const message =
-    code === 'internal' ? 'Something went wrong inside Stagedoor while this file was read.' : said
   // Given up already, or the database is gone: the sweep says so in a minute.
   await inTransaction(
     pool,
@@ -96,7 +92,7 @@ async function failUpload(pool: Pool, upload: UploadToStage, thrown: unknown): P
       client.query('select iu_core.fn_ingest_fail($1, $2, $3)', [
         upload.upload_id,
         upload.reader_token,
-        JSON.stringify({ code, message, hint, details }),
+        JSON.stringify(failureOf(thrown, 'read')),
       ]),
     SERVICE,
   ).catch(() => undefined)
@@ -189,7 +185,7 @@ async function copyChunks(
   if (!direct) await client.query(ARRIVALS)
   let writing: Promise<void> = Promise.resolve()
   for (const chunk of chunks) {
-    if (signal?.aborted) throw new StagedoorError('argument_invalid', { reason: 'The upload was stopped' })
+    signal?.throwIfAborted()
     const rows = await checkedRows(dataset, chunk, compile(chunkSource([chunk], reading.headers.length)))
     await writing
     writing = copyFile(client, rows, direct).then(() => {

@@ -242,6 +242,7 @@ const CALLS: Record<string, () => [string, unknown[]][]> = {
   fn_ingest_repair: () => [
     [`select iu_core.fn_ingest_repair($1, '[]', $2)`, [B.staged, trial.operator.userId]],
   ],
+  fn_ingest_plan_failed: () => [[`select iu_core.fn_ingest_plan_failed($1, '{}')`, [B.staged]]],
   fn_ingest_repair_lines: () => [['select iu_core.fn_ingest_repair_lines($1, $2)', [B.staged, [2]]]],
   fn_ingest_staged: () => [
     [

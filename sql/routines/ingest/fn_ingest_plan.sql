@@ -95,7 +95,7 @@ begin
          extract(epoch from clock_timestamp() - v_started) * 1000
     from iu_core.fn_ingest_plan_totals(u.upload_id) as t (totals)
   returning * into v_plan;
-  update iu_core.ingest_upload set status = 'planned' where upload_id = u.upload_id;
+  update iu_core.ingest_upload set status = 'planned', error = null where upload_id = u.upload_id;
   perform iu_core.fn_event_emit('staging', 'ingestion_planned',
     p_event_subject_ref => p_upload_id::text, p_workspace_id => u.workspace_id, p_actor => p_planned_by,
     p_safe_payload => jsonb_build_object('upload_id', p_upload_id, 'dataset', u.dataset, 'plan_digest', v_plan.digest,

@@ -30,7 +30,7 @@ begin
   end if;
   perform iu_core.fn_ingest_check_set(u, v_dataset.definition);
   update iu_core.ingest_upload
-     set status = 'staged', staged_at = clock_timestamp(),
+     set status = 'staged', error = null, staged_at = clock_timestamp(),
          changed_by = array(select distinct unnest(changed_by || array_remove(array[v_actor.actor, v_actor.via], null)))
    where upload_id = p_upload_id;
   perform iu_core.fn_ingest_recount(p_upload_id, u.reading -> 'layout' ->> 'leaf', u.line_count);

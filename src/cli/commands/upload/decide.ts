@@ -65,7 +65,8 @@ export function approveCommand(): Command {
           const review = found.review_record_id
           return { upload: found, checklist: review === null ? [] : await readChecklist(client, review) }
         }, DECIDES)
-        const decision = decided(upload, checklist, options) ?? (await ask(session, output, upload, checklist))
+        const decision =
+          decided(upload, checklist, options) ?? (await ask(session, output, upload, checklist))
         if (!decision) return output.line('Nothing was decided.')
         await session.act((client) => approvePlan(client, id, decision), DECIDES)
         const shown = await look(session, id)
