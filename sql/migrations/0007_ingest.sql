@@ -251,6 +251,8 @@ create table iu_core.ingest_promotion (
   undo_run_id uuid references iu_core.dot_iu_command_run (run_id),
   undo_totals jsonb,
   images_dropped_at timestamptz,
+  -- Where the cursor of a pull stood: {"upload_id", "value"}; NULL: nowhere, or it is no pull.
+  cursor_before jsonb,
   constraint ingest_promotion_undo_stamps_together check (
     num_nonnulls(undone_by, undone_at, undo_run_id, undo_totals) in (0, 4))
 );

@@ -108,12 +108,7 @@ begin
    where upload_id = u.upload_id returning * into v_promotion;
   update iu_core.ingest_upload set status = 'promoted' where upload_id = u.upload_id;
   perform iu_core.fn_ingest_tell_uploads_table(u.upload_id, 'completed', v_written);
-  if u.cursor_name is not null then
-    insert into iu_core.ingest_cursor as c (workspace_id, client_id, dataset, platform, cursor_name, cursor_value, upload_id)
-    values (u.workspace_id, u.client_id, u.dataset, u.platform, u.cursor_name, u.cursor_value, u.upload_id)
-    on conflict (workspace_id, client_id, dataset, platform, cursor_name) do update
-       set cursor_value = excluded.cursor_value, upload_id = excluded.upload_id, committed_at = clock_timestamp();
-  end if;
+  perform iu_core.fn_ingest_cursor_move(u);
   perform iu_core.fn_event_emit('staging', 'ingestion_complete',
     p_event_subject_ref => u.upload_id::text, p_workspace_id => u.workspace_id, p_actor => p_promoted_by,
     p_safe_payload => jsonb_build_object('upload_id', u.upload_id, 'dataset', u.dataset, 'platform', u.platform,
