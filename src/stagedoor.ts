@@ -120,6 +120,7 @@ export function assemble(database: Database, home: string): Stagedoor {
     if (blobs) await requireIntactBlobs(client, blobs, id, { others: 'trusted' })
   }
   const admin = <T>(work: (client: Client) => Promise<T>) => inTransaction(administrator, work)
+  const ingest = ingestLibrary({ pool: workers, home, service, admin })
   return {
     gates: {
       list: () => worker(gates.listGates),
@@ -178,11 +179,12 @@ export function assemble(database: Database, home: string): Stagedoor {
           return blobs ? withBlobHealth(client, blobs, health, sample) : health
         }),
     },
-    ingest: ingestLibrary({ pool: workers, home, service, admin }),
+    ingest,
     health: () => worker(probe),
     plan: () => planMigration({ url: database.directUrl }),
     migrate: () => migrate({ url: database.directUrl }),
     async close() {
+      await ingest.close()
       await Promise.all([workers.end(), administrator.end()])
       await database.close()
     },

@@ -15,8 +15,10 @@ import { eventTasks } from '../events/maintenance.ts'
 import { gateTasks } from '../gates/maintenance.ts'
 import { createServer } from '../http/server.ts'
 import { createTokenVerifier } from '../http/tokens.ts'
+import { holdDuck } from '../ingest/duckdb.ts'
 import type { IngestContext } from '../ingest/ingest.ts'
 import { ingestTasks } from '../ingest/maintenance.ts'
+import { spoolFolder } from '../ingest/spool.ts'
 import { createDiskBlobStore } from '../staging/blobs/disk.ts'
 import type { BlobStore } from '../staging/blobs/store.ts'
 import { ORPHANS, stagingTasks } from '../staging/maintenance.ts'
@@ -59,6 +61,7 @@ export async function serve(config: Config, database: Database): Promise<Serving
       closers,
       createPool(database.workerUrl, { role: 'dot_executor', max: READERS, purpose: 'reader' }),
     )
+    closers.push(holdDuck(spoolFolder(config.home)))
     const blobs = createDiskBlobStore(join(config.home, 'blobs'))
     const tasks = [
       ...eventTasks,

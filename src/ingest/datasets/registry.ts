@@ -29,6 +29,12 @@ export async function registerDataset(
   dataset: Dataset,
   options: RegistrationOptions = {},
 ): Promise<void> {
+  const wrong = await declarationProblems(dataset)
+  if (wrong.length > 0) {
+    throw new StagedoorError('argument_invalid', {
+      reason: `The dataset cannot be used. ${wrong.join('; ')}`,
+    })
+  }
   const { check, ...declared } = dataset
   await client.query('select iu_core.fn_ingest_dataset_register($1, $2, $3)', [
     JSON.stringify({ ...declared, ...(check && { custom_rule: true }) }),
@@ -42,6 +48,14 @@ export async function registerDataset(
 export function knowCheck(name: string, check: Dataset['check']): void {
   if (check) checks.set(name, check)
   else checks.delete(name)
+}
+
+/** What a declaration says wrong by itself, whatever the tables are. Only a pattern needs DuckDB, which is slow to load. */
+export async function declarationProblems(dataset: Dataset): Promise<string[]> {
+  const { checkDataset, checkPatterns } = await import('./declare.ts')
+  const wrong = checkDataset(dataset)
+  if (wrong.length > 0) return wrong
+  return checkPatterns(dataset, async (sql) => (await import('../duckdb.ts')).queryDuck(sql))
 }
 
 export interface DatasetProblem {
