@@ -295,6 +295,19 @@ it('refuses an id that the file has under two parents, instead of hanging both u
   ).toEqual([{ reason: 'its parent is not certain: the file has it under several parents' }])
 })
 
+it('lets the triggers of the table of uploads call what they always call by a plain name', async () => {
+  await db.owner(`create table public.told (status text)`)
+  await db.owner(
+    `create function public.tell() returns trigger language plpgsql as $$ begin insert into told values (new.status); return new; end $$`,
+  )
+  await db.owner(
+    'create trigger tells after insert or update on data_uploads for each row execute function tell()',
+  )
+  await trial.promoted([{ group_code: 'told', day: '2026-11-01', amount: 1 }])
+  expect(await db.owner('select status from told')).toEqual([{ status: 'pending' }, { status: 'completed' }])
+  await db.owner('drop trigger tells on data_uploads')
+})
+
 it('stops at what says nothing about a row', async () => {
   await db.owner(trigger('perform nothing_like_this();'))
   const plan = await trial.stagePlanned(
