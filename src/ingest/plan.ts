@@ -73,12 +73,22 @@ export interface PlanRowFilter {
   readonly after?: string
 }
 
+/** Integers beyond 2^53 as text, as everywhere in our JSON: whoever parses them would get another number. */
+function exactIntegers(image: string): string {
+  return `case when ${image} is not null then (
+    select coalesce(jsonb_object_agg(m.key, case jsonb_typeof(m.value) when 'number' then
+             case when abs(m.value::numeric) > 9007199254740991 and scale(m.value::numeric) = 0
+                  then to_jsonb(m.value #>> '{}') else m.value end else m.value end), '{}')
+      from jsonb_each(${image}) as m) end`
+}
+
 /** In the order in which it will be applied. */
 export async function listPlanRows(db: Queryable, upload: string, filter: PlanRowFilter): Promise<PlanRow[]> {
   const [order = '0', line = '-1'] = filter.after?.split('.') ?? []
   const { rows } = await db.query<PlanRow>(
-    `select p.type_order, p.row_type, p.row_number, p.action, p.target_id, p.target_key, p.before, p.after, p.changed,
-            p.reason, s.normalized_payload as label
+    `select p.type_order, p.row_type, p.row_number, p.action, p.target_id, ${exactIntegers('p.target_key')} as target_key,
+            ${exactIntegers('p.before')} as before, ${exactIntegers('p.after')} as after, p.changed, p.reason,
+            ${exactIntegers('s.normalized_payload')} as label
        from iu_core.ingest_plan_row p
        left join public.staging_rows s
          on s.upload_id = p.upload_id and s.row_type = p.row_type and s.row_number = p.row_number
