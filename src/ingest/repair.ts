@@ -4,7 +4,7 @@ import { StagedoorError } from '../errors.ts'
 import { withRule } from './custom-rules.ts'
 import { rawKeys } from './datasets/compile/payload.ts'
 import { compileSelect } from './datasets/compile-select.ts'
-import type { Dataset } from './datasets/dataset.ts'
+import type { Dataset, Problem } from './datasets/dataset.ts'
 import type { KnownDataset } from './datasets/registry.ts'
 import { queryPrepared } from './duckdb.ts'
 import { rowsSource, rowsText } from './readers/chunks.ts'
@@ -14,8 +14,10 @@ import type { Upload } from './uploads.ts'
 export interface Correction {
   /** The line of the file. */
   readonly line: number
-  /** Header → corrected text; the other cells stay. */
-  readonly values: Readonly<Record<string, string | null>>
+  /** Header → corrected text; the other cells stay. None: it is checked again as it stands. */
+  readonly values?: Readonly<Record<string, string | null>>
+  /** It stays as it is, and nothing is made of it. Corrected or checked again it is taken in again. */
+  readonly leave_out?: boolean
 }
 
 interface CheckedRow {
@@ -37,10 +39,12 @@ export async function repairLines(
 ): Promise<void> {
   const held = await heldLines(db, upload, corrections)
   if (dataset.definition_digest !== upload.reading?.definition_digest) throw readAnew(upload)
-  const checked = await checkAgain(upload, dataset, applied(upload, held, corrections))
+  const leftOut = new Set(corrections.filter(({ leave_out }) => leave_out).map(({ line }) => line))
+  const kept = held.filter(({ row_number }) => !leftOut.has(row_number))
+  const checked = kept.length > 0 ? await checkAgain(upload, dataset, applied(upload, kept, corrections)) : []
   await db.query('select iu_core.fn_ingest_repair($1, $2, $3)', [
     upload.upload_id,
-    `[${checked.map(rowJson).join(',')}]`,
+    `[${[...checked.map(rowJson), ...[...leftOut].map(leftOutJson)].join(',')}]`,
     repairedBy,
   ])
 }
@@ -129,6 +133,24 @@ function readingOf(upload: Upload): NonNullable<Upload['reading']> {
     upload: upload.upload_id,
     status: upload.status,
     action: 'repaired',
+  })
+}
+
+function leftOutJson(line: number): string {
+  const warning: Problem = {
+    line,
+    column: null,
+    field: null,
+    value: null,
+    rule: 'line.left_out',
+    message: 'Left out by hand.',
+    suggestion: 'Correct a cell of it to take it in again.',
+  }
+  return JSON.stringify({
+    row_number: line,
+    validation_status: 'skipped',
+    validation_errors: [],
+    validation_warnings: [warning],
   })
 }
 

@@ -54,7 +54,7 @@ it('keeps both corrections when two people correct two cells of one line at once
   const known = await inTransaction(db.pool('stagedoor_worker'), (c) => requireDataset(c, 'ads', 'meta'), {
     role: 'service_role',
   })
-  const correct = (session: typeof first, values: Correction['values']) =>
+  const correct = (session: typeof first, values: Record<string, string>) =>
     repairLines(session as never, upload, known, [{ line: 2, values }], ingest.operator.userId)
   await correct(first, { Impressions: '40' })
   const waiting = correct(second, { [SPEND]: '12.50' })
@@ -77,4 +77,33 @@ it('checks a line by the rules that the file was read by, or not at all', async 
   await ingest.register(ads)
   await repair(upload, { line: 2, values: { [SPEND]: '1' } })
   expect((await lineOf(upload, 2)).status).toBe('valid')
+})
+
+it('leaves out one of two lines with the same key, and takes it in again when it is corrected', async () => {
+  const line = '1203,Always on,2026-11-09,5,1.50'
+  const upload = await ingest.file(`${HEADER}\n${line}\n${line}\n`)
+  expect(upload).toMatchObject({ invalid_count: 2, valid_count: 0 })
+  await repair(upload, { line: 3, leave_out: true })
+  expect(await ingest.find(upload.upload_id)).toMatchObject({
+    invalid_count: 0,
+    valid_count: 1,
+    skipped_count: 1,
+    changed_by: expect.arrayContaining([ingest.operator.userId]),
+  })
+  const plan = await ingest.plan(upload.upload_id)
+  expect(plan).toMatchObject({ refusal: null, totals: { daily_metric: { insert: 1, skipped: 1 } } })
+  // Whoever approves is asked about it.
+  await ingest.service('select iu_core.fn_ingest_submit($1, $2)', [upload.upload_id, plan.digest])
+  expect(
+    await db.owner(
+      `select c.item_id from iu_core.ingest_plan p, iu_core.fn_iu_staging_checklist(p.review_record_id) c where p.upload_id = $1`,
+      [upload.upload_id],
+    ),
+  ).toEqual([{ item_id: 'changes' }, { item_id: 'left_out' }])
+  await repair(upload, { line: 3, values: { Day: '2026-11-10' } })
+  expect(await ingest.find(upload.upload_id)).toMatchObject({ valid_count: 2, skipped_count: 0 })
+  // And without a correction it is only checked again: nothing is wrong with it.
+  await repair(upload, { line: 3, leave_out: true })
+  await repair(upload, { line: 3 })
+  expect(await ingest.find(upload.upload_id)).toMatchObject({ valid_count: 2, skipped_count: 0 })
 })

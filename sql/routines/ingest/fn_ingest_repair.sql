@@ -1,5 +1,6 @@
 -- Takes lines that people corrected and that were checked again by the same rules as the file: an array of
 -- {"row_number", "raw_payload", "normalized_payload", "validation_status", "validation_errors", "validation_warnings"}.
+-- Without payloads a line stays as it is and only its verdict changes: so it is left out.
 -- For the back end, which checks them; it names who corrected. The plan is gone with it.
 create or replace function iu_core.fn_ingest_repair(p_upload_id uuid, p_rows jsonb, p_repaired_by text) returns integer
 language plpgsql security definer
@@ -18,7 +19,8 @@ begin
   v_dataset := iu_core.fn_ingest_as_read(u);
   perform iu_core.fn_ingest_plan_forget(u);
   update public.staging_rows s
-     set raw_payload = r.raw_payload, normalized_payload = r.normalized_payload, validation_status = r.validation_status,
+     set raw_payload = coalesce(r.raw_payload, s.raw_payload),
+         normalized_payload = coalesce(r.normalized_payload, s.normalized_payload), validation_status = r.validation_status,
          validation_errors = r.validation_errors, validation_warnings = r.validation_warnings, updated_at = clock_timestamp()
     from jsonb_to_recordset(p_rows) as r (
       row_number integer, raw_payload jsonb, normalized_payload jsonb, validation_status public.staging_validation_status,

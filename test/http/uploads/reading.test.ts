@@ -130,6 +130,21 @@ describe('corrections', () => {
     expect((await call('GET', `/uploads/${upload_id}`, 'operator')).body.status).toBe('planned')
   })
 
+  it('leave one line out, and the others are planned', async () => {
+    const { upload_id } = await uploads.upload(week('Left out', { spend: 'much' }))
+    const leaveOut = () =>
+      call('PATCH', `/uploads/${upload_id}/rows`, 'operator', { rows: [{ line: 2, leave_out: true }] })
+    const { status, body } = await leaveOut()
+    expect({ status, body }).toMatchObject({
+      status: 200,
+      body: { status: 'planned', invalid_count: 0, skipped_count: 1 },
+    })
+    const rows = await call('GET', `/uploads/${upload_id}/rows?status=skipped`, 'operator')
+    expect(rows.body.rows).toMatchObject([
+      { row_number: 2, validation_warnings: [{ rule: 'line.left_out', message: 'Left out by hand.' }] },
+    ])
+  })
+
   it('leave the upload staged where no new plan is wanted', async () => {
     const { upload_id } = await uploads.upload(week('No plan'))
     const { body } = await call('PATCH', `/uploads/${upload_id}/rows`, 'operator', {
