@@ -424,7 +424,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Correct lines; they are checked again by the same rules
+         * Correct lines, which are checked again by the same rules, or leave them out
          * @description Any plan is gone with it, and a review that was open. Whoever corrects does not approve.
          */
         patch: operations["repairUploadRows"];
@@ -2586,6 +2586,8 @@ export interface operations {
                             reading: {
                                 /** @enum {unknown} */
                                 format: "csv" | "jsonl" | "json" | "parquet" | "xlsx" | "rows";
+                                /** @description of the dataset that it was read by */
+                                definition_digest: string;
                                 encoding: string;
                                 delimiter: string | null;
                                 header_line: number;
@@ -2877,6 +2879,8 @@ export interface operations {
                             reading: {
                                 /** @enum {unknown} */
                                 format: "csv" | "jsonl" | "json" | "parquet" | "xlsx" | "rows";
+                                /** @description of the dataset that it was read by */
+                                definition_digest: string;
                                 encoding: string;
                                 delimiter: string | null;
                                 header_line: number;
@@ -3038,6 +3042,8 @@ export interface operations {
                             reading: {
                                 /** @enum {unknown} */
                                 format: "csv" | "jsonl" | "json" | "parquet" | "xlsx" | "rows";
+                                /** @description of the dataset that it was read by */
+                                definition_digest: string;
                                 encoding: string;
                                 delimiter: string | null;
                                 header_line: number;
@@ -3275,6 +3281,8 @@ export interface operations {
                         reading: {
                             /** @enum {unknown} */
                             format: "csv" | "jsonl" | "json" | "parquet" | "xlsx" | "rows";
+                            /** @description of the dataset that it was read by */
+                            definition_digest: string;
                             encoding: string;
                             delimiter: string | null;
                             header_line: number;
@@ -3811,10 +3819,12 @@ export interface operations {
                 "application/json": {
                     rows: {
                         line: number;
-                        /** @description header → corrected text; the other cells stay */
-                        values: {
+                        /** @description header → corrected text; the other cells stay. Without any the line is checked again as it stands */
+                        values?: {
                             [key: string]: string | null;
                         };
+                        /** @description nothing is made of the line; corrected or checked again it is taken in again */
+                        leave_out?: boolean;
                     }[];
                     /** @description plan again in the mode of the plan that was there; default true */
                     replan?: boolean;
@@ -3851,6 +3861,8 @@ export interface operations {
                         reading: {
                             /** @enum {unknown} */
                             format: "csv" | "jsonl" | "json" | "parquet" | "xlsx" | "rows";
+                            /** @description of the dataset that it was read by */
+                            definition_digest: string;
                             encoding: string;
                             delimiter: string | null;
                             header_line: number;
@@ -4200,6 +4212,8 @@ export interface operations {
                         reading: {
                             /** @enum {unknown} */
                             format: "csv" | "jsonl" | "json" | "parquet" | "xlsx" | "rows";
+                            /** @description of the dataset that it was read by */
+                            definition_digest: string;
                             encoding: string;
                             delimiter: string | null;
                             header_line: number;
@@ -4567,6 +4581,8 @@ export interface operations {
                         reading: {
                             /** @enum {unknown} */
                             format: "csv" | "jsonl" | "json" | "parquet" | "xlsx" | "rows";
+                            /** @description of the dataset that it was read by */
+                            definition_digest: string;
                             encoding: string;
                             delimiter: string | null;
                             header_line: number;
@@ -4851,6 +4867,8 @@ export interface operations {
                         reading: {
                             /** @enum {unknown} */
                             format: "csv" | "jsonl" | "json" | "parquet" | "xlsx" | "rows";
+                            /** @description of the dataset that it was read by */
+                            definition_digest: string;
                             encoding: string;
                             delimiter: string | null;
                             header_line: number;
@@ -5134,6 +5152,8 @@ export interface operations {
                         reading: {
                             /** @enum {unknown} */
                             format: "csv" | "jsonl" | "json" | "parquet" | "xlsx" | "rows";
+                            /** @description of the dataset that it was read by */
+                            definition_digest: string;
                             encoding: string;
                             delimiter: string | null;
                             header_line: number;
@@ -5416,6 +5436,8 @@ export interface operations {
                         reading: {
                             /** @enum {unknown} */
                             format: "csv" | "jsonl" | "json" | "parquet" | "xlsx" | "rows";
+                            /** @description of the dataset that it was read by */
+                            definition_digest: string;
                             encoding: string;
                             delimiter: string | null;
                             header_line: number;
@@ -5801,6 +5823,8 @@ export interface operations {
                         reading: {
                             /** @enum {unknown} */
                             format: "csv" | "jsonl" | "json" | "parquet" | "xlsx" | "rows";
+                            /** @description of the dataset that it was read by */
+                            definition_digest: string;
                             encoding: string;
                             delimiter: string | null;
                             header_line: number;
@@ -6073,6 +6097,8 @@ export interface operations {
                         reading: {
                             /** @enum {unknown} */
                             format: "csv" | "jsonl" | "json" | "parquet" | "xlsx" | "rows";
+                            /** @description of the dataset that it was read by */
+                            definition_digest: string;
                             encoding: string;
                             delimiter: string | null;
                             header_line: number;
@@ -6314,8 +6340,8 @@ export interface operations {
                 /** @description of the row */
                 id?: string;
                 /**
-                 * @description the natural key of the row, as a JSON object; instead of id
-                 * @example {"external_id":"120210000000000001"}
+                 * @description the whole natural key of the row, as a JSON object; instead of id
+                 * @example {"order_id":"0198c5e0-7c1e-7000-8000-000000000001","position":3}
                  */
                 key?: string;
             };
