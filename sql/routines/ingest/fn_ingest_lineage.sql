@@ -14,8 +14,10 @@ as $$
 declare
   v_id uuid := p_id;
   v_key jsonb;
+  v_role text;
 begin
-  if iu_core.require_member(p_workspace_id, 'read') = 'agent' then
+  v_role := iu_core.require_member(p_workspace_id, 'read');
+  if v_role = 'agent' then
     raise exception using
       errcode = 'SD202',
       message = 'An agent knows of its own uploads only, not where rows come from',
