@@ -132,6 +132,7 @@ export function assemble(database: Database, home: string): Stagedoor {
   }
   const admin = <T>(work: (client: Client) => Promise<T>) => inTransaction(administrator, work)
   const jobs = jobsLibrary({ pool: workers, workerUrl: database.workerUrl, worker })
+  const ingest = ingestLibrary({ pool: workers, home, service, admin })
   return {
     gates: {
       list: () => worker(gates.listGates),
@@ -190,7 +191,7 @@ export function assemble(database: Database, home: string): Stagedoor {
           return blobs ? withBlobHealth(client, blobs, health, sample) : health
         }),
     },
-    ingest: ingestLibrary({ pool: workers, home, service, admin }),
+    ingest,
     jobs,
     schedules: schedulesLibrary({ worker }),
     routes: routesLibrary({ admin, service, worker }),
@@ -201,6 +202,7 @@ export function assemble(database: Database, home: string): Stagedoor {
     migrate: () => migrate({ url: database.directUrl }),
     async close() {
       await jobs.close()
+      await ingest.close()
       await Promise.all([workers.end(), administrator.end()])
       await database.close()
     },

@@ -1,4 +1,5 @@
 /** The library's way of an upload: a stream of records with a cursor, a rule in TypeScript, everything up to the undo. */
+import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { createStagedoor, defineDataset, type Stagedoor } from '../src/index.ts'
 import { useDatabase } from './support/database.ts'
@@ -136,4 +137,37 @@ it('is told of a table that does not fit, with the statement that mends it', asy
   await expect(stagedoor.ingest.datasets.register(loose)).rejects.toMatchObject({ code: 'dataset_invalid' })
   await db.owner(problem!.remedy!)
   expect(await stagedoor.ingest.datasets.check(loose)).toEqual([])
+})
+
+it('refuses a declaration that cannot be used, also one that was not made by defineDataset', async () => {
+  const { register, check } = stagedoor.ingest.datasets
+  const lookahead = {
+    ...prices,
+    fields: { ...prices.fields, sku: { ...prices.fields.sku!, pattern: '(?=x)' } },
+  }
+  const contradictory = { ...prices, rows: [{ ...prices.rows[0]!, key: ['elsewhere'] }] }
+  for (const [dataset, said] of [
+    [lookahead, /fields\.sku\.pattern: not a regular expression of RE2/],
+    [contradictory, /rows\.0\.key: elsewhere is not among its columns/],
+  ] as const) {
+    await expect(register(dataset)).rejects.toMatchObject({
+      code: 'argument_invalid',
+      message: expect.stringMatching(said),
+    })
+    expect(await check(dataset)).toEqual([{ problem: expect.stringMatching(said), remedy: null }])
+  }
+})
+
+it('keeps what does not fit into memory in its home, and closes what read the files with itself', async () => {
+  const { queryDuck, runDuck } = await import('../src/ingest/duckdb.ts')
+  const own = await createStagedoor({ databaseUrl: db.url(MIGRATOR), home })
+  // What an earlier test opened is closed first: the folder is settled when it is opened.
+  await stagedoor.close()
+  await own.ingest.run({ records: pull({ sku: 'C-1', price: 1 }) }, { ...options(), until: 'planned' })
+  await runDuck('CREATE TABLE kept AS SELECT 1 AS one')
+  const [setting] = await queryDuck<{ folder: string }>("SELECT current_setting('temp_directory') AS folder")
+  expect(setting!.folder.startsWith(join(home, 'spool', 'duckdb-'))).toBe(true)
+  await own.close()
+  await expect(queryDuck('FROM kept')).rejects.toThrow(/kept/)
+  stagedoor = await createStagedoor({ databaseUrl: db.url(MIGRATOR), home })
 })

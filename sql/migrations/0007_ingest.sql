@@ -7,9 +7,12 @@ insert into iu_core.event_vocabulary values
   ('staging', 'ingestion_staged', 'the lines of an upload were read and checked'),
   ('staging', 'ingestion_planned', 'it was worked out what an upload would change'),
   ('staging', 'ingestion_submitted', 'the plan of an upload was handed to a second person'),
+  ('staging', 'ingestion_approved', 'a second person approved the plan of an upload'),
+  ('staging', 'ingestion_rejected', 'a second person rejected the plan of an upload'),
   ('staging', 'ingestion_repaired', 'lines of an upload were corrected and checked again'),
   ('staging', 'ingestion_failed', 'an upload could not be read'),
-  ('staging', 'ingestion_discarded', 'an upload was thrown away before it was promoted');
+  ('staging', 'ingestion_discarded', 'an upload was thrown away before it was promoted'),
+  ('staging', 'ingestion_expired', 'an upload that nobody went on with was given up');
 
 -- What a file means: a declaration, checked against the tables when it is registered.
 create table iu_core.ingest_dataset (
@@ -17,6 +20,9 @@ create table iu_core.ingest_dataset (
   title text not null,
   version integer not null,
   definition jsonb not null constraint ingest_dataset_definition_object check (jsonb_typeof(definition) = 'object'),
+  -- Whether a file was read, and a plan made, by what is registered now. (sha256 would need convert_to, which is not
+  -- immutable; nobody gains by a collision, because only workflow_admin registers.)
+  definition_digest text not null generated always as (md5(definition::text)) stored,
   -- Nothing is promoted before a second person has approved the plan. A solo user switches it off, audited.
   approval_required boolean not null default true,
   undo_window interval not null default '30 days'
@@ -194,6 +200,8 @@ create table iu_core.ingest_plan (
   totals jsonb not null,
   -- Why it cannot be promoted as it is; NULL: it can.
   refusal text,
+  -- Of the dataset that it was planned by.
+  definition_digest text not null,
   approval_required boolean not null,
   review_record_id uuid references iu_core.iu_staging_record (staging_record_id),
   planned_by text not null,
@@ -243,6 +251,8 @@ create table iu_core.ingest_promotion (
   undo_run_id uuid references iu_core.dot_iu_command_run (run_id),
   undo_totals jsonb,
   images_dropped_at timestamptz,
+  -- Where the cursor of a pull stood: {"upload_id", "value"}; NULL: nowhere, or it is no pull.
+  cursor_before jsonb,
   constraint ingest_promotion_undo_stamps_together check (
     num_nonnulls(undone_by, undone_at, undo_run_id, undo_totals) in (0, 4))
 );

@@ -17,8 +17,10 @@ import { gateTasks } from '../gates/maintenance.ts'
 import { createMeasures, type Measures } from '../http/measures.ts'
 import { createServer } from '../http/server.ts'
 import { createTokenVerifier } from '../http/tokens.ts'
+import { holdDuck } from '../ingest/duckdb.ts'
 import type { IngestContext } from '../ingest/ingest.ts'
 import { ingestTasks } from '../ingest/maintenance.ts'
+import { spoolFolder } from '../ingest/spool.ts'
 import { jobTasks } from '../jobs/maintenance.ts'
 import { createDiskBlobStore } from '../staging/blobs/disk.ts'
 import type { BlobStore } from '../staging/blobs/store.ts'
@@ -63,6 +65,7 @@ export async function serve(config: Config, database: Database): Promise<Serving
       closers,
       createPool(database.workerUrl, { role: 'dot_executor', max: READERS, purpose: 'reader' }),
     )
+    closers.push(holdDuck(spoolFolder(config.home)))
     const blobs = createDiskBlobStore(join(config.home, 'blobs'))
     const tasks = [
       ...eventTasks,

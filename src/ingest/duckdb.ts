@@ -4,7 +4,7 @@
  * temporary folder. Nothing is downloaded: csv, json, parquet and icu are linked in.
  */
 import { randomUUID } from 'node:crypto'
-import { rmSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type DuckDBConnection, DuckDBInstance, type DuckDBPreparedStatement } from '@duckdb/node-api'
@@ -27,10 +27,27 @@ const MOST_PREPARED = 8
 
 let opened: Promise<OpenDuck> | undefined
 let parent = tmpdir()
+let holders = 0
 
 /** Where DuckDB may put what does not fit into memory. To be called before the first statement. */
 export function keepDuckFilesIn(folder: string): void {
   parent = folder
+}
+
+/**
+ * For a server, or a program that uses the library: keeps its files in `folder`, and gives what is to be called in the end.
+ * There is one DuckDB in a process, so the last of them closes it.
+ */
+export function holdDuck(folder: string): () => Promise<void> {
+  keepDuckFilesIn(folder)
+  holders += 1
+  let held = true
+  return async () => {
+    if (!held) return
+    held = false
+    holders -= 1
+    if (holders === 0) await closeDuck()
+  }
 }
 
 export async function runDuck(sql: string): Promise<void> {
@@ -126,6 +143,7 @@ function forgetOnFailure(prepared: OpenDuck['prepared'], sql: string, entry: Pre
 async function openDuck(): Promise<OpenDuck> {
   // DuckDB makes the folder when it needs it: a process that ends without closing leaves nothing behind.
   const spill = join(parent, `duckdb-${randomUUID()}`)
+  mkdirSync(parent, { recursive: true, mode: 0o700 })
   const instance = await DuckDBInstance.create(':memory:', {
     threads: '1',
     memory_limit: '128MB',

@@ -4,6 +4,7 @@ import type { Dataset } from './datasets/dataset.ts'
 import {
   type DatasetProblem,
   datasetProblems,
+  declarationProblems,
   listDatasets,
   type RegisteredDataset,
   type RegistrationOptions,
@@ -15,6 +16,7 @@ import * as plans from './plan.ts'
 import * as promotions from './promotion.ts'
 import type { Correction } from './repair.ts'
 import { listRows, type RowFilter, type StagedRow } from './rows.ts'
+import { spoolFolder } from './spool.ts'
 import * as uploads from './uploads.ts'
 
 /**
@@ -34,11 +36,11 @@ export interface Ingest {
   planRows(upload: string, filter?: Partial<plans.PlanRowFilter>): Promise<plans.PlanRow[]>
   submit(upload: string, digest: string, submittedBy?: string): Promise<string>
   approve(upload: string, approval: plans.Approval): Promise<void>
-  reject(upload: string, reason: string): Promise<void>
+  reject(upload: string, reason: string, rejectedBy?: string): Promise<void>
   promote(upload: string, digest: string, promotedBy?: string): Promise<promotions.Promotion>
   planUndo(upload: string): Promise<promotions.UndoPlan>
   undo(upload: string, options?: { digest?: string; undoneBy?: string }): Promise<promotions.Promotion>
-  discard(upload: string): Promise<void>
+  discard(upload: string, discardedBy?: string): Promise<void>
   /** Which production rows an upload wrote. */
   lineage(upload: string, page?: { limit?: number; after?: string }): Promise<promotions.LedgerRow[]>
   /** Where a production row comes from. */
@@ -70,11 +72,20 @@ interface Acting {
   admin<T>(work: (client: Client) => Promise<T>): Promise<T>
 }
 
-export function ingestLibrary({ pool, home, service, admin }: Acting): Ingest {
+export function ingestLibrary({ pool, home, service, admin }: Acting): Ingest & { close(): Promise<void> } {
   const require = (id: string) => service((client) => uploads.requireUpload(client, id))
+  let letGo: Promise<() => Promise<void>> | undefined
+  // Loaded with the first file: DuckDB takes a third of a second, and most programs never read one.
+  const withDuck = async <T>(load: () => Promise<T>): Promise<T> => {
+    letGo ??= import('./duckdb.ts').then(({ holdDuck }) => holdDuck(spoolFolder(home)))
+    await letGo
+    return load()
+  }
   return {
-    // Loaded with the first file: DuckDB takes a third of a second, and most programs never read one.
-    run: async (source, options) => (await import('./ingest.ts')).ingest({ pool, home }, source, options),
+    async run(source, options) {
+      const { ingest } = await withDuck(() => import('./ingest.ts'))
+      return ingest({ pool, home }, source, options)
+    },
     list: (filter = {}) => service((client) => uploads.listUploads(client, { limit: 50, ...filter })),
     get: (id) => service((client) => uploads.findUpload(client, id)),
     async rows(id, filter = {}) {
@@ -82,7 +93,7 @@ export function ingestLibrary({ pool, home, service, admin }: Acting): Ingest {
       return service((client) => listRows(client, id, { row_type: leaf, limit: 100, ...filter }))
     },
     async repair(id, corrections, repairedBy) {
-      const { repairLines } = await import('./repair.ts')
+      const { repairLines } = await withDuck(() => import('./repair.ts'))
       return service(async (client) => {
         const upload = await uploads.requireUpload(client, id)
         const dataset = await requireDataset(client, upload.dataset, upload.platform)
@@ -95,12 +106,12 @@ export function ingestLibrary({ pool, home, service, admin }: Acting): Ingest {
       service((client) => plans.listPlanRows(client, id, { limit: 100, ...filter })),
     submit: (id, digest, by) => service((client) => plans.submitPlan(client, id, digest, by)),
     approve: (id, approval) => service((client) => plans.approvePlan(client, id, approval)),
-    reject: (id, reason) => service((client) => plans.rejectPlan(client, id, reason)),
+    reject: (id, reason, by) => service((client) => plans.rejectPlan(client, id, reason, by)),
     promote: (id, digest, by) => service((client) => promotions.promoteUpload(client, id, digest, by)),
     planUndo: (id) => service((client) => promotions.planUndo(client, id)),
     undo: (id, { digest, undoneBy } = {}) =>
       service((client) => promotions.undoUpload(client, id, digest, undoneBy)),
-    discard: (id) => service((client) => uploads.discardUpload(client, id)),
+    discard: (id, by) => service((client) => uploads.discardUpload(client, id, by)),
     lineage: (id, page = {}) =>
       service((client) => promotions.uploadLineage(client, id, { limit: 100, ...page })),
     lineageOf: (workspace, table, row) =>
@@ -108,8 +119,13 @@ export function ingestLibrary({ pool, home, service, admin }: Acting): Ingest {
     cursor: (of) => service((client) => uploads.readCursor(client, of)),
     datasets: {
       list: () => service(listDatasets),
-      check: (dataset) => admin((client) => datasetProblems(client, dataset)),
+      async check(dataset) {
+        const wrong = await declarationProblems(dataset)
+        if (wrong.length > 0) return wrong.map((problem) => ({ problem, remedy: null }))
+        return admin((client) => datasetProblems(client, dataset))
+      },
       register: (dataset, options) => admin((client) => registerDataset(client, dataset, options)),
     },
+    close: async () => (await letGo)?.(),
   }
 }

@@ -1,5 +1,6 @@
 /** The plan of an upload: made, looked at, handed in, decided. */
 import type { Queryable } from '../db/connection.ts'
+import { failureOf } from './failure.ts'
 import type { GateMode, Totals } from './uploads.ts'
 
 export const PLAN_ACTIONS = ['insert', 'update', 'unchanged', 'skipped', 'refused'] as const
@@ -39,6 +40,12 @@ export async function planUpload(db: Queryable, upload: string, request: PlanReq
   return rows[0]!
 }
 
+/** For the back end, where nobody waits for the plan: why there is none is kept with the upload. */
+export async function recordPlanFailure(db: Queryable, upload: string, thrown: unknown): Promise<void> {
+  const failure = failureOf(thrown, 'planned')
+  await db.query('select iu_core.fn_ingest_plan_failed($1, $2)', [upload, JSON.stringify(failure)])
+}
+
 export interface PlanRow {
   readonly type_order: number
   readonly row_type: string
@@ -66,12 +73,22 @@ export interface PlanRowFilter {
   readonly after?: string
 }
 
+/** Integers beyond 2^53 as text, as everywhere in our JSON: whoever parses them would get another number. */
+function exactIntegers(image: string): string {
+  return `case when ${image} is not null then (
+    select coalesce(jsonb_object_agg(m.key, case jsonb_typeof(m.value) when 'number' then
+             case when abs(m.value::numeric) > 9007199254740991 and scale(m.value::numeric) = 0
+                  then to_jsonb(m.value #>> '{}') else m.value end else m.value end), '{}')
+      from jsonb_each(${image}) as m) end`
+}
+
 /** In the order in which it will be applied. */
 export async function listPlanRows(db: Queryable, upload: string, filter: PlanRowFilter): Promise<PlanRow[]> {
   const [order = '0', line = '-1'] = filter.after?.split('.') ?? []
   const { rows } = await db.query<PlanRow>(
-    `select p.type_order, p.row_type, p.row_number, p.action, p.target_id, p.target_key, p.before, p.after, p.changed,
-            p.reason, s.normalized_payload as label
+    `select p.type_order, p.row_type, p.row_number, p.action, p.target_id, ${exactIntegers('p.target_key')} as target_key,
+            ${exactIntegers('p.before')} as before, ${exactIntegers('p.after')} as after, p.changed, p.reason,
+            ${exactIntegers('s.normalized_payload')} as label
        from iu_core.ingest_plan_row p
        left join public.staging_rows s
          on s.upload_id = p.upload_id and s.row_type = p.row_type and s.row_number = p.row_number
@@ -127,6 +144,11 @@ export async function approvePlan(db: Queryable, upload: string, approval: Appro
   ])
 }
 
-export async function rejectPlan(db: Queryable, upload: string, reason: string): Promise<void> {
-  await db.query('select iu_core.fn_ingest_reject($1, $2)', [upload, reason])
+export async function rejectPlan(
+  db: Queryable,
+  upload: string,
+  reason: string,
+  rejectedBy?: string,
+): Promise<void> {
+  await db.query('select iu_core.fn_ingest_reject($1, $2, $3)', [upload, reason, rejectedBy ?? null])
 }

@@ -18,6 +18,8 @@ export interface Layout {
 export interface Reading {
   /** `rows`: staged by plain SQL, without a file. */
   readonly format: Format | 'rows'
+  /** Of the dataset that it was read by. */
+  readonly definition_digest: string
   readonly encoding: string
   readonly delimiter: string | null
   readonly header_line: number

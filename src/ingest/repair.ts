@@ -4,7 +4,8 @@ import { StagedoorError } from '../errors.ts'
 import { withRule } from './custom-rules.ts'
 import { rawKeys } from './datasets/compile/payload.ts'
 import { compileSelect } from './datasets/compile-select.ts'
-import type { Dataset } from './datasets/dataset.ts'
+import type { Dataset, Problem } from './datasets/dataset.ts'
+import type { KnownDataset } from './datasets/registry.ts'
 import { queryPrepared } from './duckdb.ts'
 import { rowsSource, rowsText } from './readers/chunks.ts'
 import type { StagedRow } from './rows.ts'
@@ -13,8 +14,10 @@ import type { Upload } from './uploads.ts'
 export interface Correction {
   /** The line of the file. */
   readonly line: number
-  /** Header → corrected text; the other cells stay. */
-  readonly values: Readonly<Record<string, string | null>>
+  /** Header → corrected text; the other cells stay. None: it is checked again as it stands. */
+  readonly values?: Readonly<Record<string, string | null>>
+  /** It stays as it is, and nothing is made of it. Corrected or checked again it is taken in again. */
+  readonly leave_out?: boolean
 }
 
 interface CheckedRow {
@@ -26,21 +29,32 @@ interface CheckedRow {
   validation_warnings: string
 }
 
-/** `db` acts as the back end, which names who corrected. Returns how many lines are wrong now. */
+/** `db` acts as the back end, which names who corrected, in a transaction: the upload is locked until its end. */
 export async function repairLines(
   db: Client,
   upload: Upload,
-  dataset: Dataset,
+  dataset: KnownDataset,
   corrections: readonly Correction[],
   repairedBy: string,
 ): Promise<void> {
   const held = await heldLines(db, upload, corrections)
-  const checked = await checkAgain(upload, dataset, applied(upload, held, corrections))
+  if (dataset.definition_digest !== upload.reading?.definition_digest) throw readAnew(upload)
+  const leftOut = new Set(corrections.filter(({ leave_out }) => leave_out).map(({ line }) => line))
+  const kept = held.filter(({ row_number }) => !leftOut.has(row_number))
+  const checked = kept.length > 0 ? await checkAgain(upload, dataset, applied(upload, kept, corrections)) : []
   await db.query('select iu_core.fn_ingest_repair($1, $2, $3)', [
     upload.upload_id,
-    `[${checked.map(rowJson).join(',')}]`,
+    `[${[...checked.map(rowJson), ...[...leftOut].map(leftOutJson)].join(',')}]`,
     repairedBy,
   ])
+}
+
+/** The dataset was read before the upload was locked, and registered anew in between. */
+function readAnew({ upload_id }: Upload): StagedoorError {
+  return new StagedoorError('plan_stale', {
+    upload: upload_id,
+    reason: 'its dataset was registered anew since the file was read',
+  })
 }
 
 type HeldLine = Pick<StagedRow, 'row_number' | 'raw_payload'>
@@ -52,9 +66,8 @@ async function heldLines(
 ): Promise<HeldLine[]> {
   const lines = [...new Set(corrections.map(({ line }) => line))]
   const { rows } = await db.query<HeldLine>(
-    `select row_number, raw_payload from public.staging_rows
-      where upload_id = $1 and row_type = $2 and row_number = any ($3::int[]) order by row_number`,
-    [upload.upload_id, readingOf(upload).layout.leaf, lines],
+    'select row_number, raw_payload from iu_core.fn_ingest_repair_lines($1, $2)',
+    [upload.upload_id, lines],
   )
   const missing = lines.find((line) => !rows.some((row) => row.row_number === line))
   if (missing !== undefined) {
@@ -120,6 +133,24 @@ function readingOf(upload: Upload): NonNullable<Upload['reading']> {
     upload: upload.upload_id,
     status: upload.status,
     action: 'repaired',
+  })
+}
+
+function leftOutJson(line: number): string {
+  const warning: Problem = {
+    line,
+    column: null,
+    field: null,
+    value: null,
+    rule: 'line.left_out',
+    message: 'Left out by hand.',
+    suggestion: 'Correct a cell of it to take it in again.',
+  }
+  return JSON.stringify({
+    row_number: line,
+    validation_status: 'skipped',
+    validation_errors: [],
+    validation_warnings: [warning],
   })
 }
 

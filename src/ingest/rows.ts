@@ -73,10 +73,16 @@ export async function* exportProblems(
   }
 }
 
-/** A spreadsheet takes a cell that begins with =, +, - or @ for a formula; numbers and dashes may stay. */
+/** A spreadsheet takes a cell that begins with =, +, - or @ for a formula; numbers with their sign and dashes may stay. */
+const FORMULA = /^[=+@-]/
+const SIGNED_NUMBER = /^[+-][\s\d.,']*\d[\s\d.,']*(?:e[+-]?\d+)?\s*[%\p{Sc}]?$/iu
+const DASHES = /^[-\s]+$/
+
 function csvLine(cells: readonly string[]): string {
   return `${cells
-    .map((cell) => (/^[=+@]|^-(?![\d.\s-]|$)/.test(cell) ? `'${cell}` : cell))
+    .map((cell) =>
+      FORMULA.test(cell) && !SIGNED_NUMBER.test(cell) && !DASHES.test(cell) ? `'${cell}` : cell,
+    )
     .map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell))
     .join(',')}\r\n`
 }

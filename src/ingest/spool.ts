@@ -1,11 +1,12 @@
 /**
  * The spool: a file is received whole before any transaction begins, so that nothing in the database ever waits for a
- * slow client. Each upload has a folder of its own, named after the process, and the folder goes with the upload.
+ * slow client. Each upload has a folder of its own, and the folder goes with the upload. Its name begins with a word that
+ * only this process knows: a process id would be the same after a restart in a container, and in the container beside it.
  */
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { StagedoorError } from '../errors.ts'
@@ -38,7 +39,11 @@ export async function spool(
       done(null, chunk)
     },
   })
-  const remove = () => rm(folder, { recursive: true, force: true })
+  const beating = keepAlive(folder)
+  const remove = () => {
+    clearInterval(beating)
+    return rm(folder, { recursive: true, force: true })
+  }
   try {
     await pipeline(source, count, createWriteStream(path), { ...(signal && { signal }) })
   } catch (error) {
@@ -57,26 +62,51 @@ export function spoolFile(
   return spool(home, createReadStream(path), limit, signal)
 }
 
+/** In it DuckDB puts what does not fit into memory, too. */
+export function spoolFolder(home: string): string {
+  return join(home, 'spool')
+}
+
 /** Folders of processes that are gone: killed in the middle of an upload. Returns how many. */
 export async function sweepSpool(home: string): Promise<number> {
-  const spools = join(home, 'spool')
+  const spools = spoolFolder(home)
   const names = await readdir(spools).catch(() => [])
-  const dead = names.filter((name) => !isAlive(Number(name.split('-')[0])))
-  await Promise.all(dead.map((name) => rm(join(spools, name), { recursive: true, force: true })))
-  return dead.length
+  const others = names.filter((name) => !name.startsWith(OURS))
+  const swept = await Promise.all(others.map((name) => sweepFolder(join(spools, name))))
+  return swept.filter(Boolean).length
 }
+
+const OURS = `${randomUUID()}-`
+const ALIVE = 'alive'
+const BEAT_MS = 30_000
+/** Twenty beats: a machine may be very busy. What DuckDB spilled has no beat, and no statement takes a day. */
+const SILENT_MS = 20 * BEAT_MS
+const SPILLED_MS = 24 * 60 * 60_000
 
 async function openFolder(home: string): Promise<string> {
-  const spools = join(home, 'spool')
+  const spools = spoolFolder(home)
   await mkdir(spools, { recursive: true, mode: 0o700 })
-  return mkdtemp(join(spools, `${process.pid}-`))
+  const folder = await mkdtemp(join(spools, OURS))
+  await writeFile(join(folder, ALIVE), '')
+  return folder
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
+/** The sign by which other processes know that the folder is in use. */
+function keepAlive(folder: string): NodeJS.Timeout {
+  const beat = () => {
+    const now = new Date()
+    // Removed a moment ago: then nobody needs the sign.
+    utimes(join(folder, ALIVE), now, now).catch(() => undefined)
   }
+  return setInterval(beat, BEAT_MS).unref()
+}
+
+async function sweepFolder(folder: string): Promise<boolean> {
+  const sign = await stat(join(folder, ALIVE))
+    .catch(() => stat(folder))
+    .catch(() => undefined)
+  const longest = basename(folder).startsWith('duckdb-') ? SPILLED_MS : SILENT_MS
+  if (!sign || Date.now() - sign.mtimeMs < longest) return false
+  await rm(folder, { recursive: true, force: true })
+  return true
 }

@@ -7,7 +7,6 @@ import { rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Pool } from '../db/connection.ts'
 import { inTransaction } from '../db/transaction.ts'
-import { asStagedoorError, StagedoorError } from '../errors.ts'
 import { copyRows } from './copy-rows.ts'
 import { checkRecords } from './custom-rules.ts'
 import { type CompileInput, compileSelect, ROWS_OUT } from './datasets/compile-select.ts'
@@ -15,7 +14,9 @@ import type { Dataset } from './datasets/dataset.ts'
 import { headerKnower, mapHeaders, type Remembered } from './datasets/map-headers.ts'
 import { settlePeriod } from './datasets/preamble.ts'
 import { type Evidence, profileSql, type Styles, stylesOf } from './datasets/profile.ts'
+import type { KnownDataset } from './datasets/registry.ts'
 import { duckText, queryDuck, runDuck } from './duckdb.ts'
+import { failureOf } from './failure.ts'
 import type { ReportProgress } from './progress.ts'
 import { chunkSource } from './readers/chunks.ts'
 import { normaliseFile } from './readers/normalise.ts'
@@ -43,7 +44,7 @@ export interface HowToRead
 export interface StageRequest {
   readonly pool: Pool
   readonly upload: UploadToStage
-  readonly dataset: Dataset
+  readonly dataset: KnownDataset
   readonly file: SpooledFile
   readonly how?: HowToRead
   readonly remembered?: Remembered & { values?: CompileInput['values'] }
@@ -82,10 +83,6 @@ export async function stageUpload(request: StageRequest): Promise<void> {
 }
 
 async function failUpload(pool: Pool, upload: UploadToStage, thrown: unknown): Promise<void> {
-  const { code, message: said, hint, details } = asStagedoorError(thrown)
-  // What is not one of our errors may quote a path or a cell; the log has it.
-  const message =
-    code === 'internal' ? 'Something went wrong inside Stagedoor while this file was read.' : said
   // Given up already, or the database is gone: the sweep says so in a minute.
   await inTransaction(
     pool,
@@ -93,7 +90,7 @@ async function failUpload(pool: Pool, upload: UploadToStage, thrown: unknown): P
       client.query('select iu_core.fn_ingest_fail($1, $2, $3)', [
         upload.upload_id,
         upload.reader_token,
-        JSON.stringify({ code, message, hint, details }),
+        JSON.stringify(failureOf(thrown, 'read')),
       ]),
     SERVICE,
   ).catch(() => undefined)
@@ -132,6 +129,7 @@ async function readFile(request: StageRequest): Promise<ReadResult> {
   }
   const reading: Reading = {
     format: normalised.format,
+    definition_digest: dataset.definition_digest,
     encoding: normalised.encoding,
     delimiter: normalised.delimiter,
     header_line: normalised.headerLine,
@@ -177,7 +175,7 @@ async function* rowFiles(
   compile: ReadResult['compile'],
 ): AsyncGenerator<string> {
   const made = (chunk: string): Promise<string> => {
-    if (signal?.aborted) throw new StagedoorError('argument_invalid', { reason: 'The upload was stopped' })
+    signal?.throwIfAborted()
     const rows = checkedRows(dataset, chunk, compile(chunkSource([chunk], reading.headers.length)))
     // An error is met when it is awaited; until then it must not count as unhandled.
     rows.catch(() => undefined)

@@ -167,8 +167,8 @@ export async function requireUpload(db: Queryable, id: string): Promise<Upload> 
   return upload
 }
 
-export async function discardUpload(db: Queryable, id: string): Promise<void> {
-  await db.query('select iu_core.fn_ingest_discard($1)', [id])
+export async function discardUpload(db: Queryable, id: string, discardedBy?: string): Promise<void> {
+  await db.query('select iu_core.fn_ingest_discard($1, $2)', [id, discardedBy ?? null])
 }
 
 export interface UploadLimits {

@@ -145,7 +145,7 @@ it('lets agents execute nothing that decides', async () => {
     'iu_core.fn_caller_is_service()',
     'iu_core.fn_caller_role()',
     'iu_core.fn_ingest_begin(uuid,text,text,text,text,bigint,uuid,text,jsonb,text,jsonb,text)',
-    'iu_core.fn_ingest_discard(uuid)',
+    'iu_core.fn_ingest_discard(uuid,text)',
     'iu_core.fn_ingest_plan(uuid,text,numeric,text)',
     'iu_core.fn_ingest_submit(uuid,text,text)',
     'iu_core.fn_iu_staging_checklist(uuid)',

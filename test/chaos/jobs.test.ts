@@ -15,7 +15,7 @@ import { until } from '../support/until.ts'
 import { watchDeaths } from './deaths.ts'
 import { compile, type Program, standBy } from './program.ts'
 
-const FAULTS = 120
+const FAULTS = 110
 const FAULTS_MS = 50_000
 const WORKERS = 4
 const DATABASE = 'chaos'
@@ -194,7 +194,7 @@ it(`loses no job and runs none again through ${FAULTS} faults`, async () => {
   })
   expect(recovery.length).toBeGreaterThan(10)
   expect(recovery.at(-1)).toBeLessThan(10_000)
-}, 180_000)
+}, 240_000)
 
 async function done(): Promise<number> {
   return (await ask<{ n: number }>(superuser, 'select count(*)::integer as n from iu_core.job_history'))[0]!.n

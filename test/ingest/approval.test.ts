@@ -115,8 +115,9 @@ describe('promotion is refused', () => {
   it('when the dataset was registered anew after the approval', async () => {
     const plan = await stagePlanned()
     await trial.approved(plan)
-    await trial.register(TRIAL)
+    await trial.register({ ...TRIAL, version: 2 })
     await refused(plan, 'SD606')
+    await trial.register(TRIAL)
   })
 })
 

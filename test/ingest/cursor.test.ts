@@ -45,6 +45,29 @@ it('stays where it was when the promotion is refused or rolled back', async () =
   expect(await cursor()).toEqual([{ value: { since: 'refused' } }])
 })
 
+it('goes back with the undo, so that the next pull fetches it again', async () => {
+  const [before] = await cursor()
+  const plans = []
+  for (const day of [4, 5, 6]) {
+    const plan = await pull(day, { since: day })
+    await trial.promote(plan)
+    plans.push(plan)
+  }
+  const [first, second, third] = plans
+  await trial.undo(second!.upload_id)
+  expect(await cursor()).toEqual([{ value: { since: 6 } }])
+  // Not to that of the second, which is undone, too.
+  await trial.undo(third!.upload_id)
+  expect(await cursor()).toEqual([{ value: { since: 4 } }])
+  await trial.undo(first!.upload_id)
+  expect(await cursor()).toEqual([before])
+  const only = await trial.promoted([{ group_code: 'only', day: '2026-11-01', amount: 1 }], {
+    cursor: { name: 'first', value: 1 },
+  })
+  await trial.undo(only.upload_id)
+  expect(await db.owner(`select from iu_core.ingest_cursor where cursor_name = 'first'`)).toEqual([])
+})
+
 it('is one per name, client and platform', async () => {
   await trial.promoted([{ group_code: 'other', day: '2026-11-01', amount: 1 }], {
     cursor: { name: 'another', value: 1 },

@@ -27,6 +27,24 @@ const over = (table: string, changes: Partial<Dataset['rows'][number]> = {}): Da
   ],
 })
 
+/** Figures by day whose only way to a workspace is their group. */
+function byParent(table: string, group: Partial<Dataset['rows'][number]> = {}): Dataset {
+  const [groups, , figures] = TRIAL.rows
+  return {
+    ...TRIAL,
+    name: 'candidate',
+    rows: [
+      { ...groups!, ...group },
+      {
+        ...figures!,
+        target: `public.${table}`,
+        key: ['group_id', 'day'],
+        columns: { group_id: '$group', day: 'day' },
+      },
+    ],
+  }
+}
+
 async function run(sql: string): Promise<void> {
   const superuser = await db.session('postgres')
   await superuser.query(sql)
@@ -110,6 +128,18 @@ const CASES: [string, string, Dataset, RegExp][] = [
     /may not use the schema/,
   ],
   [
+    'a key that says whose row it is by a parent that may be missing',
+    'create table strays (id uuid primary key, group_id uuid, day date not null, unique nulls not distinct (group_id, day)); alter table strays owner to workflow_admin',
+    byParent('strays'),
+    /strays.group_id can be NULL.*rows of all workspaces would meet/,
+  ],
+  [
+    'a missing table whose rows belong to a parent',
+    'select 1',
+    byParent('none_such_child'),
+    /does not exist/,
+  ],
+  [
     'a client table without its columns',
     'create table people (id uuid primary key); alter table people owner to workflow_admin',
     {
@@ -158,6 +188,14 @@ describe('what no statement mends is said in words', () => {
         columns: { sku: 'sku', tier: 'tier', day: 'day' },
       }),
       /rows of all workspaces would meet/,
+    ],
+    [
+      'a parent that no line can be told to belong to',
+      byParent('trial_figures', {
+        identity: undefined as never,
+        columns: { client_id: '$client', code: 'group_code' },
+      }),
+      /nor a parent with an identity: rows of all workspaces would meet/,
     ],
     [
       'a key column that nothing fills',

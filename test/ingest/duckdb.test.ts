@@ -6,6 +6,7 @@ import {
   closeDuck,
   duckName,
   duckText,
+  holdDuck,
   keepDuckFilesIn,
   queryDuck,
   queryPrepared,
@@ -60,6 +61,16 @@ describe('DuckDB in this process', () => {
     await closeDuck()
     expect(readdirSync(folder)).toEqual([])
     expect(await queryDuck('SELECT 1 AS one')).toEqual([{ one: 1 }])
+  })
+
+  it('is closed by the last of those who hold it', async () => {
+    const [first, second] = [holdDuck(folder), holdDuck(folder)]
+    await runDuck('CREATE TABLE kept AS SELECT 1 AS one')
+    await first()
+    await first()
+    expect(await queryDuck('FROM kept')).toEqual([{ one: 1 }])
+    await second()
+    await expect(queryDuck('FROM kept')).rejects.toThrow(/kept/)
   })
 
   it('answers statements that it has planned before, more of them than it keeps, all at once', async () => {

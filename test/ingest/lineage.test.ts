@@ -63,7 +63,7 @@ it('knows upload, file, line and approver of every row, by id and by key, newest
       },
     ]
     expect(await lineage('public.trial_figures', { id: row.id })).toMatchObject(told)
-    expect(await lineage('trial_figures', { id: row.id }).catch(() => [])).toHaveLength(0)
+    expect(await sqlstateOf(lineage('trial_figures', { id: row.id }))).toBe('SD001')
     expect(
       await lineage('public.trial_figures', { key: { group_id: row.group_id, item_id: null, day: row.day } }),
     ).toMatchObject(told)
@@ -96,6 +96,59 @@ it('finds rows that are known by their key only, whatever the order of its parts
       key: { day: '2026-11-02', tier: null, sku: 'k', workspace_id: trial.workspace },
     }),
   ).toEqual([])
+  // The workspace is known already, and a number may be written as a text.
+  expect(
+    await lineage('public.trial_prices', { key: { day: '2026-11-01', tier: null, sku: 'k' } }),
+  ).toHaveLength(1)
+})
+
+it('asks for the whole key, and compares it in the types of its columns', async () => {
+  for (const key of [
+    {},
+    { code: 'origin' },
+    { client_id: trial.client, code: 'origin', name: 'Origin' },
+    { client_id: 'nobody', code: 'origin' },
+  ])
+    expect([key, await sqlstateOf(lineage('public.trial_groups', { key }))]).toEqual([key, 'SD001'])
+  expect(
+    await lineage('public.trial_groups', { key: { client_id: trial.client.toUpperCase(), code: 'origin' } }),
+  ).not.toEqual([])
+})
+
+it('finds a row by its key through the index, not by reading the table', async () => {
+  const key = JSON.stringify({ client_id: trial.client, code: 'origin' })
+  await db.owner('analyze trial_groups')
+  const scans = async () =>
+    (await db.owner<{ n: string }>(`select pg_stat_get_numscans('trial_groups'::regclass) as n`))[0]!.n
+  const before = await scans()
+  const session = await db.session('stagedoor_worker')
+  await session.query('set role service_role')
+  await session.query('set enable_seqscan = off')
+  await session.query('select iu_core.fn_ingest_lineage($1, $2, null, $3)', [
+    trial.workspace,
+    'public.trial_groups',
+    key,
+  ])
+  await session.query('select pg_stat_force_next_flush()')
+  await session.end()
+  expect(await scans()).toBe(before)
+})
+
+it('tells agents nothing, under whatever role they come', async () => {
+  const [row] = await db.owner<{ id: string }>(`select id from trial_groups where code = 'origin'`)
+  const asked = (person: Parameters<typeof db.as>[0]) =>
+    sqlstateOf(
+      db.as(person, (client) =>
+        client.query('select * from iu_core.fn_ingest_lineage($1, $2, $3)', [
+          trial.workspace,
+          'public.trial_groups',
+          row!.id,
+        ]),
+      ),
+    )
+  expect(await asked(trial.operator)).toBe('not refused')
+  expect(await asked(trial.agent)).toBe('42501')
+  expect(await asked({ ...trial.agent, role: 'authenticated' })).toBe('SD202')
 })
 
 it('tells a key of two clients’ rows apart, and shows nothing of another workspace', async () => {
@@ -104,9 +157,8 @@ it('tells a key of two clients’ rows apart, and shows nothing of another works
   await db.owner(
     `insert into trial_groups (id, client_id, code) values ('00000000-0000-0000-0000-000000000001', gen_random_uuid(), 'origin')`,
   )
-  expect(await lineage('public.trial_groups', { key: { code: 'origin' } })).toMatchObject([
-    { target_id: row!.id },
-  ])
+  const key = { client_id: trial.client, code: 'origin' }
+  expect(await lineage('public.trial_groups', { key })).toMatchObject([{ target_id: row!.id }])
   const elsewhere = await createWorkspace(db, 'Elsewhere')
   const stranger = await createMember(db, elsewhere, 'admin')
   expect(await lineage('public.trial_groups', { id: row!.id }, elsewhere)).toEqual([])

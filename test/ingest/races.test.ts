@@ -2,8 +2,9 @@
 import type pg from 'pg'
 import { expect, it } from 'vitest'
 import { useDatabase } from '../support/database.ts'
-import { type Planned, PRICES, sha256, useTrial } from '../support/ingest-rows.ts'
+import { type Planned, PRICES, sha256, TRIAL, useTrial } from '../support/ingest-rows.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
+import { MIGRATOR } from '../support/template.ts'
 import { untilWaiting } from '../support/waiting.ts'
 
 const db = useDatabase()
@@ -193,4 +194,28 @@ it('reads the same bytes once when two begin at once', async () => {
   expect(begun.filter(({ rows }) => rows[0].created)).toHaveLength(1)
   expect(new Set(begun.map(({ rows }) => rows[0].upload_id)).size).toBe(1)
   await Promise.all(sessions.map((session) => session.end()))
+})
+
+it('plans and promotes by the dataset that the file was read by, or not at all', async () => {
+  const staged = await trial.stage([line('read-before')])
+  const plan = await trial.stagePlanned([line('planned-before')])
+  const theirs = await db.session(MIGRATOR)
+  await theirs.query('begin')
+  await theirs.query('select iu_core.fn_ingest_dataset_register($1)', [
+    JSON.stringify({ ...TRIAL, version: 2 }),
+  ])
+  const [planning, promoting] = await Promise.all([asService(), asService()])
+  const outcomes = [
+    sqlstateOf(planning.query('select iu_core.fn_ingest_plan($1)', [staged])),
+    sqlstateOf(promoteIn(promoting, plan)),
+  ]
+  await untilWaiting(db, planning)
+  await untilWaiting(db, promoting)
+  await theirs.query('commit')
+  expect(await Promise.all(outcomes)).toEqual(['SD606', 'SD606'])
+  // Registered as it was, it is the same dataset, whenever that was.
+  await trial.register(TRIAL)
+  await trial.promote(plan)
+  await trial.promote(await trial.planned(staged))
+  await Promise.all([theirs.end(), planning.end(), promoting.end()])
 })

@@ -1,5 +1,7 @@
 /** What is deleted when: every row is in one bucket or kept, nothing young goes, nothing that waits for a person. */
 import { beforeEach, describe, expect, it } from 'vitest'
+import { inTransaction } from '../../src/db/transaction.ts'
+import { ingestTasks } from '../../src/ingest/maintenance.ts'
 import { useDatabase } from '../support/database.ts'
 import { type Planned, sha256, useTrial } from '../support/ingest-rows.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
@@ -229,6 +231,25 @@ describe('an upload that waits for a person', () => {
     expect(await statusAfterCleanup(plan.upload_id)).toEqual({ status: 'expired', rows: 0, orphans: true })
     expect(await sqlstateOf(trial.promote(plan))).toBe('SD602')
   })
+})
+
+it('drops the images of all promotions that are due in one run', async () => {
+  const plans: Planned[] = []
+  for (const group of ['one', 'two', 'three']) {
+    const plan = await trial.stagePlanned([{ group_code: `due-${group}`, day: '2026-11-01', amount: 1 }])
+    await trial.approved(plan)
+    await trial.promote(plan)
+    plans.push(plan)
+  }
+  await db.owner(
+    `update iu_core.ingest_promotion set undo_until = clock_timestamp() - interval '1 second' where upload_id = any ($1)`,
+    [plans.map(({ upload_id }) => upload_id)],
+  )
+  const task = ingestTasks(trial.home).find(({ name }) => name === 'images of promotions')!
+  const run = () =>
+    inTransaction(db.pool('stagedoor_worker'), (client) => task.run(client), { role: 'dot_executor' })
+  expect(await run()).toBe('images of 6 rows of 3 promotions dropped')
+  expect(await run()).toBeUndefined()
 })
 
 it('is for the back end only', async () => {

@@ -59,16 +59,37 @@ describe('when', () => {
     const one = line()
     const first = await trial.promoted([one])
     const second = await trial.promoted([{ ...one, amount: 2 }])
-    const [seen] = await trial.service<{ totals: unknown }>(
-      'select totals from iu_core.fn_ingest_undo_plan($1)',
+    const [seen] = await trial.service<{ totals: unknown; stays: { reason: string }[] }>(
+      'select totals, stays from iu_core.fn_ingest_undo_plan($1)',
       [first.upload_id],
     )
     expect(seen!.totals).toEqual({ figure: { kept: 1 }, group: { refused: 1 } })
+    expect(seen!.stays.map(({ reason }) => reason)).toContain(
+      `upload ${second.upload_id} (rows.csv) changed it since: undo that first`,
+    )
     await trial.undo(second.upload_id)
     expect((await trial.undo(first.upload_id)).undo_totals).toEqual({
       figure: { reversed: 1 },
       group: { reversed: 1 },
     })
+  })
+
+  it('a later upload wrote a row that is known by its key only, that one is named, but not for what others did to it', async () => {
+    const price = { sku: 'later', tier: null, day: '2026-11-01', price: 1 }
+    const first = await trial.promoted([price], { dataset: PRICES })
+    const second = await trial.promoted([{ ...price, price: 2 }], { dataset: PRICES })
+    const reasons = async () =>
+      (
+        await trial.service<{ reason: string }>(
+          `select s ->> 'reason' as reason from iu_core.fn_ingest_undo_plan($1) p, jsonb_array_elements(p.stays) s`,
+          [first.upload_id],
+        )
+      ).map(({ reason }) => reason)
+    expect(await reasons()).toEqual([
+      `upload ${second.upload_id} (rows.csv) changed it since: undo that first`,
+    ])
+    await db.owner(`update trial_prices set note = 'mine' where sku = 'later'`)
+    expect(await reasons()).toEqual(['somebody changed it since'])
   })
 })
 
@@ -294,7 +315,8 @@ it('works on names that need quotes', async () => {
       },
     ],
   }
-  await trial.register(mixed, { approval_required: false })
+  // In SQL: a declaration of ours has plain names only.
+  await db.owner('select iu_core.fn_ingest_dataset_register($1, false)', [JSON.stringify(mixed)])
   const first = await trial.promoted([{ sku: 'A', price: 1, note: "it's" }], { dataset: mixed })
   const second = await trial.promoted([{ sku: 'A', price: 2, note: "it's" }], { dataset: mixed })
   expect(second.totals).toEqual({ price: { update: 1 } })

@@ -230,7 +230,10 @@ const CALLS: Record<string, () => [string, unknown[]][]> = {
   fn_ingest_discard: () =>
     [B.staged, B.planned!.upload_id].map((id) => ['select iu_core.fn_ingest_discard($1)', [id]]),
   fn_ingest_lineage: () => [
-    [`select iu_core.fn_ingest_lineage($1, 'public.trial_groups', null, '{}')`, [trial.workspace]],
+    [
+      `select iu_core.fn_ingest_lineage($1, 'public.trial_groups', null, jsonb_build_object('client_id', $2::uuid, 'code', 'q'))`,
+      [trial.workspace, trial.client],
+    ],
   ],
   fn_ingest_mapping_set: () => [
     [`select iu_core.fn_ingest_mapping_set($1, 'trial', 'file', '{}')`, [trial.workspace]],
@@ -239,6 +242,8 @@ const CALLS: Record<string, () => [string, unknown[]][]> = {
   fn_ingest_repair: () => [
     [`select iu_core.fn_ingest_repair($1, '[]', $2)`, [B.staged, trial.operator.userId]],
   ],
+  fn_ingest_plan_failed: () => [[`select iu_core.fn_ingest_plan_failed($1, '{}')`, [B.staged]]],
+  fn_ingest_repair_lines: () => [['select iu_core.fn_ingest_repair_lines($1, $2)', [B.staged, [2]]]],
   fn_ingest_staged: () => [
     [
       'select iu_core.fn_ingest_staged($1, $2, $3, $4)',
@@ -359,4 +364,18 @@ it('lets an agent see and touch its own uploads only', async () => {
   expect(await seen('public.staging_id_resolution')).toEqual([own])
   for (const sql of ['select iu_core.fn_ingest_plan($1)', 'select iu_core.fn_ingest_discard($1)'])
     expect(await sqlstateOf(db.as(agent, (client) => client.query(sql, [B.staged])))).toBe('SD601')
+})
+
+it('plans nothing once a key no longer says whose row it is', async () => {
+  const upload = await trial.stage([{ day: '2026-11-01', amount: 7 }])
+  const orphan = await trial.stage([{ day: '2026-11-01', amount: 666 }], {
+    workspace: ours,
+    client: ourClient,
+  })
+  await db.owner('alter table trial_figures alter column group_id drop not null')
+  // A figure of B without a group: a file of A without groups would match it.
+  await db.owner(`insert into trial_figures (client_id, day, amount) values ($1, '2026-11-01', 7)`, [
+    trial.client,
+  ])
+  for (const id of [upload, orphan]) expect(await sqlstateOf(trial.planned(id))).toBe('SD605')
 })

@@ -116,52 +116,6 @@ export function writeMetaExport(path: string, options: ExportOptions): WrittenEx
   })
 }
 
-export function writeGoogleExport(path: string, options: ExportOptions): WrittenExport {
-  const { currency = 'AUD' } = options
-  const total = (of: string) =>
-    `Total: ${of}, --, --, --, --, --, --,${currency},"123,456,789","1,234,567",1.00%,"987,654.32","4,321.00", --`
-  return writeAds(path, options, 'cents', {
-    kind: 'csv',
-    above: [
-      'Ad report',
-      '"January 1, 2026 - December 31, 2026"',
-      'Ad status,Day,Campaign,Campaign ID,Ad group,Ad group ID,Ad ID,Currency code,Impr.,Clicks,CTR,Cost,Conversions,Cost / conv.',
-    ],
-    below: [total('Ads'), total('Account')],
-    totals: 2,
-    headers: { id: 'Ad ID', day: 'Day', amount: 'Cost', count: 'Impr.' },
-    spell: (l) =>
-      `Enabled,${l.day},${l.campaign},${l.campaignId},${l.adSet},${l.adSetId},${l.id},${currency},${thousands(l.count)},${l.clicks},${l.clicks & 7}.25%,${quoted(l.amount)},${l.conversions}.00,${l.conversions > 0 ? '31.40' : ' --'}`,
-  })
-}
-
-export function writeTikTokExport(path: string, options: ExportOptions): WrittenExport {
-  const { currency = 'USD' } = options
-  return writeAds(path, options, 'cents', {
-    kind: 'csv',
-    above: [
-      'Campaign name,Campaign ID,Ad Group Name,Ad Group ID,Date,Ad Name,Ad ID,Cost,CPC (Destination),CPM,Impression,Clicks (Destination),CTR (Destination),Conversions,CPA,Currency',
-    ],
-    below: [
-      `Total of ${options.lines} results,-,-,-,-,-,-,987654.32,0.80,8.00,123456789,1234567,1.00%,4321,228.57,${currency}`,
-    ],
-    totals: 1,
-    headers: { id: 'Ad ID', day: 'Date', amount: 'Cost', count: 'Impression' },
-    spell: (l) =>
-      `${l.campaign},${l.campaignId},${l.adSet},${l.adSetId},${l.day},${l.ad},${l.id},${quoted(l.amount)},${l.clicks > 0 ? '0.84' : '-'},8.00,${l.count},${l.clicks},${l.clicks & 7}.25%,${l.conversions},${l.conversions > 0 ? '31.40' : '-'},${currency}`,
-  })
-}
-
-export function writeMetaApiLines(path: string, options: ExportOptions): WrittenExport {
-  const { currency = 'AUD' } = options
-  return writeAds(path, options, 'cents', {
-    ...JSON_LINES,
-    headers: { id: 'ad_id', day: 'date_start', amount: 'spend', count: 'impressions' },
-    spell: (l) =>
-      `{"account_currency":"${currency}","campaign_id":"${l.campaignId}","campaign_name":${l.campaign},"adset_id":"${l.adSetId}","adset_name":${l.adSet},"ad_id":"${l.id}","ad_name":${l.ad},"impressions":"${l.count}","reach":"${l.reach}","inline_link_clicks":"${l.clicks}","spend":"${l.amount}","actions":[{"action_type":"purchase","value":"${l.conversions}"}],"date_start":"${l.day}","date_stop":"${l.period}"}`,
-  })
-}
-
 export function writeGoogleApiLines(path: string, options: ExportOptions): WrittenExport {
   const { currency = 'AUD' } = options
   return writeAds(path, options, 'micros', {
@@ -174,21 +128,6 @@ export function writeGoogleApiLines(path: string, options: ExportOptions): Writt
     },
     spell: (l) =>
       `{"customer":{"currencyCode":"${currency}"},"campaign":{"id":"${l.campaignId}","name":${l.campaign},"status":"ENABLED"},"adGroup":{"id":"${l.adSetId}","name":${l.adSet}},"adGroupAd":{"ad":{"id":"${l.id}","name":${l.ad}}},"metrics":{"clicks":"${l.clicks}","costMicros":"${l.amount}","impressions":"${l.count}","conversions":${l.conversions}.5},"segments":{"date":"${l.day}"}}`,
-  })
-}
-
-export function writeTikTokApiLines(path: string, options: ExportOptions): WrittenExport {
-  const { currency = 'USD' } = options
-  return writeAds(path, options, 'cents', {
-    ...JSON_LINES,
-    headers: {
-      id: 'dimensions.ad_id',
-      day: 'dimensions.stat_time_day',
-      amount: 'metrics.spend',
-      count: 'metrics.impressions',
-    },
-    spell: (l) =>
-      `{"dimensions":{"ad_id":"${l.id}","stat_time_day":"${l.day}"},"metrics":{"campaign_id":"${l.campaignId}","campaign_name":${l.campaign},"adgroup_id":"${l.adSetId}","adgroup_name":${l.adSet},"ad_name":${l.ad},"spend":"${l.amount}","impressions":"${l.count}","clicks":"${l.clicks}","conversion":"${l.conversions}","currency":"${currency}"}}`,
   })
 }
 
@@ -338,10 +277,6 @@ function misshapen(text: string, kind: WrongKind): string {
 
 function quoted(text: string): string {
   return text.includes(',') || text.includes('"') ? `"${text.replaceAll('"', '""')}"` : text
-}
-
-function thousands(digits: string): string {
-  return digits.length > 3 && !digits.includes('.') ? `"${digits.slice(0, -3)},${digits.slice(-3)}"` : digits
 }
 
 function inCents(cents: number): string {

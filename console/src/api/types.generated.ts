@@ -424,7 +424,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Correct lines; they are checked again by the same rules
+         * Correct lines, which are checked again by the same rules, or leave them out
          * @description Any plan is gone with it, and a review that was open. Whoever corrects does not approve.
          */
         patch: operations["repairUploadRows"];
@@ -3221,6 +3221,8 @@ export interface operations {
                             reading: {
                                 /** @enum {unknown} */
                                 format: "csv" | "jsonl" | "json" | "parquet" | "xlsx" | "rows";
+                                /** @description of the dataset that it was read by */
+                                definition_digest: string;
                                 encoding: string;
                                 delimiter: string | null;
                                 header_line: number;
@@ -3512,6 +3514,8 @@ export interface operations {
                             reading: {
                                 /** @enum {unknown} */
                                 format: "csv" | "jsonl" | "json" | "parquet" | "xlsx" | "rows";
+                                /** @description of the dataset that it was read by */
+                                definition_digest: string;
                                 encoding: string;
                                 delimiter: string | null;
                                 header_line: number;
@@ -3673,6 +3677,8 @@ export interface operations {
                             reading: {
                                 /** @enum {unknown} */
                                 format: "csv" | "jsonl" | "json" | "parquet" | "xlsx" | "rows";
+                                /** @description of the dataset that it was read by */
+                                definition_digest: string;
                                 encoding: string;
                                 delimiter: string | null;
                                 header_line: number;
@@ -3910,6 +3916,8 @@ export interface operations {
                         reading: {
                             /** @enum {unknown} */
                             format: "csv" | "jsonl" | "json" | "parquet" | "xlsx" | "rows";
+                            /** @description of the dataset that it was read by */
+                            definition_digest: string;
                             encoding: string;
                             delimiter: string | null;
                             header_line: number;
@@ -4446,10 +4454,12 @@ export interface operations {
                 "application/json": {
                     rows: {
                         line: number;
-                        /** @description header → corrected text; the other cells stay */
-                        values: {
+                        /** @description header → corrected text; the other cells stay. Without any the line is checked again as it stands */
+                        values?: {
                             [key: string]: string | null;
                         };
+                        /** @description nothing is made of the line; corrected or checked again it is taken in again */
+                        leave_out?: boolean;
                     }[];
                     /** @description plan again in the mode of the plan that was there; default true */
                     replan?: boolean;
@@ -4486,6 +4496,8 @@ export interface operations {
                         reading: {
                             /** @enum {unknown} */
                             format: "csv" | "jsonl" | "json" | "parquet" | "xlsx" | "rows";
+                            /** @description of the dataset that it was read by */
+                            definition_digest: string;
                             encoding: string;
                             delimiter: string | null;
                             header_line: number;
@@ -4835,6 +4847,8 @@ export interface operations {
                         reading: {
                             /** @enum {unknown} */
                             format: "csv" | "jsonl" | "json" | "parquet" | "xlsx" | "rows";
+                            /** @description of the dataset that it was read by */
+                            definition_digest: string;
                             encoding: string;
                             delimiter: string | null;
                             header_line: number;
@@ -5202,6 +5216,8 @@ export interface operations {
                         reading: {
                             /** @enum {unknown} */
                             format: "csv" | "jsonl" | "json" | "parquet" | "xlsx" | "rows";
+                            /** @description of the dataset that it was read by */
+                            definition_digest: string;
                             encoding: string;
                             delimiter: string | null;
                             header_line: number;
@@ -5486,6 +5502,8 @@ export interface operations {
                         reading: {
                             /** @enum {unknown} */
                             format: "csv" | "jsonl" | "json" | "parquet" | "xlsx" | "rows";
+                            /** @description of the dataset that it was read by */
+                            definition_digest: string;
                             encoding: string;
                             delimiter: string | null;
                             header_line: number;
@@ -5769,6 +5787,8 @@ export interface operations {
                         reading: {
                             /** @enum {unknown} */
                             format: "csv" | "jsonl" | "json" | "parquet" | "xlsx" | "rows";
+                            /** @description of the dataset that it was read by */
+                            definition_digest: string;
                             encoding: string;
                             delimiter: string | null;
                             header_line: number;
@@ -6051,6 +6071,8 @@ export interface operations {
                         reading: {
                             /** @enum {unknown} */
                             format: "csv" | "jsonl" | "json" | "parquet" | "xlsx" | "rows";
+                            /** @description of the dataset that it was read by */
+                            definition_digest: string;
                             encoding: string;
                             delimiter: string | null;
                             header_line: number;
@@ -6436,6 +6458,8 @@ export interface operations {
                         reading: {
                             /** @enum {unknown} */
                             format: "csv" | "jsonl" | "json" | "parquet" | "xlsx" | "rows";
+                            /** @description of the dataset that it was read by */
+                            definition_digest: string;
                             encoding: string;
                             delimiter: string | null;
                             header_line: number;
@@ -6708,6 +6732,8 @@ export interface operations {
                         reading: {
                             /** @enum {unknown} */
                             format: "csv" | "jsonl" | "json" | "parquet" | "xlsx" | "rows";
+                            /** @description of the dataset that it was read by */
+                            definition_digest: string;
                             encoding: string;
                             delimiter: string | null;
                             header_line: number;
@@ -6949,8 +6975,8 @@ export interface operations {
                 /** @description of the row */
                 id?: string;
                 /**
-                 * @description the natural key of the row, as a JSON object; instead of id
-                 * @example {"external_id":"120210000000000001"}
+                 * @description the whole natural key of the row, as a JSON object; instead of id
+                 * @example {"order_id":"0198c5e0-7c1e-7000-8000-000000000001","position":3}
                  */
                 key?: string;
             };

@@ -59,7 +59,7 @@ begin
         message = format('The table %s refuses line %s: %s', p_type.target_name, v_middle, v_reason),
         detail = json_build_object('target', p_type.target_name, 'line', v_middle, 'reason', v_reason)::text;
     else
-      perform iu_core.fn_ingest_fail_row(p_upload_id, p_type, v_middle, v_reason);
+      perform iu_core.fn_ingest_fail_rows(p_upload_id, p_type, array[v_middle], v_reason);
     end if;
   end loop;
 end $$;

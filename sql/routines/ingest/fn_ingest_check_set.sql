@@ -65,7 +65,7 @@ begin
                then format('The same key stands in %%s lines: %%s.', cardinality(a.lines), array_to_string(a.lines[1:5], ', '))
                else format('Line %%s has the same key and comes later, so it is taken instead.', a.lines[cardinality(a.lines)]) end,
              'suggestion', case when %2$L = 'refuse'
-               then 'Keep one of them, or correct what tells them apart.' else 'Nothing to do.' end)) as p (problem)
+               then 'Leave out all but one of them, or correct what tells them apart.' else 'Nothing to do.' end)) as p (problem)
      where s.upload_id = $1 and s.row_type = $2 and s.row_number = a.line
   $sql$, v_key, v_policy) using p_upload.upload_id, v_layout ->> 'leaf';
   get diagnostics v_count = row_count;

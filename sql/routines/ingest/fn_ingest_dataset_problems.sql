@@ -10,6 +10,7 @@ declare
   v_table regclass;
   v_name text;
   v_key text[];
+  v_parent text;
 begin
   -- A schema that is closed to us cannot even be asked for its tables, so this comes first.
   return query
@@ -118,12 +119,15 @@ begin
         format('create unique index on %s (%s) nulls not distinct;', v_table, (select string_agg(quote_ident(k), ', ') from unnest(v_key) k));
     end if;
     -- The wall between workspaces: a key that does not lead to one would let one tenant write another's rows.
-    if not exists (select from unnest(v_key) k
-                    where v_spec -> 'columns' ->> k in ('$client', '$workspace')
-                       or exists (select from jsonb_array_elements(p_definition -> 'rows') p
-                                   where v_spec -> 'columns' ->> k = '$' || (p ->> 'name') and p ->> 'name' <> v_spec ->> 'name')) then
-      return query select format('The key of %s contains neither $client nor $workspace nor a parent: rows of all workspaces would meet',
-                                 v_spec ->> 'target'), 'Add the column that says whose row it is to the key.'::text;
+    if not iu_core.fn_ingest_key_walled(p_definition, v_spec) then
+      v_parent := iu_core.fn_ingest_key_parent(p_definition, v_spec);
+      return query select case when v_parent is null
+          then format('The key of %s contains neither $client nor $workspace nor a parent with an identity: rows of all workspaces would meet',
+                      v_spec ->> 'target')
+          else format('%s.%s can be NULL, and nothing else in the key says whose row it is: rows of all workspaces would meet',
+                      v_spec ->> 'target', v_parent) end,
+        case when v_parent is null then 'Add the column that says whose row it is to the key.'
+             else format('alter table %s alter column %I set not null;', v_table, v_parent) end;
     end if;
   end loop;
 end $$;

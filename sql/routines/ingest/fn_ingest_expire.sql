@@ -24,6 +24,9 @@ begin
     delete from iu_core.ingest_plan where upload_id = u.upload_id;
     update iu_core.ingest_upload set status = 'expired', ended_at = clock_timestamp() where upload_id = u.upload_id;
     perform iu_core.fn_ingest_tell_uploads_table(u.upload_id, 'failed', null);
+    perform iu_core.fn_event_emit('staging', 'ingestion_expired',
+      p_event_subject_ref => u.upload_id::text, p_workspace_id => u.workspace_id,
+      p_safe_payload => jsonb_build_object('upload_id', u.upload_id, 'dataset', u.dataset, 'platform', u.platform));
     v_count := v_count + 1;
   end loop;
   return v_count;

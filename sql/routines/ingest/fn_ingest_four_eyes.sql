@@ -4,12 +4,17 @@ returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  -- Who acts for another counts as much as the one who is named.
+  v_own constant text := case when p_approver.actor = any (p_upload.changed_by) then p_approver.actor
+                              when p_approver.via = any (p_upload.changed_by) then p_approver.via end;
 begin
   if (select four_eyes from iu_core.iu_staging_record where staging_record_id = p_review_record_id)
-     and (p_approver.actor = any (p_upload.changed_by) or p_approver.via = any (p_upload.changed_by)) then
+     and v_own is not null then
     raise exception using
       errcode = 'SD508',
-      message = format('Upload %s holds what %s put into it; somebody else must decide', p_upload.upload_id, p_approver.actor),
+      message = format('Upload %s holds what %s put into it; somebody else must decide', p_upload.upload_id, v_own)
+                || case when v_own <> p_approver.actor then format(', and not through %s', v_own) else '' end,
       detail = json_build_object('record', p_review_record_id)::text;
   end if;
 end $$;

@@ -1,4 +1,5 @@
--- Where a production row comes from: every promotion that wrote it, the newest first. By its id, or by its key.
+-- Where a production row comes from: the promotions that wrote it, the newest first, 500 at most. By its id, or by its whole
+-- key; the workspace's own column may be left out of it. Not for agents, who know of their own uploads only.
 create or replace function iu_core.fn_ingest_lineage(
   p_workspace_id uuid, p_target text, p_id uuid default null, p_key jsonb default null
 )
@@ -11,22 +12,26 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_ids uuid[] := array_remove(array[p_id], null);
-  v_id_column text;
+  v_id uuid := p_id;
+  v_key jsonb;
+  v_role text;
 begin
-  perform iu_core.require_member(p_workspace_id, 'read');
+  v_role := iu_core.require_member(p_workspace_id, 'read');
+  if v_role = 'agent' then
+    raise exception using
+      errcode = 'SD202',
+      message = 'An agent knows of its own uploads only, not where rows come from',
+      detail = json_build_object('actor', iu_core.fn_actor(), 'role', 'agent', 'right', 'read')::text;
+  end if;
   if num_nonnulls(p_id, p_key) <> 1 or jsonb_typeof(p_key) <> 'object' then
     raise exception using errcode = 'SD001', message = 'Name the row by its id, or by its key as a JSON object';
   end if;
+  if to_regclass(p_target) is null then
+    raise exception using errcode = 'SD001', message = format('There is no table %s', coalesce(p_target, 'NULL')),
+      hint = 'Name it with its schema, as the dataset does: public.daily_metrics.';
+  end if;
   if p_id is null then
-    -- Where rows have ids of ours the ledger knows them by those.
-    select spec ->> 'id' into v_id_column
-      from iu_core.ingest_dataset d, jsonb_array_elements(d.definition -> 'rows') spec
-     where to_regclass(spec ->> 'target') = to_regclass(p_target) limit 1;
-    if v_id_column is not null then
-      execute format('select array_agg(t.%I) from %s t where to_jsonb(t) @> $1', v_id_column, to_regclass(p_target))
-        into v_ids using p_key;
-    end if;
+    select k.id, k.key into v_id, v_key from iu_core.fn_ingest_row_by_key(p_workspace_id, p_target, p_key) k;
   end if;
   return query
     select u.upload_id, u.file_name, u.file_hash, l.row_number, l.target, l.target_id, l.target_key, l.action,
@@ -35,10 +40,9 @@ begin
       join iu_core.ingest_upload u using (upload_id)
       join iu_core.ingest_promotion p using (upload_id)
      where u.workspace_id = p_workspace_id and to_regclass(l.target) = to_regclass(p_target)
-       and (l.target_id = any (v_ids)
-            or (p_id is null and l.target_id is null and l.target = p_target
-                and md5(l.target_key::text) = md5(p_key::text)))
-     order by p.promoted_at desc;
+       and (l.target_id = v_id
+            or (l.target_id is null and l.target = p_target and md5(l.target_key::text) = md5(v_key::text)))
+     order by p.promoted_at desc limit 500;
 end $$;
 
 grant execute on function iu_core.fn_ingest_lineage(uuid, text, uuid, jsonb)

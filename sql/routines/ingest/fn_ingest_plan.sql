@@ -38,7 +38,7 @@ begin
     raise exception using errcode = 'SD001', message = 'The threshold is a share of valid lines from 0 to 1';
   end if;
   u := iu_core.fn_ingest_lock(p_upload_id, array['staged', 'planned'], 'planned');
-  select * into v_dataset from iu_core.ingest_dataset where dataset = u.dataset;
+  v_dataset := iu_core.fn_ingest_as_read(u);
   perform iu_core.fn_ingest_plan_forget(u);
 
   -- A value that its column cannot hold fails the statement of all lines; then it is worked out which lines they are.
@@ -57,6 +57,12 @@ begin
           raise exception using errcode = 'SD605',
             message = format('The table %s is gone', v_type.target_name),
             detail = json_build_object('dataset', u.dataset, 'reason', format('the table %s is gone', v_type.target_name))::text;
+        end if;
+        if not iu_core.fn_ingest_key_walled(v_dataset.definition, v_type.spec) then
+          raise exception using errcode = 'SD605',
+            message = format('The key of %s no longer says whose row it is', v_type.target_name),
+            detail = json_build_object('dataset', u.dataset, 'reason',
+              format('the key of %s no longer says whose row it is: a parent''s column can be NULL now', v_type.target_name))::text;
         end if;
         if v_type.is_entity then
           perform iu_core.fn_ingest_plan_entities(u, v_type, v_nullable);
@@ -83,13 +89,13 @@ begin
    where s.row_type = u.reading -> 'layout' ->> 'leaf' and s.validation_status in ('invalid', 'skipped');
 
   insert into iu_core.ingest_plan (
-    upload_id, digest, gate_mode, threshold, totals, refusal, approval_required, planned_by, took_ms)
+    upload_id, digest, gate_mode, threshold, totals, refusal, definition_digest, approval_required, planned_by, took_ms)
   select u.upload_id, iu_core.fn_ingest_plan_digest(u.upload_id, p_gate_mode, p_threshold), p_gate_mode, p_threshold, t.totals,
-         iu_core.fn_ingest_plan_refusal(u, p_gate_mode, p_threshold, t.totals), v_dataset.approval_required, v_actor.actor,
+         iu_core.fn_ingest_plan_refusal(u, p_gate_mode, p_threshold, t.totals), v_dataset.definition_digest, v_dataset.approval_required, v_actor.actor,
          extract(epoch from clock_timestamp() - v_started) * 1000
     from iu_core.fn_ingest_plan_totals(u.upload_id) as t (totals)
   returning * into v_plan;
-  update iu_core.ingest_upload set status = 'planned' where upload_id = u.upload_id;
+  update iu_core.ingest_upload set status = 'planned', error = null where upload_id = u.upload_id;
   perform iu_core.fn_event_emit('staging', 'ingestion_planned',
     p_event_subject_ref => p_upload_id::text, p_workspace_id => u.workspace_id, p_actor => p_planned_by,
     p_safe_payload => jsonb_build_object('upload_id', p_upload_id, 'dataset', u.dataset, 'plan_digest', v_plan.digest,

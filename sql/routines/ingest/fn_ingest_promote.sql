@@ -29,12 +29,13 @@ begin
   if v_plan.refusal is not null then
     perform iu_core.fn_ingest_refuse_plan(p_upload_id, v_plan.refusal);
   end if;
-  select * into v_dataset from iu_core.ingest_dataset where dataset = u.dataset;
-  -- Its columns may have other sources now than those that were planned.
-  if v_dataset.registered_at > v_plan.planned_at then
+  -- Its columns may have other sources now than those that were planned, and until we are done nobody gives them others.
+  select * into v_dataset from iu_core.ingest_dataset where dataset = u.dataset for share;
+  if v_dataset.definition_digest <> v_plan.definition_digest then
     raise exception using
       errcode = 'SD606',
       message = format('The dataset %s was registered anew since the plan was made', u.dataset),
+      hint = 'Discard the upload and upload the file again: it is then read by the dataset as it is now.',
       detail = json_build_object('upload', p_upload_id, 'reason', 'its dataset was registered anew since')::text;
   end if;
   v_run := iu_core.fn_command_run_start('ingest.promote', v_plan.digest, u.workspace_id, p_promoted_by);
@@ -96,12 +97,7 @@ begin
    where upload_id = u.upload_id returning * into v_promotion;
   update iu_core.ingest_upload set status = 'promoted' where upload_id = u.upload_id;
   perform iu_core.fn_ingest_tell_uploads_table(u.upload_id, 'completed', v_written);
-  if u.cursor_name is not null then
-    insert into iu_core.ingest_cursor as c (workspace_id, client_id, dataset, platform, cursor_name, cursor_value, upload_id)
-    values (u.workspace_id, u.client_id, u.dataset, u.platform, u.cursor_name, u.cursor_value, u.upload_id)
-    on conflict (workspace_id, client_id, dataset, platform, cursor_name) do update
-       set cursor_value = excluded.cursor_value, upload_id = excluded.upload_id, committed_at = clock_timestamp();
-  end if;
+  perform iu_core.fn_ingest_cursor_move(u);
   perform iu_core.fn_event_emit('staging', 'ingestion_complete',
     p_event_subject_ref => u.upload_id::text, p_canonical_address => 'client:' || u.client_id, p_workspace_id => u.workspace_id, p_actor => p_promoted_by,
     p_safe_payload => jsonb_build_object('upload_id', u.upload_id, 'dataset', u.dataset, 'platform', u.platform,

@@ -1,5 +1,6 @@
 -- Takes lines that people corrected and that were checked again by the same rules as the file: an array of
 -- {"row_number", "raw_payload", "normalized_payload", "validation_status", "validation_errors", "validation_warnings"}.
+-- Without payloads a line stays as it is and only its verdict changes: so it is left out.
 -- For the back end, which checks them; it names who corrected. The plan is gone with it.
 create or replace function iu_core.fn_ingest_repair(p_upload_id uuid, p_rows jsonb, p_repaired_by text) returns integer
 language plpgsql security definer
@@ -7,6 +8,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   u iu_core.ingest_upload;
+  v_dataset iu_core.ingest_dataset;
   v_actor record;
   v_count integer;
 begin
@@ -14,9 +16,11 @@ begin
   perform iu_core.fn_gate_require('iu_core.staging_writes_enabled');
   v_actor := iu_core.fn_actor_for(p_repaired_by);
   u := iu_core.fn_ingest_lock(p_upload_id, array['staged', 'planned'], 'repaired');
+  v_dataset := iu_core.fn_ingest_as_read(u);
   perform iu_core.fn_ingest_plan_forget(u);
   update public.staging_rows s
-     set raw_payload = r.raw_payload, normalized_payload = r.normalized_payload, validation_status = r.validation_status,
+     set raw_payload = coalesce(r.raw_payload, s.raw_payload),
+         normalized_payload = coalesce(r.normalized_payload, s.normalized_payload), validation_status = r.validation_status,
          validation_errors = r.validation_errors, validation_warnings = r.validation_warnings, updated_at = clock_timestamp()
     from jsonb_to_recordset(p_rows) as r (
       row_number integer, raw_payload jsonb, normalized_payload jsonb, validation_status public.staging_validation_status,
@@ -26,9 +30,9 @@ begin
   if v_count <> jsonb_array_length(p_rows) then
     raise exception using errcode = 'SD001', message = 'One of these lines is not in the upload';
   end if;
-  perform iu_core.fn_ingest_check_set(u, (select definition from iu_core.ingest_dataset where dataset = u.dataset));
+  perform iu_core.fn_ingest_check_set(u, v_dataset.definition);
   update iu_core.ingest_upload
-     set status = 'staged', staged_at = clock_timestamp(),
+     set status = 'staged', error = null, staged_at = clock_timestamp(),
          changed_by = array(select distinct unnest(changed_by || array_remove(array[v_actor.actor, v_actor.via], null)))
    where upload_id = p_upload_id;
   perform iu_core.fn_ingest_recount(p_upload_id, u.reading -> 'layout' ->> 'leaf', u.line_count);

@@ -8,11 +8,11 @@ set work_mem = '64MB'
 as $$
 declare
   u iu_core.ingest_upload;
-  v_definition jsonb;
+  v_dataset iu_core.ingest_dataset;
   v_unknown text;
 begin
   u := iu_core.fn_ingest_held(p_upload_id, p_token);
-  select definition into v_definition from iu_core.ingest_dataset where dataset = u.dataset;
+  select * into v_dataset from iu_core.ingest_dataset where dataset = u.dataset for share;
   if p_reading -> 'layout' ->> 'leaf' is null or jsonb_typeof(p_reading -> 'layout' -> 'fields') is distinct from 'array'
      or jsonb_typeof(p_reading -> 'layout' -> 'row_types') is distinct from 'array' or p_reading ->> 'lines' is null then
     raise exception using errcode = 'SD001',
@@ -20,12 +20,13 @@ begin
   end if;
   -- Whoever stages rows by plain SQL read no file; what people are shown of one has to be something all the same.
   p_reading := jsonb_build_object(
-    'format', 'rows', 'encoding', '', 'delimiter', null, 'headers', '[]'::jsonb, 'preamble', '[]'::jsonb, 'header_line', 0,
+    'format', 'rows', 'definition_digest', v_dataset.definition_digest, 'encoding', '', 'delimiter', null, 'headers', '[]'::jsonb, 'preamble', '[]'::jsonb, 'header_line', 0,
     'styles', '{"decimal": "dot", "dates": "unknown"}'::jsonb, 'period', null, 'values', '{}'::jsonb,
     'map', jsonb_build_object('headers', '[]'::jsonb, 'fields', '{}'::jsonb, 'unknown', '[]'::jsonb, 'missing', '[]'::jsonb,
                               'rowTypes', p_reading -> 'layout' -> 'row_types', 'leaf', p_reading -> 'layout' -> 'leaf', 'notes', '[]'::jsonb))
     || p_reading;
   u.reading := p_reading;
+  perform iu_core.fn_ingest_as_read(u);
   -- From one row type to the next by the index, not over all rows.
   with recursive types (row_type) as (
     (select row_type from public.staging_rows where upload_id = p_upload_id order by row_type limit 1)
@@ -41,7 +42,7 @@ begin
       detail = json_build_object('dataset', u.dataset, 'platform', v_unknown)::text;
   end if;
   if p_check then
-    perform iu_core.fn_ingest_check_set(u, v_definition);
+    perform iu_core.fn_ingest_check_set(u, v_dataset.definition);
   end if;
   update iu_core.ingest_upload
      set reading = p_reading, notes = coalesce(p_notes, '[]')

@@ -37,14 +37,18 @@ begin
           ('changes', 'I looked at what will change', true),
           ('left_out', 'The lines that are left out may stay out',
            u.invalid_count > 0 or exists (select from iu_core.ingest_plan_row
-                                           where upload_id = u.upload_id and action = 'refused'))) as i (id, text, applies)
+                                           where upload_id = u.upload_id and action = 'refused')
+           or exists (select from public.staging_rows s
+                       where s.upload_id = u.upload_id and s.validation_status = 'skipped'
+                         and (s.validation_status <> 'valid' or s.validation_warnings <> '[]')
+                         and s.validation_warnings @> '[{"rule": "line.left_out"}]'))) as i (id, text, applies)
          where applies))],
     p_workspace_id => u.workspace_id, p_owner_actor => coalesce(p_submitted_by, case when iu_core.fn_caller_is_service() then u.uploaded_by end),
     p_source_ref => 'upload ' || u.upload_id,
     p_metadata => jsonb_build_object('upload_id', u.upload_id, 'plan_digest', v_plan.digest));
   update iu_core.ingest_plan set review_record_id = v_record.staging_record_id where upload_id = p_upload_id;
   perform iu_core.fn_event_emit('staging', 'ingestion_submitted',
-    p_event_subject_ref => p_upload_id::text, p_workspace_id => u.workspace_id,
+    p_event_subject_ref => p_upload_id::text, p_workspace_id => u.workspace_id, p_actor => p_submitted_by,
     p_safe_payload => jsonb_build_object('upload_id', p_upload_id, 'staging_record_id', v_record.staging_record_id,
                                          'plan_digest', v_plan.digest));
   return v_record.staging_record_id;

@@ -22,7 +22,9 @@ begin
     (select string_agg(definition, ', ') from (
        select format('%I uuid primary key default gen_random_uuid()', v_spec ->> 'id') as definition where v_spec ->> 'id' is not null
        union all
-       select format('%I %s', c, iu_core.fn_ingest_source_type(p_definition, v_spec, c))
+       -- What says whose row it is cannot be missing; other parts of the key may.
+       select format('%I %s%s', c, iu_core.fn_ingest_source_type(p_definition, v_spec, c),
+                     case when c = iu_core.fn_ingest_key_parent(p_definition, v_spec) then ' not null' else '' end)
          from jsonb_object_keys(v_spec -> 'columns') c where c is distinct from v_spec ->> 'id') d),
     (select string_agg(quote_ident(k), ', ') from jsonb_array_elements_text(v_spec -> 'key') k));
 end $$;

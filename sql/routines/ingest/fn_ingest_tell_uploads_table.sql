@@ -1,8 +1,9 @@
--- A dataset may name a table of the user's that is told of uploads (public.data_uploads). Internal.
+-- A dataset may name a table of the user's that is told of uploads (public.data_uploads). Its triggers find what they call by
+-- a plain name where they always do. Internal.
 create or replace function iu_core.fn_ingest_tell_uploads_table(p_upload_id uuid, p_status text, p_row_count bigint)
 returns void
 language plpgsql
-set search_path = pg_catalog, pg_temp
+set search_path = pg_catalog, public, pg_temp
 as $$
 declare
   u iu_core.ingest_upload;

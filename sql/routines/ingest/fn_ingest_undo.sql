@@ -47,6 +47,7 @@ begin
      set undone_by = v_actor.actor, undone_at = clock_timestamp(), undo_run_id = v_run, undo_totals = v_summary.totals
    where upload_id = p_upload_id returning * into v_promotion;
   update iu_core.ingest_upload set status = 'undone', ended_at = clock_timestamp() where upload_id = p_upload_id;
+  perform iu_core.fn_ingest_cursor_back(p_upload_id);
   perform iu_core.fn_ingest_tell_uploads_table(p_upload_id, 'undone', null);
   perform iu_core.fn_event_emit('staging', 'ingestion_undone',
     p_event_subject_ref => p_upload_id::text, p_canonical_address => 'client:' || u.client_id, p_workspace_id => u.workspace_id, p_actor => p_undone_by,

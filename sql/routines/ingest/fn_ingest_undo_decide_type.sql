@@ -37,8 +37,22 @@ begin
     select %1$s, %2$L, n."#row", n."#action", %3$L::regclass,
            coalesce(n."#key", case when not h.same and t.ctid is not null then %6$s end), n."#before", t.tableoid, t.ctid,
            case when h.same then 'reversed' else 'kept' end,
-           case when t.ctid is null then 'somebody deleted it since' when not h.same then 'somebody changed it since' end
+           case when t.ctid is null then 'somebody deleted it since'
+                -- If it is as a later upload left it, that one is named: undone first, it gives back what we left.
+                when not h.same then coalesce((
+                  select format('upload %%s (%%s) changed it since: undo that first', o.upload_id, o.file_name)
+                    from iu_core.ingest_ledger l
+                    join iu_core.ingest_promotion p on p.upload_id = l.upload_id and p.undone_at is null
+                    join iu_core.ingest_upload o on o.upload_id = l.upload_id
+                    join iu_core.ingest_promotion m on m.upload_id = %8$L and m.promoted_at < p.promoted_at
+                    join iu_core.ingest_upload u on u.upload_id = m.upload_id and u.workspace_id = o.workspace_id
+                   where (l.target_id = n."#id"
+                          or (l.target_id is null and l.target = %9$L and md5(l.target_key::text) = md5(n."#key"::text)))
+                     and l.after_hash = h.hash
+                   order by p.promoted_at desc limit 1), 'somebody changed it since') end
       from pg_temp.ingest_now n left join %4$s t on %5$s,
-           lateral (select t.ctid is not null and sha256(convert_to((%7$s)::text, 'UTF8')) = n."#after" as same) as h
-  $sql$, p_type.type_order, p_type.row_type, p_type.target::text, p_type.target, v_match, v_key, v_image);
+           lateral (select case when t.ctid is not null then sha256(convert_to((%7$s)::text, 'UTF8')) end as hash) as s,
+           lateral (select s.hash, coalesce(s.hash = n."#after", false) as same) as h
+  $sql$, p_type.type_order, p_type.row_type, p_type.target::text, p_type.target, v_match, v_key, v_image,
+    p_upload_id, p_type.spec ->> 'target');
 end $$;

@@ -18,7 +18,7 @@ export function lineageCommand(): Command {
     .description('where a row of a table comes from: file, line, who approved it, who promoted it')
     .argument('<table>', 'such as public.daily_metrics')
     .option('--id <uuid>', 'of the row')
-    .option('--key <json>', 'or its key, such as \'{"order_id": "A-17"}\'')
+    .option('--key <json>', 'or its whole key, such as \'{"number": "A-17"}\'')
     .option('--workspace <id or name>', 'default: the only one there is')
     .addOption(asOption())
     .addOption(userOption())

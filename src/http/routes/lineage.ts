@@ -31,8 +31,8 @@ export const lineageRoutes: FastifyPluginAsyncTypebox = async (api) => {
             key: Type.Optional(
               Type.String({
                 maxLength: 10_000,
-                description: 'the natural key of the row, as a JSON object; instead of id',
-                examples: ['{"external_id":"120210000000000001"}'],
+                description: 'the whole natural key of the row, as a JSON object; instead of id',
+                examples: ['{"order_id":"0198c5e0-7c1e-7000-8000-000000000001","position":3}'],
               }),
             ),
           },

@@ -104,7 +104,3 @@ export interface Dataset {
 export function titleOf(dataset: Dataset, field: string): string {
   return dataset.fields[field]?.title ?? field.replaceAll('_', ' ')
 }
-
-export function isAdditive(field: Field): boolean {
-  return field.additive ?? (field.type === 'integer' || field.type === 'money')
-}

@@ -29,6 +29,12 @@ export async function registerDataset(
   dataset: Dataset,
   options: RegistrationOptions = {},
 ): Promise<void> {
+  const wrong = await declarationProblems(dataset)
+  if (wrong.length > 0) {
+    throw new StagedoorError('argument_invalid', {
+      reason: `The dataset cannot be used. ${wrong.join('; ')}`,
+    })
+  }
   const { check, ...declared } = dataset
   await client.query('select iu_core.fn_ingest_dataset_register($1, $2, $3)', [
     JSON.stringify({ ...declared, ...(check && { custom_rule: true }) }),
@@ -42,6 +48,14 @@ export async function registerDataset(
 export function knowCheck(name: string, check: Dataset['check']): void {
   if (check) checks.set(name, check)
   else checks.delete(name)
+}
+
+/** What a declaration says wrong by itself, whatever the tables are. Only a pattern needs DuckDB, which is slow to load. */
+export async function declarationProblems(dataset: Dataset): Promise<string[]> {
+  const { checkDataset, checkPatterns } = await import('./declare.ts')
+  const wrong = checkDataset(dataset)
+  if (wrong.length > 0) return wrong
+  return checkPatterns(dataset, async (sql) => (await import('../duckdb.ts')).queryDuck(sql))
 }
 
 export interface DatasetProblem {
@@ -66,14 +80,20 @@ export async function listDatasets(db: Queryable): Promise<RegisteredDataset[]> 
   return rows
 }
 
-export async function requireDataset(db: Queryable, name: string, platform: string): Promise<Dataset> {
-  const { rows } = await db.query<{ definition: Dataset & { custom_rule?: true } }>(
-    'select definition from iu_core.ingest_dataset where dataset = $1',
-    [name],
-  )
-  const definition = rows[0]?.definition
+/** A dataset as it was when it was read from the database: what a file is read by is kept with the upload. */
+export interface KnownDataset extends Dataset {
+  readonly definition_digest: string
+}
+
+export async function requireDataset(db: Queryable, name: string, platform: string): Promise<KnownDataset> {
+  const { rows } = await db.query<{
+    definition: Dataset & { custom_rule?: true }
+    definition_digest: string
+  }>('select definition, definition_digest from iu_core.ingest_dataset where dataset = $1', [name])
+  const { definition, definition_digest } = rows[0] ?? {}
   if (!definition?.platforms[platform])
     throw new StagedoorError('dataset_unknown', { dataset: name, platform })
+  const known = { ...definition, definition_digest: definition_digest! }
   const check = checks.get(name)
   if (definition.custom_rule && !check) {
     throw new StagedoorError(
@@ -87,7 +107,7 @@ export async function requireDataset(db: Queryable, name: string, platform: stri
       },
     )
   }
-  return check ? { ...definition, check } : definition
+  return check ? { ...known, check } : known
 }
 
 export interface ClientRow {

@@ -4,7 +4,7 @@ import { unreadable } from './format.ts'
 import type { FileNote } from './reading.ts'
 
 export interface RawRecord {
-  /** The physical line where it begins. */
+  /** The physical line where it begins; of several on one line each has the next number, so that none is there twice. */
   line: number
   bytes: Buffer
   /** More than can be held: only its beginning is there. */
@@ -154,7 +154,7 @@ export class ElementSplitter implements JsonSplitter {
       }
       if (this.#depth > 0 && !this.#begun) {
         this.#begun = true
-        this.#gathered.line = this.#line
+        this.#gathered.line = Math.max(this.#line, this.#gathered.line + 1)
         start = at
       }
       if (byte === QUOTE) this.#inString = true

@@ -1,17 +1,19 @@
 /** The rows of one sheet, as texts, a few at a time. */
 import { LONGEST_RECORD } from './csv-record.ts'
 import { unreadable } from './format.ts'
+import { MOST_COLUMNS } from './header.ts'
 import type { Workbook } from './xlsx-parts.ts'
 import { numberText, unescaped } from './xlsx-value.ts'
 import type { WorkbookZip } from './xlsx-zip.ts'
 
 export interface SheetRow {
-  /** As the sheet counts. */
+  /** As the sheet counts; a number that is there already counts as the next. */
   line: number
+  /** Up to the last cell that is filled; what stands beyond every column that a file may have comes without its gaps. */
   fields: string[]
 }
 
-const MOST_COLUMNS = 16_384
+const SHEET_COLUMNS = 16_384
 
 export async function* sheetRows(
   zip: WorkbookZip,
@@ -26,7 +28,7 @@ export async function* sheetRows(
   const pieces = zip.parse(part, {
     open: (name, { r, t, s }) => {
       if (name === 'row') {
-        row = { line: /^\d{1,9}$/.test(r ?? '') ? Number(r) : row.line + 1, fields: [] }
+        row = { line: Math.max(/^\d{1,9}$/.test(r ?? '') ? Number(r) : 0, row.line + 1), fields: [] }
         cell.column = -1
       } else if (name === 'c') {
         cell = {
@@ -43,10 +45,7 @@ export async function* sheetRows(
     close: (name) => {
       if (name === 'v' || name === 't') inText = false
       else if (name === 'row') rows.push(row)
-      else if (name === 'c') {
-        while (row.fields.length < cell.column) row.fields.push('')
-        row.fields[cell.column] = cellText(text, cell, workbook)
-      }
+      else if (name === 'c') setCell(row.fields, cell.column, cellText(text, cell, workbook))
     },
   })
   for await (const { bytes } of pieces) {
@@ -54,6 +53,18 @@ export async function* sheetRows(
     rows = []
   }
   yield { rows, bytes: zip.sizeOf(part) }
+}
+
+/** An empty cell takes no room: a formatted column at the far end of the sheet would make each row 16,384 wide. */
+function setCell(fields: string[], column: number, value: string): void {
+  if (column < MOST_COLUMNS) {
+    if (value === '' && column >= fields.length) return
+    while (fields.length < column) fields.push('')
+    fields[column] = value
+  } else if (value.trim() !== '' && fields.length < 2 * MOST_COLUMNS) {
+    while (fields.length < MOST_COLUMNS) fields.push('')
+    fields.push(value)
+  }
 }
 
 function cellText(
@@ -80,6 +91,6 @@ function columnOf(reference: string): number {
     if (letter < 1 || letter > 26) break
     column = column * 26 + letter
   }
-  if (column < 1 || column > MOST_COLUMNS) throw unreadable('it has a cell outside of every sheet')
+  if (column < 1 || column > SHEET_COLUMNS) throw unreadable('it has a cell outside of every sheet')
   return column - 1
 }

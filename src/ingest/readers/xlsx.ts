@@ -122,7 +122,7 @@ function asChunkRow({ line, fields }: SheetRow, columns: number): ChunkRow {
   if (characters > LONGEST_RECORD) {
     return { line, flaw: 'line_too_long', values: fields.map((field) => field.slice(0, SHOWN_CHARACTERS)) }
   }
-  const extra = withoutTrailingBlanks(fields.slice(columns))
+  const extra = fields.slice(columns).filter((field) => field.trim() !== '')
   // `_x0000_` in a cell says what XML itself cannot.
   return { line, flaw: extra.length > 0 ? 'too_many_fields' : flawIn(fields), extra, values: fields }
 }

@@ -116,6 +116,19 @@ it('standard input is read to its end, under the name that is given', async () =
   ])
 })
 
+it('a line can be left out', async () => {
+  const text = 'Campaign name,Day,Amount spent (AUD),Impressions\nA,2026-11-08,x,1\nB,2026-11-08,1,1\n'
+  const ingested = await cli('ingest', file('one-wrong.csv', text), ...META)
+  const [, id] = /upload problems (\S+)/.exec(ingested.stdout)!
+  expect((await cli('upload', 'fix', id!, '--line', '2', '--leave-out', '--set', 'Day=1')).code).toBe(2)
+  expect(await cli('upload', 'fix', id!, '--line', '2', '--leave-out')).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('1 line left out'),
+  })
+  const shown = JSON.parse((await cli('upload', 'show', id!, '--json')).stdout)
+  expect(shown).toMatchObject({ invalid_count: 0, skipped_count: 1, plan_refusal: null })
+})
+
 it('what a file says cannot rewrite the terminal', async () => {
   const evil = '\u001b[2J\u202e\u009b31m'
   const text = `Campaign name,Day,Amount spent (AUD),Impressions,No${evil}te\nA${evil},2026-11-09,x${evil},1,\nB,2026-11-09,1,1,\n`

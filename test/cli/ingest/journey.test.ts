@@ -71,7 +71,7 @@ it('a file goes from one person to another, into the tables, and back', { timeou
     [6, /open items: changes/, [...approve, '--tick', '', '--as', 'reviewer']],
     [
       6,
-      /not the plan that you saw/,
+      /another plan than the one with this digest/,
       ['approve', id!, '--digest', '0'.repeat(64), '--tick', 'changes', '--as', 'reviewer'],
     ],
   ]

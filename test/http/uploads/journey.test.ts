@@ -120,6 +120,7 @@ it('goes from a file with a wrong line to promoted rows and back', async () => {
     'ingestion_repaired',
     'ingestion_planned',
     'ingestion_submitted',
+    'ingestion_approved',
     'ingestion_complete',
     'ingestion_undone',
   ])

@@ -100,7 +100,8 @@ it('keeps every digit of numbers, from the file to the plan', async () => {
       })
     ).body
   expect(await text('/rows')).toContain(`"impressions": ${exact}`)
-  expect(await text('/plan/rows?row_type=daily_metric')).toContain(`"impressions": ${exact}`)
+  // As text: whoever parses the answer would get another number.
+  expect(await text('/plan/rows?row_type=daily_metric')).toContain(`"impressions": "${exact}"`)
   const number = { rows: [{ line: 2, values: { Impressions: Number(exact) } }] }
   expect((await call('PATCH', `/uploads/${upload.upload_id}/rows`, 'operator', number)).body).toMatchObject({
     status: 400,
@@ -127,6 +128,21 @@ describe('corrections', () => {
       detail: expect.stringContaining('Colour'),
     })
     expect((await call('GET', `/uploads/${upload_id}`, 'operator')).body.status).toBe('planned')
+  })
+
+  it('leave one line out, and the others are planned', async () => {
+    const { upload_id } = await uploads.upload(week('Left out', { spend: 'much' }))
+    const leaveOut = () =>
+      call('PATCH', `/uploads/${upload_id}/rows`, 'operator', { rows: [{ line: 2, leave_out: true }] })
+    const { status, body } = await leaveOut()
+    expect({ status, body }).toMatchObject({
+      status: 200,
+      body: { status: 'planned', invalid_count: 0, skipped_count: 1 },
+    })
+    const rows = await call('GET', `/uploads/${upload_id}/rows?status=skipped`, 'operator')
+    expect(rows.body.rows).toMatchObject([
+      { row_number: 2, validation_warnings: [{ rule: 'line.left_out', message: 'Left out by hand.' }] },
+    ])
   })
 
   it('leave the upload staged where no new plan is wanted', async () => {
@@ -293,12 +309,16 @@ it('an upload that stalls is cut off, and nothing is left of it', async () => {
 
 it('lineage is asked for a table by its name and for a row by its id or key', async () => {
   const ask = (row: string) => call('GET', `/lineage?${row}`, 'operator')
-  const key = encodeURIComponent('{"external_id":"1"}')
+  const whole = { client_id: uploads.ads.client, platform: 'meta', external_id: '1' }
+  const key = encodeURIComponent(JSON.stringify(whole))
   expect((await ask(`target=public.campaigns&key=${key}`)).body).toEqual({ entries: [] })
   for (const wrong of [
     'target=public.campaigns',
     `target=public.campaigns&key=${key}&id=${uploads.ads.client}`,
     'target=public.campaigns&key=[]',
+    'target=public.campaigns&key={}',
+    'target=public.campaigns&key={"external_id":"1"}',
+    `target=public.nope&id=${uploads.ads.client}`,
     'target=public.campaigns&key=nothing',
     `target=a.b.c.d&key=${key}`,
     `target=%22a&key=${key}`,

@@ -124,6 +124,40 @@ describe('A sheet', () => {
   })
 })
 
+describe('Cells at the far end of a sheet', () => {
+  const sheet = (cell: string, rows: number) =>
+    `${textRows([
+      ['a', 'b'],
+      ['1', '2'],
+    ])}${Array.from({ length: rows }, (_, at) => `<row r="${at + 3}">${cell}</row>`).join('')}`
+
+  it('that are empty take no room: a small workbook is read in little memory', async () => {
+    const bytes = workbook({ sheets: { S: sheet('<c r="XFD1" s="0"/>', 40_000) } })
+    expect(bytes.length).toBeLessThan(150_000)
+    const before = process.memoryUsage().rss
+    let most = before
+    const file = await readBack(bytes, {
+      onProgress: () => {
+        most = Math.max(most, process.memoryUsage().rss)
+      },
+    })
+    most = Math.max(most, process.memoryUsage().rss)
+    expect(file.rows.map(({ values }) => values)).toEqual([['1', '2']])
+    // Each row was 16,384 wide: 800 MB more.
+    expect((most - before) / 1e6).toBeLessThan(300)
+  })
+
+  it('that are filled are a flaw of their row, without the gap before them', async () => {
+    const { rows } = await readBack(
+      workbook({ sheets: { S: sheet('<c r="A3"><v>7</v></c><c r="XFD3"><v>8</v></c>', 3) } }),
+      { knowsHeader: (name) => ['a', 'b'].includes(name) },
+    )
+    expect(rows.slice(1).map(({ flaw, extra, values }) => [flaw, extra, ...values])).toEqual(
+      Array.from({ length: 3 }, () => ['too_many_fields', '["8"]', '7', '']),
+    )
+  })
+})
+
 describe('What is no workbook', () => {
   it.each([
     ['no Excel workbook', zip({ 'a.csv': 'a,b\n1,2\n' })],

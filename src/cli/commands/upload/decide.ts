@@ -65,7 +65,8 @@ export function approveCommand(): Command {
           const review = found.review_record_id
           return { upload: found, checklist: review === null ? [] : await readChecklist(client, review) }
         }, DECIDES)
-        const decision = decided(upload, options) ?? (await ask(session, output, upload, checklist))
+        const decision =
+          decided(upload, checklist, options) ?? (await ask(session, output, upload, checklist))
         if (!decision) return output.line('Nothing was decided.')
         await session.act((client) => approvePlan(client, id, decision), DECIDES)
         const shown = await look(session, id)
@@ -82,10 +83,15 @@ interface Decision {
 }
 
 /** What the command line says by itself; undefined: whoever sits there is asked. */
-function decided(upload: Upload, { digest, tick, json }: ApproveOptions): Decision | undefined {
+function decided(
+  upload: Upload,
+  checklist: readonly ChecklistItem[],
+  { digest, tick, json }: ApproveOptions,
+): Decision | undefined {
   const asked = canAsk() && json !== true
   if (tick === undefined || digest === undefined) {
     if (asked) return digest === undefined ? undefined : refuseOther(upload, digest)
+    const boxes = checklist.filter(({ required }) => required).map(({ item_id }) => item_id)
     throw new StagedoorError(
       'argument_invalid',
       {
@@ -93,7 +99,7 @@ function decided(upload: Upload, { digest, tick, json }: ApproveOptions): Decisi
           'Here nobody can be asked: say what you looked at with --tick, and which plan you saw with --digest',
       },
       {
-        hint: `\`stagedoor upload show ${upload.upload_id}\` prints the digest; then: --digest <as shown> --tick ${(upload.invalid_count ?? 0) > 0 ? 'changes,left_out' : 'changes'}`,
+        hint: `\`stagedoor upload show ${upload.upload_id}\` prints the digest; then: --digest <as shown> --tick ${boxes.join(',') || 'changes'}`,
       },
     )
   }

@@ -20,6 +20,7 @@ import { uploadId } from './upload-id.ts'
 interface FixOptions extends ActingOptions {
   readonly line?: number
   readonly set: string[]
+  readonly leaveOut?: boolean
   readonly file?: string
   readonly dataset?: string
 }
@@ -35,6 +36,7 @@ export function fixCommand(): Command {
       (value: string, before: string[]) => [...before, value],
       [],
     )
+    .option('--leave-out', 'make nothing of the line; corrected later, it is taken in again')
     .option('--file <file>', 'the exported file with its cells corrected')
     .option('--dataset <file>', 'that declares it, where it has a rule in TypeScript')
     .addOption(asOption())
@@ -52,7 +54,8 @@ export function fixCommand(): Command {
         output.result({ lines: fixed, upload: shown.upload, problems: left }, () => {
           if (fixed === 0)
             return output.line('Nothing differs from the lines that are held. Nothing changed.')
-          printChange(output, shown, options, `${lines(fixed)} corrected and checked again`)
+          const done = options.leaveOut ? 'left out' : 'corrected and checked again'
+          printChange(output, shown, options, `${lines(fixed)} ${done}`)
           const wrong = left.filter(({ severity }) => severity === 'error')
           if (wrong.length > 0) output.line(`\nStill wrong\n${problemTable(wrong)}`)
         })
@@ -60,11 +63,13 @@ export function fixCommand(): Command {
     })
 }
 
-function requireOneWay({ line, set, file }: FixOptions): void {
-  if (file === undefined ? line !== undefined && set.length > 0 : line === undefined && set.length === 0)
-    return
+function requireOneWay({ line, set, leaveOut = false, file }: FixOptions): void {
+  const ofLine = set.length > 0 || leaveOut
+  const both = set.length > 0 && leaveOut
+  if (file === undefined ? line !== undefined && ofLine && !both : line === undefined && !ofLine) return
   throw new StagedoorError('argument_invalid', {
-    reason: 'Give --line N with --set "Header=value", or --file with the exported file, corrected',
+    reason:
+      'Give --line N with --set "Header=value" or with --leave-out, or --file with the exported file, corrected',
   })
 }
 
@@ -101,8 +106,9 @@ function ruleUnknown(): StagedoorError {
 async function correctionsOf(
   client: Client,
   upload: Upload,
-  { line, set, file }: FixOptions,
+  { line, set, leaveOut, file }: FixOptions,
 ): Promise<Correction[]> {
+  if (leaveOut) return [{ line: line!, leave_out: true }]
   const { correctionOf, correctionsIn } = await import('./corrections.ts')
   return file === undefined ? [correctionOf(upload, line!, set)] : correctionsIn(client, upload, file)
 }

@@ -28,6 +28,7 @@ const HeaderMap = Type.Object({
 
 export const Reading = Type.Object({
   format: Type.Enum(['csv', 'jsonl', 'json', 'parquet', 'xlsx', 'rows']),
+  definition_digest: Type.String({ description: 'of the dataset that it was read by' }),
   encoding: text,
   delimiter: orNull(text),
   header_line: Type.Integer(),

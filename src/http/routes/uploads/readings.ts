@@ -1,10 +1,14 @@
-/** Files that this process is reading. A failure is written to its upload; here it is only logged, without content. */
+/**
+ * Files that this process is reading. A failure is written to its upload; here it is only logged, without content. What is
+ * not one of our errors is logged with its cause: nowhere else is it kept.
+ */
 import { setMaxListeners } from 'node:events'
 import type { FastifyBaseLogger } from 'fastify'
+import type { Client } from '../../../db/connection.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import { asStagedoorError, StagedoorError } from '../../../errors.ts'
 import { type IngestContext, stageBegun } from '../../../ingest/ingest.ts'
-import { type PlanRequest, planUpload } from '../../../ingest/plan.ts'
+import { type PlanRequest, planUpload, recordPlanFailure } from '../../../ingest/plan.ts'
 import type { SpooledFile } from '../../../ingest/spool.ts'
 import type { HowToRead } from '../../../ingest/stage.ts'
 
@@ -34,9 +38,14 @@ export function createReadings(context: IngestContext, log: FastifyBaseLogger): 
   const work = async ({ file, how, plan, ...begun }: ReadingToStart): Promise<void> => {
     await stageBegun(context, begun, file, { how, signal: stopping.signal })
     if (!plan || stopping.signal.aborted) return
-    await inTransaction(context.pool, (client) => planUpload(client, begun.upload_id, plan), {
-      role: 'service_role',
-    })
+    const planned = (work: (client: Client) => Promise<unknown>) =>
+      inTransaction(context.pool, work, { role: 'service_role' })
+    try {
+      await planned((client) => planUpload(client, begun.upload_id, plan))
+    } catch (error) {
+      await planned((client) => recordPlanFailure(client, begun.upload_id, error))
+      throw error
+    }
   }
   return {
     stopped: stopping.signal,
@@ -44,9 +53,7 @@ export function createReadings(context: IngestContext, log: FastifyBaseLogger): 
     start(reading) {
       const { upload_id } = reading
       const reader = work(reading)
-        .catch((error) =>
-          log.info({ upload_id, code: asStagedoorError(error).code }, 'an upload could not be read'),
-        )
+        .catch((error) => tell(log, upload_id, asStagedoorError(error)))
         // Whatever happened before it began to read.
         .then(() => reading.file.remove())
         .catch((error) => log.warn({ upload_id, err: error }, 'a spool folder could not be removed'))
@@ -58,6 +65,13 @@ export function createReadings(context: IngestContext, log: FastifyBaseLogger): 
       await Promise.all(open.values())
     },
   }
+}
+
+function tell(log: FastifyBaseLogger, upload_id: string, error: StagedoorError): void {
+  const { code } = error
+  if (code === 'internal')
+    log.error({ upload_id, code, err: error.cause ?? error }, 'an upload came to nothing')
+  else log.info({ upload_id, code }, 'an upload could not be read or planned')
 }
 
 function stoppedReading(): StagedoorError {

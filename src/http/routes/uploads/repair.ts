@@ -20,11 +20,21 @@ const Corrections = Type.Object(
       Type.Object(
         {
           line: Type.Integer({ minimum: 0, maximum: 2_147_483_647 }),
-          values: Type.Record(
-            Type.String(),
-            // As a list of types: in a union null would be taken for an empty string.
-            Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 100_000 }),
-            { description: 'header → corrected text; the other cells stay' },
+          values: Type.Optional(
+            Type.Record(
+              Type.String(),
+              // As a list of types: in a union null would be taken for an empty string.
+              Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 100_000 }),
+              {
+                description:
+                  'header → corrected text; the other cells stay. Without any the line is checked again as it stands',
+              },
+            ),
+          ),
+          leave_out: Type.Optional(
+            Type.Boolean({
+              description: 'nothing is made of the line; corrected or checked again it is taken in again',
+            }),
           ),
         },
         { additionalProperties: false },
@@ -49,7 +59,7 @@ export function repairRoutes(ingest: IngestContext): FastifyPluginAsyncTypebox {
         preValidation: async (request) => requireText(request.body),
         schema: {
           operationId: 'repairUploadRows',
-          summary: 'Correct lines; they are checked again by the same rules',
+          summary: 'Correct lines, which are checked again by the same rules, or leave them out',
           description:
             'Any plan is gone with it, and a review that was open. Whoever corrects does not approve.',
           tags: ['uploads'],

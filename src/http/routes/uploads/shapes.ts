@@ -139,18 +139,21 @@ export const StagedRow = Type.Object({
   target_internal_id: orNull(Uuid),
 })
 
+const Image = Type.Record(Type.String(), Type.Unknown(), {
+  description: 'column → value; integers beyond 2^53 are strings',
+})
 export const PlanRow = Type.Object({
   type_order: Type.Integer(),
   row_type: Type.String(),
   row_number: Type.Integer({ description: 'the line of the file' }),
   action: Type.Enum([...PLAN_ACTIONS]),
   target_id: orNull(Uuid),
-  target_key: orNull(Payload),
-  before: orNull(Payload),
-  after: orNull(Payload),
+  target_key: orNull(Image),
+  before: orNull(Image),
+  after: orNull(Image),
   changed: orNull(Type.Array(Type.String())),
   reason: text,
-  label: orNull(Payload),
+  label: orNull(Image),
 })
 
 export const UndoPlan = Type.Object({
