@@ -94,7 +94,7 @@ const SETTINGS = {
   }),
   rateLimit: setting({
     env: 'STAGEDOOR_RATE_LIMIT',
-    about: 'requests a minute for one caller; 0 turns the limit off',
+    about: 'requests a minute for one caller, executors aside; 0 turns the limit off',
     fallback: 600,
     parse: integer(0, 1_000_000),
   }),

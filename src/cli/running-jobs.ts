@@ -4,7 +4,7 @@ import type { Config } from '../config.ts'
 import { createPool, type Pool } from '../db/connection.ts'
 import type { HealthCheck } from '../db/health.ts'
 import type { Database } from '../db/open.ts'
-import { startDispatcher } from '../events/dispatcher.ts'
+import { type Pass, startDispatcher } from '../events/dispatcher.ts'
 import { builtInHandlers } from '../jobs/handlers/built-in.ts'
 import type { JobHandlers } from '../jobs/handlers.ts'
 import type { WorkerHooks } from '../jobs/metrics.ts'
@@ -23,6 +23,7 @@ export interface JobsOptions {
   readonly executor?: string
   /** Also passes events on to consumers. */
   readonly dispatches: boolean
+  readonly dispatched?: (pass: Pass) => void
 }
 
 /** Claims, heartbeats, schedules and the dispatcher, beside one connection for each handler. */
@@ -45,7 +46,9 @@ export async function runJobs(
       ...(options.executor !== undefined && { executor: options.executor }),
       ...(options.hooks && { hooks: options.hooks }),
     })
-    const dispatcher = options.dispatches ? startDispatcher(pool, log) : undefined
+    const dispatcher = options.dispatches
+      ? startDispatcher(pool, log, options.dispatched ? { onPass: options.dispatched } : {})
+      : undefined
     return {
       health: () => [worker.health(), ...(dispatcher ? [dispatcher.health()] : [])],
       async stop() {

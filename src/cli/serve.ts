@@ -83,6 +83,7 @@ export async function serve(config: Config, database: Database): Promise<Serving
       hooks: measures.worker,
       handlers: ownHandlers(config),
       dispatches: true,
+      dispatched: measures.dispatched,
     })
     closers.push(() => jobs.stop())
     const url = await listen(config, {

@@ -1,5 +1,6 @@
 /** Figures for Prometheus: what this process counted, and what the database says when it is asked. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { Pass } from '../events/dispatcher.ts'
 import type { ReaderLag } from '../events/lag.ts'
 import type { WorkerHooks } from '../jobs/metrics.ts'
 import type { KindStatistics } from '../jobs/statistics.ts'
@@ -22,6 +23,8 @@ export interface Measures {
   /** For the workers of this process. */
   readonly worker: WorkerHooks
   readonly executors: LeaseCounts
+  /** For the dispatcher of this process. */
+  dispatched(pass: Pass): void
   /** The text of a scrape. */
   render(now: Measured): Promise<string>
 }
@@ -64,6 +67,12 @@ export function createMeasures(): Measures {
     labelNames: ['schedule'],
     registers,
   })
+  const dispatched = new Counter({
+    name: 'stagedoor_events_dispatched_total',
+    help: 'What the dispatcher of this process did: events, and what consumers made of them',
+    labelNames: ['what'],
+    registers,
+  })
   const renderDatabase = databaseGauges(registers)
   const overHttp = (outcome: string) => (jobs: number) =>
     ended.inc({ by: 'executor', kind: '', outcome }, jobs)
@@ -83,6 +92,9 @@ export function createMeasures(): Measures {
       claimed: (jobs) => claimed.inc({ by: 'executor' }, jobs),
       completed: overHttp('completed'),
       failed: overHttp('failed'),
+    },
+    dispatched(pass) {
+      for (const [what, count] of Object.entries(pass)) dispatched.inc({ what }, count)
     },
     render(now) {
       renderDatabase(now)

@@ -34,6 +34,7 @@ export class Claims {
   async next(lease: WorkerLease, limit: number): Promise<ClaimedJob[]> {
     const began = performance.now()
     await this.giveBackUnknown(lease)
+    if (lease.over) return []
     const after = this.cursors.after
     const found = await this.ask(lease, limit, after)
     if (found.length < limit && after !== undefined && !lease.over) {
@@ -71,7 +72,11 @@ export class Claims {
 
   private async giveBackUnknown(lease: WorkerLease): Promise<void> {
     if (this.looks.length === 0 || this.looks[0]! > performance.now()) return
-    const given = await lease.giveBackUnknown()
+    const given = await lease.giveBackUnknown().catch((error) => {
+      if (!isLeaseLost(error)) throw error
+      lease.lose('the database says so')
+      return 0
+    })
     this.looks.shift()
     if (given > 0) this.log.info({ jobs: given }, 'jobs of a claim without an answer were given back')
   }

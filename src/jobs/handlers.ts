@@ -79,3 +79,8 @@ export function defineJobs<Handlers extends JobHandlers>(handlers: Handlers): Ha
 export function isBatchHandler(handler: JobHandler | BatchHandler): handler is BatchHandler {
   return typeof handler !== 'function'
 }
+
+/** The most jobs that one call takes. */
+export function largestCall(handlers: JobHandlers): number {
+  return Math.max(...Object.values(handlers).map((handler) => (isBatchHandler(handler) ? handler.batch : 1)))
+}

@@ -4,7 +4,7 @@ import type { Pool } from '../db/connection.ts'
 import { Backlog, type NextCall } from './backlog.ts'
 import { Call, type Outcome } from './calls.ts'
 import { ClaimAhead, PATIENCE_MS } from './claim-ahead.ts'
-import { isBatchHandler, JobAborted, type JobHandlers } from './handlers.ts'
+import { JobAborted, type JobHandlers, largestCall } from './handlers.ts'
 import type { ClaimedJob } from './lease.ts'
 import type { WorkerHooks } from './metrics.ts'
 import type { WorkerLease } from './worker-lease.ts'
@@ -39,8 +39,7 @@ export class Lanes {
     this.options = options
     this.backlog = new Backlog(options.handlers)
     this.ahead = new ClaimAhead(options.concurrency, options.batch)
-    const sizes = Object.values(options.handlers).map((one) => (isBatchHandler(one) ? one.batch : 1))
-    this.callSize = Math.max(...sizes)
+    this.callSize = largestCall(options.handlers)
   }
 
   get detail(): string {

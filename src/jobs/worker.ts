@@ -8,13 +8,13 @@ import type { HealthCheck } from '../db/health.ts'
 import { StagedoorError } from '../errors.ts'
 import { PATIENCE_MS } from './claim-ahead.ts'
 import { Claims } from './claims.ts'
-import type { JobHandlers } from './handlers.ts'
+import { type JobHandlers, largestCall } from './handlers.ts'
 import { KeptConnection } from './kept-connection.ts'
 import { KindSettingsInUse } from './kind-settings.ts'
 import { Lanes } from './lanes.ts'
 import { DEFAULT_LEASE_MS, reapJobs } from './lease.ts'
 import { type Listener, listen } from './listen.ts'
-import type { WorkerHooks } from './metrics.ts'
+import { harmless, type WorkerHooks } from './metrics.ts'
 import { type Scheduler, startScheduler } from './scheduler.ts'
 import { isConnectionError, isLeaseLost } from './transient.ts'
 import { Wake } from './wake.ts'
@@ -31,7 +31,10 @@ export interface WorkerOptions {
   readonly name?: string
   /** Handler calls at once; default 10. */
   readonly concurrency?: number
-  /** Jobs a claim at most; default 100. Never more than `concurrency` + `batch` run or wait, and as many as `batch` are done and not written yet. */
+  /**
+   * Jobs a claim at most; default 100, or what the largest batch handler takes. Never more than `concurrency` + `batch` run or
+   * wait to run, and no more than another `batch` are done and not written yet.
+   */
   readonly batch?: number
   /** After this long without a heartbeat its jobs go to others; default 6 s. */
   readonly leaseMs?: number
@@ -86,6 +89,8 @@ class RunningWorker implements Worker {
   private readonly log: Logger
   private readonly hooks: WorkerHooks
   private readonly leaseMs: number
+  private readonly concurrency: number
+  private readonly batch: number
   private readonly kept: KeptConnection
   private readonly claims: Claims
   private readonly lanes: Lanes
@@ -103,10 +108,12 @@ class RunningWorker implements Worker {
   private stopped: Promise<void> | undefined
 
   constructor(options: WorkerOptions) {
-    const { pool, handlers, concurrency = 10, batch = 100 } = options
+    const { pool, handlers } = options
     this.options = options
+    this.concurrency = options.concurrency ?? 10
+    this.batch = options.batch ?? Math.max(100, largestCall(handlers))
     this.log = options.log ?? pino({ level: 'silent' })
-    this.hooks = options.hooks ?? {}
+    this.hooks = harmless(options.hooks ?? {}, this.log)
     this.leaseMs = options.leaseMs ?? DEFAULT_LEASE_MS
     this.kept = new KeptConnection(pool, this.leaseMs / 2)
     this.kinds = new KindSettingsInUse(pool, Object.keys(handlers))
@@ -114,8 +121,8 @@ class RunningWorker implements Worker {
     this.lanes = new Lanes({
       pool,
       handlers,
-      concurrency,
-      batch,
+      concurrency: this.concurrency,
+      batch: this.batch,
       log: this.log,
       hooks: this.hooks,
       timeoutOf: (kind) => this.kinds.timeoutOf(kind),
@@ -211,8 +218,8 @@ class RunningWorker implements Worker {
 
   /** Where completions come through slowly nothing more is begun: what is done and not written would be done again. */
   private room(): number {
-    const { concurrency = 10, batch = 100 } = this.options
-    return Math.min(this.lanes.room(), Math.max(0, concurrency + 2 * batch - this.lease.size))
+    const most = this.concurrency * largestCall(this.options.handlers) + 2 * this.batch
+    return Math.min(this.lanes.room(), Math.max(0, most - this.lease.size))
   }
 
   /** From now on an enqueue gives notice; what came just before is found by the claim that follows. */

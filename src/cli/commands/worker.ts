@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander'
 import pc from 'picocolors'
 import { openDatabase } from '../../db/open.ts'
+import { refuseTransactionPooler } from '../../db/pooler.ts'
 import { StagedoorError } from '../../errors.ts'
 import { EXECUTORS } from '../../jobs/executors.ts'
 import type { JobHandlers } from '../../jobs/handlers.ts'
@@ -64,6 +65,7 @@ Throwing means: again later. Ctrl-C lets what runs come to its end. Killed, its 
       const log = pino({ level: config.logLevel }, pino.destination(2))
       const database = await openDatabase(config, { share: true, announce: true, notice: output.note })
       try {
+        await refuseTransactionPooler(database.workerUrl)
         const stopped = untilStopped()
         const jobs = await runJobs(config, database, {
           log,

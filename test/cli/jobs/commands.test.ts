@@ -53,6 +53,10 @@ it('a job is enqueued once for its key, shown, cancelled, and then it has ended'
     stderr: expect.stringContaining('has ended'),
   })
   expect((await cli('job', 'show', id)).stdout).toMatch(/– cancelled[\s\S]*not now/)
+  const { job_id: due } = await json('job', 'enqueue', 'send_report')
+  expect((await cli('job', 'show', due)).stdout).toMatch(
+    /No worker runs send_report just now[\s\S]*stagedoor worker/,
+  )
 })
 
 it.each([

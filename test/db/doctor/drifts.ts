@@ -127,9 +127,9 @@ export const DRIFTS: Drift[] = [
   ],
   [
     'a foreign key that is switched off',
-    'alter table iu_core.event_vocabulary disable trigger all',
+    'alter table iu_core.job_rate disable trigger all',
     'drifted',
-    'constraint event_vocabulary_event_domain_fkey of table iu_core.event_vocabulary',
+    'constraint job_rate_job_kind_fkey of table iu_core.job_rate',
     /switched off/,
   ],
   [

@@ -79,7 +79,7 @@ describe('finds, and mends with its own remedy,', () => {
       'grant workflow_admin to stagedoor_api',
       'stagedoor_api',
       'is a member of workflow_admin, and must be able to become nothing but ' +
-        'anon, authenticated, service_role, stagedoor_agent, stagedoor_reviewer',
+        'anon, authenticated, service_role, stagedoor_agent, stagedoor_reviewer, stagedoor_executor',
     ],
     [
       'an API login that can become more by a detour',

@@ -115,6 +115,15 @@ describe('a handler', () => {
   })
 })
 
+it('a hook that throws stops no job', async () => {
+  const hook = () => {
+    throw new Error('the measure is broken')
+  }
+  await jobs.start({ measured: async () => {} }, { hooks: { began: hook, ended: hook, claimed: hook } })
+  const [id] = await jobs.enqueue({ job_kind: 'measured' })
+  await jobs.reached('completed', [id!])
+})
+
 describe('many jobs', () => {
   it('run so many at once, and no more than that and a claim are held', async () => {
     const held: number[] = []
@@ -139,6 +148,14 @@ describe('many jobs', () => {
     expect(most).toBe(4)
     // Those whose completion is on its way are still leased.
     expect(Math.max(...held)).toBeLessThanOrEqual(4 + 2 * 10)
+  })
+
+  it('of a handler that takes many are claimed as many', async () => {
+    const sizes: number[] = []
+    const ids = await jobs.enqueue(...Array.from({ length: 300 }, () => ({ job_kind: 'wide' })))
+    await jobs.start({ wide: { batch: 300, run: async (all) => void sizes.push(all.length) } })
+    await jobs.reached('completed', ids)
+    expect(sizes).toEqual([300])
   })
 
   it('of a batch handler come in one call, and each can end in its own way', async () => {

@@ -1,8 +1,10 @@
 import { Command, Option } from 'commander'
 import pc from 'picocolors'
+import type { Client } from '../../../db/connection.ts'
 import { StagedoorError } from '../../../errors.ts'
 import { findJob, type JobFilter, type JobRecord, type JobState, listJobs } from '../../../jobs/queue.ts'
-import { type ActingOptions, acting, asOption, userOption, workspaceOf } from '../../acting.ts'
+import { isSomebodyWorking } from '../../../jobs/workers.ts'
+import { type ActingOptions, acting, asOption, isNamed, userOption, workspaceOf } from '../../acting.ts'
 import { outputOf } from '../../context.ts'
 import { idOf } from '../../ids.ts'
 import { whole } from '../../numbers.ts'
@@ -98,15 +100,25 @@ export function showCommand(): Command {
     .action(async (id: string, _options, command: Command) => {
       const options = command.optsWithGlobals<ActingOptions>()
       const output = outputOf(options)
-      const job = await acting(options, (client) => findJob(client, id))
-      if (!job) throw new StagedoorError('job_not_found', { what: `job ${id}` })
-      output.result(job, () => printJob(output, job))
+      const { job, neglected } = await acting(options, async (client) => {
+        const found = await findJob(client, id)
+        if (!found) throw new StagedoorError('job_not_found', { what: `job ${id}` })
+        return { job: found, neglected: !isNamed(options) && (await isNeglected(client, found)) }
+      })
+      output.result(job, () => printJob(output, job, neglected))
     })
 }
 
-function printJob(output: Output, job: JobRecord): void {
+/** Due, and nobody is there who would begin it: what one wonders about first. */
+async function isNeglected(client: Client, job: JobRecord): Promise<boolean> {
+  if (job.state !== 'waiting' || job.process_after! > new Date()) return false
+  return !(await isSomebodyWorking(client, job.job_kind, job.executor))
+}
+
+function printJob(output: Output, job: JobRecord, neglected: boolean): void {
   output.line(`${paintState(stateOf(job))}  ${pc.bold(job.job_kind)}`)
   output.line(pc.dim(visibleLine(remarkOf({ ...job, last_error: null }))))
+  if (neglected) output.line(pc.yellow(`No worker runs ${job.job_kind} just now.`))
   output.line()
   const facts: [string, string | null][] = [
     ['id', job.job_id],
@@ -130,7 +142,7 @@ function printJob(output: Output, job: JobRecord): void {
   const shown = facts.filter((fact): fact is [string, string] => fact[1] !== null)
   output.line(table(shown, (cell, column) => (column === 0 ? pc.dim(cell) : cell)))
   if (job.last_error !== null) output.line(`\n${pc.red(visible(job.last_error))}`)
-  printNext(output, nextOf(job))
+  printNext(output, nextOf(job, neglected))
 }
 
 function attemptsOf({ attempts, crashes, replays }: JobRecord): string {
@@ -141,7 +153,8 @@ function attemptsOf({ attempts, crashes, replays }: JobRecord): string {
   return [String(attempts), ...more].join(', ')
 }
 
-function nextOf({ job_id, state, correlation_id }: JobRecord) {
+function nextOf({ job_id, state, correlation_id }: JobRecord, neglected: boolean) {
+  const work = { what: 'Run a handler of yours for it', command: 'stagedoor worker --handlers ./jobs.ts' }
   const trace = { what: 'See what it came from and what came of it', command: `stagedoor trace ${job_id}` }
   const ending =
     state === 'dead'
@@ -149,5 +162,5 @@ function nextOf({ job_id, state, correlation_id }: JobRecord) {
       : state === 'waiting' || state === 'running'
         ? [{ what: 'End it before its time', command: `stagedoor job cancel ${job_id}` }]
         : []
-  return [...ending, ...(correlation_id === null ? [] : [trace])]
+  return [...(neglected ? [work] : []), ...ending, ...(correlation_id === null ? [] : [trace])]
 }

@@ -39,7 +39,7 @@ export function routeTable(routes: readonly Route[]): string {
 
 function remarkOf(route: Route): string {
   if (route.failures !== '0') return `${route.failures} failures`
-  if (route.state === 'dry_run') return `${route.evidence} statements seen`
+  if (route.state === 'dry_run') return `${counted(String(route.evidence), 'statement')} seen`
   return route.disabled_reason ?? ''
 }
 
@@ -76,11 +76,11 @@ export function historyLines(route: Route): string[] {
     ['attached to', `${route.attached} ${route.attached === 1 ? 'table' : 'tables'}`],
   ]
   if (route.state === 'dry_run' || route.evidence > 0)
-    facts.push(['evidence', `${route.evidence} statements`])
+    facts.push(['evidence', counted(String(route.evidence), 'statement')])
   if (route.reviewed_at) {
     facts.push([
       'reviewed',
-      `${whenIs(route.reviewed_at)} by ${route.reviewed_by}, who saw ${route.evidence_seen} statements`,
+      `${whenIs(route.reviewed_at)} by ${route.reviewed_by}, who saw ${counted(String(route.evidence_seen), 'statement')}`,
     ])
   }
   if (route.activated_at) facts.push(['activated', `${whenIs(route.activated_at)} by ${route.activated_by}`])

@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest'
+import { useApi } from '../../support/api.ts'
+import { useDatabase } from '../../support/database.ts'
+import { beginWorker, executorToken, serviceToken } from './executors-api.ts'
+
+const db = useDatabase()
+const api = useApi(db, { rateLimit: 2 })
+
+it('an executor may ask as often as there are jobs; others are limited', async () => {
+  const worker = await beginWorker(api, await executorToken('external_worker'), {
+    executor: 'external_worker',
+    kinds: ['many'],
+  })
+  for (let n = 0; n < 5; n++) expect(await worker.lease()).toEqual([])
+  const service = await serviceToken()
+  const statuses: number[] = []
+  for (let n = 0; n < 3; n++) statuses.push((await api.get('/api/jobs', service)).status)
+  expect(statuses).toEqual([200, 200, 429])
+})
+
+it('a request that waits ends when the server stops, and its lease with the caller', async () => {
+  const worker = await beginWorker(api, await executorToken('external_worker'), {
+    executor: 'external_worker',
+    kinds: ['never'],
+  })
+  const began = performance.now()
+  const waiting = worker.lease({ wait_s: 20 })
+  await api.app.close()
+  expect(await waiting).toEqual([])
+  expect(performance.now() - began).toBeLessThan(10_000)
+})
