@@ -128,7 +128,7 @@ export function showCommand(): Command {
             dimName,
           ),
         )
-        printNext(output, nextSteps(shown.upload, { external: shown.external, as: options.as }))
+        printNext(output, nextSteps(shown.upload, { ...options, external: shown.external }))
       })
     })
 }
@@ -146,10 +146,16 @@ export function printUpload(output: Output, { upload, names, ...around }: Shown)
 }
 
 /** After a command changed something: the same screen, without what has not changed. */
-export function printChange(output: Output, shown: Shown, options: ActingOptions, done: string): void {
-  output.line(`${pc.green('✔')} ${done}`)
+export function printChange(
+  output: Output,
+  shown: Shown,
+  options: ActingOptions,
+  done: string,
+  good = true,
+): void {
+  output.line(`${good ? pc.green('✔') : pc.yellow('●')} ${done}`)
   output.line()
   for (const line of stepLines(shown.upload, shown.names)) output.line(line)
   printTotals(output, shown.upload, shown.dataset?.definition)
-  printNext(output, nextSteps(shown.upload, { external: shown.external, as: options.as }))
+  printNext(output, nextSteps(shown.upload, { ...options, external: shown.external }))
 }
