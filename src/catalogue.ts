@@ -499,7 +499,8 @@ export const CATALOGUE = {
     status: 409,
     exit: 5,
     retryable: false,
-    message: 'Upload {upload} of these very bytes is {state}, and is not taken further by bringing them again',
+    message:
+      'Upload {upload} of these very bytes is {state}, and is not taken further by bringing them again',
     hint: '`stagedoor upload show {upload}` says what to do next.',
   },
   upload_too_large: {

@@ -236,8 +236,14 @@ function answer(
   if (path === '/api/events') return { status: 200, body: { events: state.events, next: state.next } }
   if (path === '/api/uploads') {
     const wanted = query.get('status')?.split(',')
-    const uploads = state.uploads.filter(({ status }) => wanted === undefined || wanted.includes(status))
-    return { status: 200, body: { uploads, next: null } }
+    const all = state.uploads.filter(
+      ({ status, review_status }) =>
+        (wanted === undefined || wanted.includes(status)) &&
+        (query.get('waiting') !== 'true' || review_status === 'pending'),
+    )
+    const limit = Number(query.get('limit') ?? 20)
+    const uploads = all.slice(0, limit)
+    return { status: 200, body: { uploads, next: all.length > limit ? 'next' : null } }
   }
   if (path === '/api/staging') return { status: 200, body: { records: [], next: null } }
   return refusal(404, 'not_found', 'There is no such path')

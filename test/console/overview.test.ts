@@ -100,11 +100,28 @@ describe('the console', { timeout: 30_000 }, () => {
     await expectText('.room:has-text("Production") .facts', /last promotion\s*12 min ago.*can be undone\s*1/s)
     await expectText(
       '#needs',
-      /repair\s*wrong\.csv\s*3 wrong lines.*approve\s*waits\.csv\s*40 inserts, 10 updates/s,
+      /repair\s*wrong\.csv\s*3 wrong lines.*approve\s*waits\.csv\s*40 new, 10 changed/s,
     )
     const rail = page.getByRole('navigation')
     await rail.getByRole('link', { name: /^Uploads\W+3$/ }).waitFor()
     await rail.getByRole('link', { name: /^Review\W+1$/ }).waitFor()
+  })
+
+  test('what waits for approval is found behind any number of newer uploads', async () => {
+    const staged = { status: 'staged', review_status: null, plan_totals: null }
+    server.state.uploads = [
+      ...Array.from({ length: 60 }, (_, id) => upload(200 - id, `newer-${id}.csv`, staged)),
+      upload(1, 'waits.csv'),
+    ]
+    await openSignedIn()
+    await page
+      .getByRole('navigation')
+      .getByRole('link', { name: /^Review\W+1$/ })
+      .click()
+    await page.getByRole('link', { name: 'waits.csv' }).waitFor()
+
+    server.state.uploads = Array.from({ length: 51 }, (_, id) => upload(200 - id, `waits-${id}.csv`))
+    await page.getByText('50 uploads or more').waitFor()
   })
 
   test('long ids are shortened, so that the events keep their lines', async () => {

@@ -2621,6 +2621,7 @@ export interface operations {
                                         field: string;
                                         title: string;
                                         nearest?: string;
+                                        means?: string;
                                     }[];
                                     rowTypes: string[];
                                     leaf: string;
@@ -2677,6 +2678,7 @@ export interface operations {
                             /** Format: date-time */
                             created_at: string;
                             staged_at: string | null;
+                            read_ms: number | null;
                             ended_at: string | null;
                             plan_digest: string | null;
                             gate_mode: ("STRICT" | "LENIENT") | null;
@@ -2912,6 +2914,7 @@ export interface operations {
                                         field: string;
                                         title: string;
                                         nearest?: string;
+                                        means?: string;
                                     }[];
                                     rowTypes: string[];
                                     leaf: string;
@@ -2968,6 +2971,7 @@ export interface operations {
                             /** Format: date-time */
                             created_at: string;
                             staged_at: string | null;
+                            read_ms: number | null;
                             ended_at: string | null;
                             plan_digest: string | null;
                             gate_mode: ("STRICT" | "LENIENT") | null;
@@ -3073,6 +3077,7 @@ export interface operations {
                                         field: string;
                                         title: string;
                                         nearest?: string;
+                                        means?: string;
                                     }[];
                                     rowTypes: string[];
                                     leaf: string;
@@ -3129,6 +3134,7 @@ export interface operations {
                             /** Format: date-time */
                             created_at: string;
                             staged_at: string | null;
+                            read_ms: number | null;
                             ended_at: string | null;
                             plan_digest: string | null;
                             gate_mode: ("STRICT" | "LENIENT") | null;
@@ -3310,6 +3316,7 @@ export interface operations {
                                     field: string;
                                     title: string;
                                     nearest?: string;
+                                    means?: string;
                                 }[];
                                 rowTypes: string[];
                                 leaf: string;
@@ -3366,6 +3373,7 @@ export interface operations {
                         /** Format: date-time */
                         created_at: string;
                         staged_at: string | null;
+                        read_ms: number | null;
                         ended_at: string | null;
                         plan_digest: string | null;
                         gate_mode: ("STRICT" | "LENIENT") | null;
@@ -3400,6 +3408,8 @@ export interface operations {
                                 [key: string]: number;
                             };
                         } | null;
+                        /** @description the headers as the cells of a line are named: one that stands twice is counted */
+                        columns: string[];
                         /** @description what you may do with it now */
                         may: {
                             repair: {
@@ -3886,6 +3896,7 @@ export interface operations {
                                     field: string;
                                     title: string;
                                     nearest?: string;
+                                    means?: string;
                                 }[];
                                 rowTypes: string[];
                                 leaf: string;
@@ -3942,6 +3953,7 @@ export interface operations {
                         /** Format: date-time */
                         created_at: string;
                         staged_at: string | null;
+                        read_ms: number | null;
                         ended_at: string | null;
                         plan_digest: string | null;
                         gate_mode: ("STRICT" | "LENIENT") | null;
@@ -3976,6 +3988,8 @@ export interface operations {
                                 [key: string]: number;
                             };
                         } | null;
+                        /** @description the headers as the cells of a line are named: one that stands twice is counted */
+                        columns: string[];
                         /** @description what you may do with it now */
                         may: {
                             repair: {
@@ -4235,6 +4249,7 @@ export interface operations {
                                     field: string;
                                     title: string;
                                     nearest?: string;
+                                    means?: string;
                                 }[];
                                 rowTypes: string[];
                                 leaf: string;
@@ -4291,6 +4306,7 @@ export interface operations {
                         /** Format: date-time */
                         created_at: string;
                         staged_at: string | null;
+                        read_ms: number | null;
                         ended_at: string | null;
                         plan_digest: string | null;
                         gate_mode: ("STRICT" | "LENIENT") | null;
@@ -4325,6 +4341,8 @@ export interface operations {
                                 [key: string]: number;
                             };
                         } | null;
+                        /** @description the headers as the cells of a line are named: one that stands twice is counted */
+                        columns: string[];
                         /** @description what you may do with it now */
                         may: {
                             repair: {
@@ -4602,6 +4620,7 @@ export interface operations {
                                     field: string;
                                     title: string;
                                     nearest?: string;
+                                    means?: string;
                                 }[];
                                 rowTypes: string[];
                                 leaf: string;
@@ -4658,6 +4677,7 @@ export interface operations {
                         /** Format: date-time */
                         created_at: string;
                         staged_at: string | null;
+                        read_ms: number | null;
                         ended_at: string | null;
                         plan_digest: string | null;
                         gate_mode: ("STRICT" | "LENIENT") | null;
@@ -4692,6 +4712,8 @@ export interface operations {
                                 [key: string]: number;
                             };
                         } | null;
+                        /** @description the headers as the cells of a line are named: one that stands twice is counted */
+                        columns: string[];
                         /** @description what you may do with it now */
                         may: {
                             repair: {
@@ -4886,6 +4908,7 @@ export interface operations {
                                     field: string;
                                     title: string;
                                     nearest?: string;
+                                    means?: string;
                                 }[];
                                 rowTypes: string[];
                                 leaf: string;
@@ -4942,6 +4965,7 @@ export interface operations {
                         /** Format: date-time */
                         created_at: string;
                         staged_at: string | null;
+                        read_ms: number | null;
                         ended_at: string | null;
                         plan_digest: string | null;
                         gate_mode: ("STRICT" | "LENIENT") | null;
@@ -4976,6 +5000,8 @@ export interface operations {
                                 [key: string]: number;
                             };
                         } | null;
+                        /** @description the headers as the cells of a line are named: one that stands twice is counted */
+                        columns: string[];
                         /** @description what you may do with it now */
                         may: {
                             repair: {
@@ -5169,6 +5195,7 @@ export interface operations {
                                     field: string;
                                     title: string;
                                     nearest?: string;
+                                    means?: string;
                                 }[];
                                 rowTypes: string[];
                                 leaf: string;
@@ -5225,6 +5252,7 @@ export interface operations {
                         /** Format: date-time */
                         created_at: string;
                         staged_at: string | null;
+                        read_ms: number | null;
                         ended_at: string | null;
                         plan_digest: string | null;
                         gate_mode: ("STRICT" | "LENIENT") | null;
@@ -5259,6 +5287,8 @@ export interface operations {
                                 [key: string]: number;
                             };
                         } | null;
+                        /** @description the headers as the cells of a line are named: one that stands twice is counted */
+                        columns: string[];
                         /** @description what you may do with it now */
                         may: {
                             repair: {
@@ -5451,6 +5481,7 @@ export interface operations {
                                     field: string;
                                     title: string;
                                     nearest?: string;
+                                    means?: string;
                                 }[];
                                 rowTypes: string[];
                                 leaf: string;
@@ -5507,6 +5538,7 @@ export interface operations {
                         /** Format: date-time */
                         created_at: string;
                         staged_at: string | null;
+                        read_ms: number | null;
                         ended_at: string | null;
                         plan_digest: string | null;
                         gate_mode: ("STRICT" | "LENIENT") | null;
@@ -5541,6 +5573,8 @@ export interface operations {
                                 [key: string]: number;
                             };
                         } | null;
+                        /** @description the headers as the cells of a line are named: one that stands twice is counted */
+                        columns: string[];
                         /** @description what you may do with it now */
                         may: {
                             repair: {
@@ -5836,6 +5870,7 @@ export interface operations {
                                     field: string;
                                     title: string;
                                     nearest?: string;
+                                    means?: string;
                                 }[];
                                 rowTypes: string[];
                                 leaf: string;
@@ -5892,6 +5927,7 @@ export interface operations {
                         /** Format: date-time */
                         created_at: string;
                         staged_at: string | null;
+                        read_ms: number | null;
                         ended_at: string | null;
                         plan_digest: string | null;
                         gate_mode: ("STRICT" | "LENIENT") | null;
@@ -5926,6 +5962,8 @@ export interface operations {
                                 [key: string]: number;
                             };
                         } | null;
+                        /** @description the headers as the cells of a line are named: one that stands twice is counted */
+                        columns: string[];
                         /** @description what you may do with it now */
                         may: {
                             repair: {
@@ -6108,6 +6146,7 @@ export interface operations {
                                     field: string;
                                     title: string;
                                     nearest?: string;
+                                    means?: string;
                                 }[];
                                 rowTypes: string[];
                                 leaf: string;
@@ -6164,6 +6203,7 @@ export interface operations {
                         /** Format: date-time */
                         created_at: string;
                         staged_at: string | null;
+                        read_ms: number | null;
                         ended_at: string | null;
                         plan_digest: string | null;
                         gate_mode: ("STRICT" | "LENIENT") | null;
@@ -6198,6 +6238,8 @@ export interface operations {
                                 [key: string]: number;
                             };
                         } | null;
+                        /** @description the headers as the cells of a line are named: one that stands twice is counted */
+                        columns: string[];
                         /** @description what you may do with it now */
                         may: {
                             repair: {

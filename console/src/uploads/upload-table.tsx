@@ -3,7 +3,7 @@ import { Ago } from '../parts/ago.tsx'
 import { Chip } from '../parts/chip.tsx'
 import { bytes, count, counted } from '../parts/figures.ts'
 import { Person } from '../parts/person.tsx'
-import { sinceOf, stateOf } from '../upload/state.ts'
+import { sinceOf, stateOf, wrongSaid } from '../upload/state.ts'
 import { useUploaders } from './use-uploaders.ts'
 
 export function UploadTable({ uploads }: { uploads: readonly Upload[] }) {
@@ -68,10 +68,11 @@ function Row({ upload, client }: { upload: Upload; client: string | undefined })
 function Problems({ upload }: { upload: Upload }) {
   const { invalid_count: wrong, warning_count: doubtful } = upload
   if (wrong === null) return '–'
+  const { text, open } = wrongSaid(upload)
   if (wrong === 0 && !doubtful) return <span className="muted">none</span>
   return (
     <>
-      {wrong > 0 && <b className="is-wrong">{count(wrong)} wrong</b>}
+      {wrong > 0 && (open ? <b className="is-wrong">{text}</b> : text)}
       {wrong > 0 && Boolean(doubtful) && <br />}
       {Boolean(doubtful) && <span className="tiny">{counted(doubtful ?? 0, 'warning')}</span>}
     </>

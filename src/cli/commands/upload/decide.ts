@@ -150,7 +150,7 @@ async function ask(
   )
   if (rows.length > 0) {
     output.line(`\n${pc.bold(`The first ${rows.length} changes`)}`)
-    output.line(planRowLines(rows, shown.dataset?.definition))
+    output.line(planRowLines(rows, shown.dataset?.definition, upload.reading))
   }
   output.line(pc.dim(`\n  All of it: stagedoor upload plan ${upload.upload_id} --rows\n`))
   const ticked: string[] = []

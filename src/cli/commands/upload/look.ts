@@ -24,6 +24,7 @@ import {
   stateOf,
   stepLines,
   surroundingsOf,
+  wrongSaid,
 } from './summary.ts'
 import { uploadId } from './upload-id.ts'
 
@@ -81,7 +82,7 @@ function uploadTable(uploads: readonly Upload[]): string {
     upload.file_name,
     upload.line_count === null
       ? '–'
-      : `${count(upload.line_count)}${upload.invalid_count ? ` (${count(upload.invalid_count)} wrong)` : ''}`,
+      : `${count(upload.line_count)}${upload.invalid_count ? ` (${wrongSaid(upload)})` : ''}`,
     age(upload.created_at),
   ])
   const others = [1, 3, 4].map((column) => Math.max(...rows.map((row) => row[column]!.length), 5))

@@ -39,6 +39,8 @@ export function nextSteps(upload: Upload, doer: Doer): NextStep[] {
       return upload.undo_until && upload.undo_until > new Date()
         ? [{ what: `Take it back, until ${day(upload.undo_until)}`, command: undoCommand(upload, doer) }]
         : []
+    case 'failed':
+      return [{ what: 'Take it off the list', command: change('discard') }]
     default:
       return []
   }

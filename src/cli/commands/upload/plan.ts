@@ -130,7 +130,7 @@ async function printRows(session: Session, { upload, dataset }: Shown, options: 
   const next = last && rows.length === options.limit ? `${last.type_order}.${last.row_number}` : null
   output.result({ rows, next }, () => {
     if (rows.length === 0) return output.line('No such rows in the plan.')
-    output.line(planRowLines(rows, dataset?.definition))
+    output.line(planRowLines(rows, dataset?.definition, upload.reading))
     if (next) output.line(pc.dim(`\n  More: ${moreOf(upload.upload_id, options)} --after ${next}`))
   })
 }

@@ -2,6 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Client, Queryable } from '../../../db/connection.ts'
 import type { Dataset } from '../../../ingest/datasets/dataset.ts'
+import { rawKeys } from '../../../ingest/readers/raw-payload.ts'
 import { requireUpload, type Upload } from '../../../ingest/uploads.ts'
 import { findRecord, readChecklist } from '../../../staging/records.ts'
 import { exactJson, exactly, JSON_TEXT } from '../../exact-answer.ts'
@@ -43,6 +44,7 @@ async function readDetail(client: Client, request: FastifyRequest, id: string): 
   ].filter((actor) => actor !== null)
   return exactJson({
     ...upload,
+    columns: await columnsOf(client, id),
     may: permissions(upload, review, standing),
     checklist: checklist.map(({ item_id, label, required, ticked_by, ticked_at }) => ({
       item_id,
@@ -55,6 +57,14 @@ async function readDetail(client: Client, request: FastifyRequest, id: string): 
     client_name: await clientName(client, definition, upload),
     people: await namesOf(client, upload.workspace_id, actors),
   })
+}
+
+async function columnsOf(db: Queryable, id: string): Promise<string[]> {
+  const { rows } = await db.query<{ headers: string[] | null }>(
+    `select reading -> 'headers' as headers from iu_core.v_ingest_upload where upload_id = $1`,
+    [id],
+  )
+  return rawKeys(rows[0]?.headers ?? [])
 }
 
 async function datasetOf(db: Queryable, { dataset }: Upload) {
