@@ -812,6 +812,10 @@ export interface operations {
                             /** Format: date-time */
                             created_at: string;
                         }[];
+                        /** @description the names of those who are in it and whom you may see, by their ids */
+                        people: {
+                            [key: string]: string;
+                        };
                         next: string | null;
                     };
                 };
@@ -904,6 +908,10 @@ export interface operations {
                             retain_until: string | null;
                             cleaned_at: string | null;
                         }[];
+                        /** @description the names of those who are in it and whom you may see, by their ids */
+                        people: {
+                            [key: string]: string;
+                        };
                         next: string | null;
                     };
                 };
@@ -2714,6 +2722,10 @@ export interface operations {
                                 };
                             } | null;
                         }[];
+                        /** @description the names of those who are in it and whom you may see, by their ids */
+                        people: {
+                            [key: string]: string;
+                        };
                         next: string | null;
                     };
                 };

@@ -11,7 +11,7 @@ import { counted } from '../parts/figures.ts'
 import { Person } from '../parts/person.tsx'
 import { useSession } from '../session/session.tsx'
 import { planSaid } from '../upload/state.ts'
-import { useUploaders } from '../uploads/use-uploaders.ts'
+import { useClientNames } from '../uploads/use-client-names.ts'
 import './review.css'
 
 /** What waits for a decision, the oldest first: it has waited longest. */
@@ -19,7 +19,7 @@ export function ReviewPage() {
   const held = useHeld()
   const { data, failure } = held
   const uploads = data?.waiting.toReversed() ?? []
-  const clients = useUploaders(uploads)
+  const clients = useClientNames(uploads)
   return (
     <>
       <PageHead title="Review" />

@@ -4,10 +4,10 @@ import { Chip } from '../parts/chip.tsx'
 import { bytes, count, counted } from '../parts/figures.ts'
 import { Person } from '../parts/person.tsx'
 import { sinceOf, stateOf, wrongSaid } from '../upload/state.ts'
-import { useUploaders } from './use-uploaders.ts'
+import { useClientNames } from './use-client-names.ts'
 
 export function UploadTable({ uploads }: { uploads: readonly Upload[] }) {
-  const clients = useUploaders(uploads)
+  const clients = useClientNames(uploads)
   return (
     <table className="upload-table">
       <thead>

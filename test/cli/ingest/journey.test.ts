@@ -183,7 +183,7 @@ it('a dry run plans and goes no further; what changes is shown from what to what
   const [, id] = /stagedoor upload plan (\S+) --rows/.exec(dry.stdout)!
   const rows = await upload('plan', id!, '--rows', '--action', 'update', '--type', 'daily_metric')
   expect(rows.stdout).toMatch(
-    /~ +2 +Winter boots \/ Retarget \/ Boots video \/ 2026-11-09 +changed\n +spend: 412.1 → 420\n/,
+    /~ +2 +Winter boots \/ Retarget \/ Boots video \/ 2026-11-09 +changed\n +spend: 412.10 → 420.00\n/,
   )
   expect(await json('upload', 'plan', id!, '--rows', '--limit', '1')).toMatchObject({
     rows: [{}],

@@ -76,3 +76,59 @@ it('every hint names whoever is to act', async () => {
   expect(exported.stdout).toMatch(/upload fix \S+ --file \S+ --as operator/)
   expect((await upload('show', id!, '--as', 'viewer')).stdout).toMatch(/--on-invalid skip.* --as operator/)
 })
+
+it('what does not fit is said with its headers and the command that maps one; it can be discarded', async () => {
+  const path = join(folder, 'people.csv')
+  writeFileSync(path, 'Name,Street\nAda,St James Square\n')
+  const { code, stderr } = await cli('ingest', path, ...META, '--as', 'operator')
+  expect({ code, stderr }).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(
+      /The file has “Name”, “Street”\.[\s\S]*dataset map ads --platform meta --header "\S+ ?\S*=\w+" --as operator/,
+    ),
+  })
+  const list = await upload('list', '--status', 'failed', '--json')
+  const [{ upload_id: id }] = JSON.parse(list.stdout)
+  expect((await upload('show', id)).stdout).toContain(`stagedoor upload discard ${id} --as operator`)
+  expect((await upload('discard', id, '--as', 'operator')).code).toBe(0)
+
+  const unknown = await cli('dataset', 'map', 'ads', '--platform', 'meta', '--header', 'Name=nonsense')
+  expect(unknown.stderr).toMatch(/no field nonsense; it has .*campaign_name/)
+
+  const junk = join(folder, 'junk.csv')
+  writeFileSync(
+    junk,
+    Buffer.from(Array.from({ length: 4096 }, (_, at) => (at * at * 7 + at * 31 + 80) % 251)),
+  )
+  expect((await cli('ingest', junk, ...META)).stderr).toContain('it is not a text file')
+})
+
+it('values, names and pages are written for people', async () => {
+  expect((await cli('dataset', 'add', 'ads', '--no-approval')).code).toBe(0)
+  const fields = (await cli('dataset', 'show', 'ads', '--json')).stdout
+  expect(Object.keys(JSON.parse(fields).definition.fields).slice(0, 2)).toEqual([
+    'campaign_id',
+    'campaign_name',
+  ])
+
+  const first = file('first.csv', [line(21, '64.2'), line(22, 'n/a')])
+  const ingested = await cli('ingest', first, ...META, '--as', 'operator')
+  expect(ingested).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/n\/a +This stands for no number/),
+  })
+  const [, id] = /stagedoor upload undo (\S+)/.exec(ingested.stdout)!
+  const page = await upload('lineage', id!, '--limit', '2', '--as', 'operator')
+  expect(page.stdout).toMatch(
+    new RegExp(`2 of 6 rows\\n  More: stagedoor upload lineage ${id} --as operator --limit 2 --after \\S+`),
+  )
+
+  const second = file('second.csv', [line(21, '80.25')])
+  const dry = await cli('ingest', second, ...META, '--dry-run')
+  const [, plan] = /stagedoor upload plan (\S+) --rows/.exec(dry.stdout)!
+  expect((await upload('plan', plan!, '--rows')).stdout).toContain('spend: 64.20 → 80.25')
+
+  const events = await cli('events', 'list')
+  expect(events.stdout).toMatch(/^when +what +about +who +id\n/)
+  expect(events.stdout).toMatch(/staging\.ingestion_complete +\S+ +Operator/)
+})

@@ -4,23 +4,19 @@ import { EditableValue } from './editable-value.tsx'
 import { useProblemDesk } from './problem-desk.tsx'
 import { cellText, type ProblemLine } from './problem-lines.ts'
 
-/** `narrow`: the suggestion stands below the message, for want of room beside it. */
-export function problemColumns(narrow: boolean): Column<ProblemLine>[] {
+export type Room = 'wide' | 'narrow' | 'phone'
+
+/** For want of room the suggestion stands below the message, and on a phone everything below everything. */
+export function problemColumns(room: Room): Column<ProblemLine>[] {
+  if (room === 'phone') return [{ ...LINE, size: 62 }, STACK]
+  const narrow = room === 'narrow'
   const columns: Column<ProblemLine>[] = [
-    {
-      id: 'line',
-      header: 'Line',
-      size: 76,
-      cell: ({ row }) => <span className="muted">{count(row.original.row.row_number)}</span>,
-    },
+    LINE,
     {
       id: 'column',
       header: 'Column',
       size: narrow ? 104 : 130,
-      cell: ({ row: { original: line } }) =>
-        line.kind === 'fixed'
-          ? line.column
-          : (line.problem.column ?? <span className="muted">whole line</span>),
+      cell: ({ row }) => <Where line={row.original} />,
     },
     {
       id: 'value',
@@ -45,6 +41,36 @@ export function problemColumns(narrow: boolean): Column<ProblemLine>[] {
     },
   ]
   return narrow ? columns.slice(0, -1) : columns
+}
+
+const LINE: Column<ProblemLine> = {
+  id: 'line',
+  header: 'Line',
+  size: 76,
+  cell: ({ row }) => <span className="muted">{count(row.original.row.row_number)}</span>,
+}
+
+const STACK: Column<ProblemLine> = {
+  id: 'problem',
+  header: 'What is wrong',
+  size: 200,
+  meta: { grow: 1 },
+  cell: ({ row: { original: line } }) => (
+    <span className="stacked">
+      <b>
+        <Where line={line} />
+      </b>
+      <Value line={line} />
+      <span>
+        <Message line={line} narrow />
+      </span>
+    </span>
+  ),
+}
+
+function Where({ line }: { line: ProblemLine }) {
+  if (line.kind === 'fixed') return line.column
+  return line.problem.column ?? <span className="muted">whole line</span>
 }
 
 function Value({ line }: { line: ProblemLine }) {

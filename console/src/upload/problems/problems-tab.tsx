@@ -43,7 +43,9 @@ export function ProblemsTab({ upload, take }: Props) {
   const repairs = useRepairs(upload, pages, take)
   const { saving } = repairs
   const narrow = useNarrow(1400)
-  const columns = useMemo(() => problemColumns(narrow), [narrow])
+  const phone = useNarrow(560)
+  const room = phone ? 'phone' : narrow ? 'narrow' : 'wide'
+  const columns = useMemo(() => problemColumns(room), [room])
 
   async function exportProblems() {
     setFailure(undefined)
