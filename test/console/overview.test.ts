@@ -208,7 +208,7 @@ describe('the console', { timeout: 30_000 }, () => {
     server.state.events = Array.from({ length: 20 }, (_, age) => event(20 - age, 'dot.run.applied', 'r', age))
     server.state.next = 'more'
     await nextBeat()
-    await expectText('.room:has-text("Signals") .big', '20+ events')
+    await expectText('.room:has-text("Signals") .big', /20\+\s+events/)
 
     server.state.events = []
     server.state.next = null
