@@ -189,8 +189,8 @@ describe('the story of an upload', { timeout: 120_000 }, () => {
   test('the overview counts what is held and what was promoted', async () => {
     const page = await real.signIn('operator')
     const room = (name: string) => page.locator('.room').filter({ has: page.getByRole('heading', { name }) })
-    await expect.poll(() => seen(room('Production'))).toMatch(/\d+ rows? promoted/)
-    await expect.poll(() => seen(room('Held'))).toMatch(/\d+ uploads?/)
+    await expect.poll(() => seen(room('Production'))).toMatch(/\d+\s+rows? promoted/)
+    await expect.poll(() => seen(room('Held'))).toMatch(/\d+\s+uploads?/)
     expect(await page.locator('.room .unbuilt').count()).toBe(2)
   })
 })
