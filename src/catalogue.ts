@@ -577,6 +577,14 @@ export const CATALOGUE = {
     message: 'Upload {upload} is {status} and cannot be {action}',
     hint: '`stagedoor upload show ID` says what can be done with it now.',
   },
+  upload_held: {
+    status: 409,
+    exit: 5,
+    retryable: false,
+    message:
+      'Upload {upload} of these very bytes is {state}, and is not taken further by bringing them again',
+    hint: '`stagedoor upload show {upload}` says what to do next.',
+  },
   upload_too_large: {
     sqlstates: ['SD603'],
     status: 413,

@@ -110,7 +110,9 @@ create table iu_core.ingest_upload (
   -- Whoever put something into it, the uploader first: none of them may approve it.
   changed_by text[] not null,
   created_at timestamptz not null default clock_timestamp(),
+  -- Moves with every repair; how long the file took to read does not.
   staged_at timestamptz,
+  read_ms integer,
   ended_at timestamptz,
   constraint ingest_upload_staged_has_counts check (
     status not in ('staged', 'planned', 'promoted', 'undone')

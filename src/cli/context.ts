@@ -44,12 +44,12 @@ export async function withAdministrator<T>(
 
 export async function withStagedoor<T>(
   options: GlobalOptions,
-  work: (stagedoor: Stagedoor) => Promise<T>,
+  work: (stagedoor: Stagedoor, database: Database) => Promise<T>,
 ): Promise<T> {
   return withDatabase(options, async (database, config) => {
     const stagedoor = assemble(database, config.home)
     try {
-      return await work(stagedoor)
+      return await work(stagedoor, database)
     } finally {
       await stagedoor.close()
     }

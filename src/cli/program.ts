@@ -87,7 +87,25 @@ export function createProgram(): Command {
     completionCommand(() => program),
   ]
   for (const command of commands) program.addCommand(withGlobals(command))
+  // Commander's own knows one name only: `help upload fix` would show the help of upload.
+  program.helpCommand(false).addCommand(helpCommand(() => program))
   return program
+}
+
+function helpCommand(program: () => Command): Command {
+  return new Command('help')
+    .description('display help for command')
+    .argument('[command...]', 'such as upload fix')
+    .action((names: string[]) => {
+      let found = program()
+      for (const name of names) {
+        const next = found.commands.find((command) => command.name() === name)
+        if (next) found = next
+        else
+          throw new StagedoorError('argument_invalid', { reason: `There is no command ${names.join(' ')}` })
+      }
+      found.help()
+    })
 }
 
 /** --json and --home may stand before or after the command's name. */

@@ -115,7 +115,7 @@ async function readFile(request: StageRequest): Promise<ReadResult> {
   })
   report({ stage: 'check', done: 0, total: normalised.lines, lines: normalised.lines })
   const map = mapHeaders(dataset, upload.platform, normalised.headers, remembered)
-  const preamblePeriod = settlePeriod(dataset, map, normalised.preamble)
+  const preamblePeriod = settlePeriod(dataset, upload.platform, map, normalised.preamble)
   const found = await stylesIn(normalised, map)
   const styles: Styles = { ...found, ...(decimal && { decimal }), ...(dates && { dates }) }
   const base: Omit<CompileInput, 'source'> = {

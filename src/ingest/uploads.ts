@@ -51,6 +51,8 @@ export interface Upload {
   readonly changed_by: readonly string[]
   readonly created_at: Date
   readonly staged_at: Date | null
+  /** From the first byte to the last staged line. */
+  readonly read_ms: number | null
   readonly ended_at: Date | null
   readonly plan_digest: string | null
   readonly gate_mode: GateMode | null
@@ -77,8 +79,8 @@ export interface Upload {
 
 const COLUMNS = `upload_id, workspace_id, client_id, dataset, platform, file_name, file_hash, byte_len, run_mode, status,
   reading, notes, line_count, valid_count, invalid_count, skipped_count, warning_count, progress, error, cursor_name,
-  cursor_value, uploaded_by, uploaded_via, changed_by, created_at, staged_at, ended_at, plan_digest, gate_mode, threshold,
-  plan_totals, plan_refusal, planned_by, planned_at, plan_took_ms, review_record_id, approval_required, review_status,
+  cursor_value, uploaded_by, uploaded_via, changed_by, created_at, staged_at, read_ms, ended_at, plan_digest, gate_mode,
+  threshold, plan_totals, plan_refusal, planned_by, planned_at, plan_took_ms, review_record_id, approval_required, review_status,
   review_reason, approved_by, approved_at, promoted_by, promoted_at, promotion_totals, undo_until, undone_by, undone_at,
   undo_totals`
 

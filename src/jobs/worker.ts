@@ -91,6 +91,8 @@ class RunningWorker implements Worker {
   private readonly leaseMs: number
   private readonly concurrency: number
   private readonly batch: number
+  /** Run, wait to run, or done and not written. */
+  private readonly mostHeld: number
   private readonly kept: KeptConnection
   private readonly claims: Claims
   private readonly lanes: Lanes
@@ -111,7 +113,8 @@ class RunningWorker implements Worker {
     const { pool, handlers } = options
     this.options = options
     this.concurrency = options.concurrency ?? 10
-    this.batch = options.batch ?? Math.max(100, largestCall(handlers))
+    this.batch = options.batch ?? Math.min(LARGEST_BATCH, Math.max(100, largestCall(handlers)))
+    this.mostHeld = this.concurrency * largestCall(handlers) + 2 * this.batch
     this.log = options.log ?? pino({ level: 'silent' })
     this.hooks = harmless(options.hooks ?? {}, this.log)
     this.leaseMs = options.leaseMs ?? DEFAULT_LEASE_MS
@@ -218,8 +221,7 @@ class RunningWorker implements Worker {
 
   /** Where completions come through slowly nothing more is begun: what is done and not written would be done again. */
   private room(): number {
-    const most = this.concurrency * largestCall(this.options.handlers) + 2 * this.batch
-    return Math.min(this.lanes.room(), Math.max(0, most - this.lease.size))
+    return Math.min(this.lanes.room(), Math.max(0, this.mostHeld - this.lease.size))
   }
 
   /** From now on an enqueue gives notice; what came just before is found by the claim that follows. */

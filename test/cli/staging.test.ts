@@ -50,7 +50,7 @@ it('a review package from an agent to its consumption, on the command line', {
   const digest = created.content_hash as string
 
   const { stdout: list } = await staging('list', '--status', 'pending', '--as', 'reviewer')
-  expect(list).toContain(id)
+  expect(list).toMatch(new RegExp(`${id} .* Agent `))
   const { stdout: shown } = await staging('show', id, '--as', 'reviewer')
   for (const part of [
     'Commentary on week 45',
@@ -64,6 +64,10 @@ it('a review package from an agent to its consumption, on the command line', {
   expect(shown).toContain('12345678901234567890')
   expect(shown).toMatch(/source +agent/)
   expect(shown).toContain(`stagedoor staging approve --as reviewer ${id} --digest ${digest}`)
+  expect(shown).toMatch(
+    new RegExp(`Tick .*staging tick --as reviewer ${id} 1 names\\nThen approve exactly this`),
+  )
+  expect(shown).toMatch(/owner +Agent/)
   // Printed alone, a part is exactly what is held: no number is rounded.
   expect((await staging('show', id, '--part', '0')).stdout).toBe('{"pieces": [12345678901234567890, 1.50]}')
 

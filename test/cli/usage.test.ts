@@ -4,6 +4,19 @@ import { VERSION } from '../../src/version.ts'
 import { runCli, startCli } from '../support/cli.ts'
 
 describe('help', () => {
+  it('of a command within a command is that command’s own', async () => {
+    const { code, stdout } = await runCli(['help', 'upload', 'fix'])
+    expect({ code, stdout }).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^Usage: stagedoor upload fix/),
+    })
+    expect((await runCli(['help'])).stdout).toContain('Start here:')
+    expect(await runCli(['help', 'upload', 'nonsense'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('no command upload nonsense'),
+    })
+  })
+
   it('is cut off without a word where its reader has seen enough', async () => {
     const help = startCli(['staging', '--help'])
     // Long before the process writes: it has not even been loaded.

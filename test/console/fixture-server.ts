@@ -46,6 +46,8 @@ export interface FixtureState {
   next: string | null
   /** Uploads by their status; only what the overview and the rail show of them. */
   uploads: FixtureUpload[]
+  /** Names by id. */
+  people: Record<string, string>
   takesTokens: boolean
 }
 
@@ -129,6 +131,7 @@ export function initialState(): FixtureState {
     ],
     next: null,
     uploads: [],
+    people: {},
     takesTokens: true,
   }
 }
@@ -233,13 +236,20 @@ function answer(
     }
   }
   if (path === '/api/gates') return { status: 200, body: { gates: state.gates } }
-  if (path === '/api/events') return { status: 200, body: { events: state.events, next: state.next } }
+  if (path === '/api/events')
+    return { status: 200, body: { events: state.events, people: state.people, next: state.next } }
   if (path === '/api/uploads') {
     const wanted = query.get('status')?.split(',')
-    const uploads = state.uploads.filter(({ status }) => wanted === undefined || wanted.includes(status))
-    return { status: 200, body: { uploads, next: null } }
+    const all = state.uploads.filter(
+      ({ status, review_status }) =>
+        (wanted === undefined || wanted.includes(status)) &&
+        (query.get('waiting') !== 'true' || review_status === 'pending'),
+    )
+    const limit = Number(query.get('limit') ?? 20)
+    const uploads = all.slice(0, limit)
+    return { status: 200, body: { uploads, people: state.people, next: all.length > limit ? 'next' : null } }
   }
-  if (path === '/api/staging') return { status: 200, body: { records: [], next: null } }
+  if (path === '/api/staging') return { status: 200, body: { records: [], people: {}, next: null } }
   return refusal(404, 'not_found', 'There is no such path')
 }
 

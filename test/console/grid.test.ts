@@ -56,6 +56,19 @@ describe('a hundred thousand lines', { timeout: 120_000 }, () => {
     expect(await seen(page.locator('.grid-row').first())).toContain('99,999')
   })
 
+  test('a page that did not come is asked for again', async () => {
+    const page = await real.signIn('operator')
+    await page.goto(`${real.url}/uploads/${large}?tab=rows`)
+    await page.locator('.grid-row').first().waitFor()
+    await expect.poll(() => seen(page.locator('.filters-aside'))).toMatch(/^500 lines/)
+    await page.route(/\/rows\?.*after=/, (route) => route.fulfill({ contentType: 'text/html', body: '<p>' }))
+    const missed = page.waitForResponse(/\/rows\?.*after=/)
+    await page.evaluate(`document.querySelector('.grid').scrollTop = 1e9`)
+    await missed
+    await page.unroute(/\/rows\?.*after=/)
+    await expect.poll(() => seen(page.locator('.filters-aside')), { timeout: 15_000 }).toMatch(/^1,000 lines/)
+  })
+
   test('a page at rest rests', async () => {
     const page = await real.signIn('operator')
     await page.goto(`${real.url}/uploads/${small}?tab=plan`)
@@ -110,6 +123,22 @@ describe('the keyboard alone', { timeout: 60_000 }, () => {
     await page.getByText('3 lines are wrong now, 4 before').waitFor()
   })
 
+  test('what is being typed stays while the page is read anew', async () => {
+    const page = await real.signIn('operator')
+    await page.goto(`${real.url}/uploads/${small}?tab=problems`)
+    const cell = page.getByRole('textbox').first()
+    await cell.click()
+    await page.keyboard.press('Control+a')
+    await page.keyboard.type('12.')
+    for (const _beat of [1, 2]) {
+      await page.waitForResponse((response) => response.url().endsWith(`/api/uploads/${small}`))
+    }
+    await page.keyboard.type('50')
+    expect(await cell.inputValue()).toBe('12.50')
+    expect(await page.evaluate('document.activeElement.tagName')).toBe('INPUT')
+    await page.keyboard.press('Escape')
+  })
+
   test('a line whose cells are out of place is put right as a whole', async () => {
     const page = await real.signIn('operator')
     await page.goto(`${real.url}/uploads/${small}?tab=problems`)
@@ -151,6 +180,21 @@ describe('every page', { timeout: 60_000 }, () => {
       const dark = await page.evaluate<string>(`getComputedStyle(document.body).backgroundColor`)
       expect(dark, path).toBe(colorScheme === 'dark' ? 'rgb(21, 20, 18)' : 'rgb(251, 250, 248)')
     }
+  })
+
+  test('columns that are out of sight are told of; on a phone what is wrong is in sight', async () => {
+    const page = await real.signIn('operator')
+    await page.goto(`${real.url}/uploads/${small}?tab=plan`)
+    await page.locator('.grid-frame.has-more').waitFor()
+    await page.evaluate(`document.querySelector('.grid').scrollLeft = 1e6`)
+    await page.locator('.grid-frame:not(.has-more)').waitFor()
+
+    const phone = await real.signIn('operator', { viewport: { width: 390, height: 800 } })
+    await phone.goto(`${real.url}/uploads/${small}?tab=problems`)
+    await phone.locator('.grid-row').first().waitFor()
+    const { x, width } = (await phone.locator('.stacked').first().boundingBox())!
+    expect(x + width).toBeLessThanOrEqual(390)
+    expect(await phone.locator('.grid-frame.has-more').count()).toBe(0)
   })
 
   test('controls are named, and the headings leave no level out', async () => {

@@ -66,7 +66,7 @@ describe('the console', { timeout: 30_000 }, () => {
       'Projections',
     ])
     expect(await picture.locator('.room.is-unbuilt h2').allInnerTexts()).toEqual(['Work', 'Projections'])
-    await expectText('.room:has-text("Signals") .big', '3 events')
+    await expectText('.room:has-text("Signals") .big', /3\s+events/)
     await expectText('.room:has-text("Signals") .facts', /latest event\s*2 min ago/)
   })
 
@@ -91,20 +91,65 @@ describe('the console', { timeout: 30_000 }, () => {
       upload(1, 'being-read.csv', { status: 'reading', review_status: null, plan_totals: null }),
     ]
     await openSignedIn()
-    await expectText('.room:has-text("Held") .big', '3 uploads')
+    await expectText('.room:has-text("Held") .big', /3\s+uploads/)
     await expectText(
       '.room:has-text("Held") .facts',
       /wait for approval\s*1.*oldest waiting\s*38 min ago.*wrong lines\s*3/s,
     )
-    await expectText('.room:has-text("Production") .big', '1,502 rows promoted')
+    await expectText('.room:has-text("Production") .big', /1,502\s+rows promoted/)
     await expectText('.room:has-text("Production") .facts', /last promotion\s*12 min ago.*can be undone\s*1/s)
     await expectText(
       '#needs',
-      /repair\s*wrong\.csv\s*3 wrong lines.*approve\s*waits\.csv\s*40 inserts, 10 updates/s,
+      /repair\s*wrong\.csv\s*3 wrong lines.*approve\s*waits\.csv\s*40 new, 10 changed/s,
     )
     const rail = page.getByRole('navigation')
     await rail.getByRole('link', { name: /^Uploads\W+3$/ }).waitFor()
     await rail.getByRole('link', { name: /^Review\W+1$/ }).waitFor()
+  })
+
+  test('what waits for approval is found behind any number of newer uploads', async () => {
+    const staged = { status: 'staged', review_status: null, plan_totals: null }
+    server.state.uploads = [
+      ...Array.from({ length: 60 }, (_, id) => upload(200 - id, `newer-${id}.csv`, staged)),
+      upload(1, 'waits.csv'),
+    ]
+    await openSignedIn()
+    await page
+      .getByRole('navigation')
+      .getByRole('link', { name: /^Review\W+1$/ })
+      .click()
+    await page.getByRole('link', { name: 'waits.csv' }).waitFor()
+
+    server.state.uploads = Array.from({ length: 51 }, (_, id) => upload(200 - id, `waits-${id}.csv`))
+    await page.getByText('50 uploads or more').waitFor()
+  })
+
+  test('people and files are called by their names', async () => {
+    const ada = '0199a7c2-5a1e-7c3b-9f60-3b1d8a44e0f2'
+    server.state.people = { [ada]: 'Ada' }
+    server.state.uploads = [upload(7, 'week-45.csv', { uploaded_by: ada })]
+    const subject = server.state.uploads[0]!.upload_id
+    server.state.events = [{ ...event(1, 'staging.ingestion_staged', subject, 5), actor: ada }]
+    await openSignedIn({ viewport: { width: 1280, height: 800 } })
+    await expectText('#events tbody tr', /week-45\.csv[\s\S]*Ada/)
+    await expectText('#needs', /Ada/)
+    await page.locator('#events').getByRole('link', { name: 'week-45.csv' }).waitFor()
+  })
+
+  test.each([1200, 1280, 1440, 1700])('%i pixels wide: no figure runs out of its room', async (width) => {
+    server.state.uploads = [
+      upload(4, 'promoted.csv', {
+        status: 'promoted',
+        promotion_totals: { daily_metric: { insert: 1_234_567 } },
+        promoted_at: new Date().toISOString(),
+      }),
+    ]
+    await openSignedIn({ viewport: { width, height: 800 } })
+    await expectText('.room:has-text("Production") .big', /1,234,567\s+rows promoted/)
+    const wide = await page.evaluate<string[]>(
+      `[...document.querySelectorAll('.room')].filter((room) => room.scrollWidth > room.clientWidth).map((room) => room.innerText)`,
+    )
+    expect(wide).toEqual([])
   })
 
   test('long ids are shortened, so that the events keep their lines', async () => {
@@ -163,7 +208,7 @@ describe('the console', { timeout: 30_000 }, () => {
     server.state.events = Array.from({ length: 20 }, (_, age) => event(20 - age, 'dot.run.applied', 'r', age))
     server.state.next = 'more'
     await nextBeat()
-    await expectText('.room:has-text("Signals") .big', '20+ events')
+    await expectText('.room:has-text("Signals") .big', /20\+\s+events/)
 
     server.state.events = []
     server.state.next = null

@@ -1,3 +1,4 @@
+import { learnNames } from '../people.ts'
 import { query } from './query.ts'
 import { createRequest } from './request.ts'
 import type { EventPage, Gates, Health, Me, Ready, StagingRecord, StagingRecords } from './types.ts'
@@ -15,6 +16,15 @@ export interface Api {
   readonly uploads: UploadsApi
 }
 
+/** Every list says what those in it are called; once told, they are named wherever they stand. */
+async function named<T extends { readonly people: Readonly<Record<string, string>> }>(
+  answer: Promise<T>,
+): Promise<T> {
+  const list = await answer
+  learnNames(list.people)
+  return list
+}
+
 export function createApi(token?: string): Api {
   const request = createRequest(token)
   return {
@@ -23,9 +33,9 @@ export function createApi(token?: string): Api {
     ready: () => request('/ready', { alsoGood: [503] }),
     me: () => request('/me'),
     gates: () => request('/gates'),
-    events: (page) => request(`/events?${query(page)}`),
+    events: (page) => named(request(`/events?${query(page)}`)),
     reviewPackages: (page) =>
-      request(`/staging?${query({ ...page, kind: 'review_package', status: 'pending' })}`),
+      named(request(`/staging?${query({ ...page, kind: 'review_package', status: 'pending' })}`)),
     stagingRecord: (id) => request(`/staging/${id}`),
     uploads: createUploadsApi(request, token),
   }

@@ -1447,6 +1447,10 @@ export interface operations {
                             /** Format: date-time */
                             created_at: string;
                         }[];
+                        /** @description the names of those who are in it and whom you may see, by their ids */
+                        people: {
+                            [key: string]: string;
+                        };
                         next: string | null;
                     };
                 };
@@ -1539,6 +1543,10 @@ export interface operations {
                             retain_until: string | null;
                             cleaned_at: string | null;
                         }[];
+                        /** @description the names of those who are in it and whom you may see, by their ids */
+                        people: {
+                            [key: string]: string;
+                        };
                         next: string | null;
                     };
                 };
@@ -3258,6 +3266,7 @@ export interface operations {
                                         field: string;
                                         title: string;
                                         nearest?: string;
+                                        means?: string;
                                     }[];
                                     rowTypes: string[];
                                     leaf: string;
@@ -3314,6 +3323,7 @@ export interface operations {
                             /** Format: date-time */
                             created_at: string;
                             staged_at: string | null;
+                            read_ms: number | null;
                             ended_at: string | null;
                             plan_digest: string | null;
                             gate_mode: ("STRICT" | "LENIENT") | null;
@@ -3349,6 +3359,10 @@ export interface operations {
                                 };
                             } | null;
                         }[];
+                        /** @description the names of those who are in it and whom you may see, by their ids */
+                        people: {
+                            [key: string]: string;
+                        };
                         next: string | null;
                     };
                 };
@@ -3551,6 +3565,7 @@ export interface operations {
                                         field: string;
                                         title: string;
                                         nearest?: string;
+                                        means?: string;
                                     }[];
                                     rowTypes: string[];
                                     leaf: string;
@@ -3607,6 +3622,7 @@ export interface operations {
                             /** Format: date-time */
                             created_at: string;
                             staged_at: string | null;
+                            read_ms: number | null;
                             ended_at: string | null;
                             plan_digest: string | null;
                             gate_mode: ("STRICT" | "LENIENT") | null;
@@ -3714,6 +3730,7 @@ export interface operations {
                                         field: string;
                                         title: string;
                                         nearest?: string;
+                                        means?: string;
                                     }[];
                                     rowTypes: string[];
                                     leaf: string;
@@ -3770,6 +3787,7 @@ export interface operations {
                             /** Format: date-time */
                             created_at: string;
                             staged_at: string | null;
+                            read_ms: number | null;
                             ended_at: string | null;
                             plan_digest: string | null;
                             gate_mode: ("STRICT" | "LENIENT") | null;
@@ -3953,6 +3971,7 @@ export interface operations {
                                     field: string;
                                     title: string;
                                     nearest?: string;
+                                    means?: string;
                                 }[];
                                 rowTypes: string[];
                                 leaf: string;
@@ -4009,6 +4028,7 @@ export interface operations {
                         /** Format: date-time */
                         created_at: string;
                         staged_at: string | null;
+                        read_ms: number | null;
                         ended_at: string | null;
                         plan_digest: string | null;
                         gate_mode: ("STRICT" | "LENIENT") | null;
@@ -4043,6 +4063,8 @@ export interface operations {
                                 [key: string]: number;
                             };
                         } | null;
+                        /** @description the headers as the cells of a line are named: one that stands twice is counted */
+                        columns: string[];
                         /** @description what you may do with it now */
                         may: {
                             repair: {
@@ -4533,6 +4555,7 @@ export interface operations {
                                     field: string;
                                     title: string;
                                     nearest?: string;
+                                    means?: string;
                                 }[];
                                 rowTypes: string[];
                                 leaf: string;
@@ -4589,6 +4612,7 @@ export interface operations {
                         /** Format: date-time */
                         created_at: string;
                         staged_at: string | null;
+                        read_ms: number | null;
                         ended_at: string | null;
                         plan_digest: string | null;
                         gate_mode: ("STRICT" | "LENIENT") | null;
@@ -4623,6 +4647,8 @@ export interface operations {
                                 [key: string]: number;
                             };
                         } | null;
+                        /** @description the headers as the cells of a line are named: one that stands twice is counted */
+                        columns: string[];
                         /** @description what you may do with it now */
                         may: {
                             repair: {
@@ -4884,6 +4910,7 @@ export interface operations {
                                     field: string;
                                     title: string;
                                     nearest?: string;
+                                    means?: string;
                                 }[];
                                 rowTypes: string[];
                                 leaf: string;
@@ -4940,6 +4967,7 @@ export interface operations {
                         /** Format: date-time */
                         created_at: string;
                         staged_at: string | null;
+                        read_ms: number | null;
                         ended_at: string | null;
                         plan_digest: string | null;
                         gate_mode: ("STRICT" | "LENIENT") | null;
@@ -4974,6 +5002,8 @@ export interface operations {
                                 [key: string]: number;
                             };
                         } | null;
+                        /** @description the headers as the cells of a line are named: one that stands twice is counted */
+                        columns: string[];
                         /** @description what you may do with it now */
                         may: {
                             repair: {
@@ -5253,6 +5283,7 @@ export interface operations {
                                     field: string;
                                     title: string;
                                     nearest?: string;
+                                    means?: string;
                                 }[];
                                 rowTypes: string[];
                                 leaf: string;
@@ -5309,6 +5340,7 @@ export interface operations {
                         /** Format: date-time */
                         created_at: string;
                         staged_at: string | null;
+                        read_ms: number | null;
                         ended_at: string | null;
                         plan_digest: string | null;
                         gate_mode: ("STRICT" | "LENIENT") | null;
@@ -5343,6 +5375,8 @@ export interface operations {
                                 [key: string]: number;
                             };
                         } | null;
+                        /** @description the headers as the cells of a line are named: one that stands twice is counted */
+                        columns: string[];
                         /** @description what you may do with it now */
                         may: {
                             repair: {
@@ -5539,6 +5573,7 @@ export interface operations {
                                     field: string;
                                     title: string;
                                     nearest?: string;
+                                    means?: string;
                                 }[];
                                 rowTypes: string[];
                                 leaf: string;
@@ -5595,6 +5630,7 @@ export interface operations {
                         /** Format: date-time */
                         created_at: string;
                         staged_at: string | null;
+                        read_ms: number | null;
                         ended_at: string | null;
                         plan_digest: string | null;
                         gate_mode: ("STRICT" | "LENIENT") | null;
@@ -5629,6 +5665,8 @@ export interface operations {
                                 [key: string]: number;
                             };
                         } | null;
+                        /** @description the headers as the cells of a line are named: one that stands twice is counted */
+                        columns: string[];
                         /** @description what you may do with it now */
                         may: {
                             repair: {
@@ -5824,6 +5862,7 @@ export interface operations {
                                     field: string;
                                     title: string;
                                     nearest?: string;
+                                    means?: string;
                                 }[];
                                 rowTypes: string[];
                                 leaf: string;
@@ -5880,6 +5919,7 @@ export interface operations {
                         /** Format: date-time */
                         created_at: string;
                         staged_at: string | null;
+                        read_ms: number | null;
                         ended_at: string | null;
                         plan_digest: string | null;
                         gate_mode: ("STRICT" | "LENIENT") | null;
@@ -5914,6 +5954,8 @@ export interface operations {
                                 [key: string]: number;
                             };
                         } | null;
+                        /** @description the headers as the cells of a line are named: one that stands twice is counted */
+                        columns: string[];
                         /** @description what you may do with it now */
                         may: {
                             repair: {
@@ -6108,6 +6150,7 @@ export interface operations {
                                     field: string;
                                     title: string;
                                     nearest?: string;
+                                    means?: string;
                                 }[];
                                 rowTypes: string[];
                                 leaf: string;
@@ -6164,6 +6207,7 @@ export interface operations {
                         /** Format: date-time */
                         created_at: string;
                         staged_at: string | null;
+                        read_ms: number | null;
                         ended_at: string | null;
                         plan_digest: string | null;
                         gate_mode: ("STRICT" | "LENIENT") | null;
@@ -6198,6 +6242,8 @@ export interface operations {
                                 [key: string]: number;
                             };
                         } | null;
+                        /** @description the headers as the cells of a line are named: one that stands twice is counted */
+                        columns: string[];
                         /** @description what you may do with it now */
                         may: {
                             repair: {
@@ -6495,6 +6541,7 @@ export interface operations {
                                     field: string;
                                     title: string;
                                     nearest?: string;
+                                    means?: string;
                                 }[];
                                 rowTypes: string[];
                                 leaf: string;
@@ -6551,6 +6598,7 @@ export interface operations {
                         /** Format: date-time */
                         created_at: string;
                         staged_at: string | null;
+                        read_ms: number | null;
                         ended_at: string | null;
                         plan_digest: string | null;
                         gate_mode: ("STRICT" | "LENIENT") | null;
@@ -6585,6 +6633,8 @@ export interface operations {
                                 [key: string]: number;
                             };
                         } | null;
+                        /** @description the headers as the cells of a line are named: one that stands twice is counted */
+                        columns: string[];
                         /** @description what you may do with it now */
                         may: {
                             repair: {
@@ -6769,6 +6819,7 @@ export interface operations {
                                     field: string;
                                     title: string;
                                     nearest?: string;
+                                    means?: string;
                                 }[];
                                 rowTypes: string[];
                                 leaf: string;
@@ -6825,6 +6876,7 @@ export interface operations {
                         /** Format: date-time */
                         created_at: string;
                         staged_at: string | null;
+                        read_ms: number | null;
                         ended_at: string | null;
                         plan_digest: string | null;
                         gate_mode: ("STRICT" | "LENIENT") | null;
@@ -6859,6 +6911,8 @@ export interface operations {
                                 [key: string]: number;
                             };
                         } | null;
+                        /** @description the headers as the cells of a line are named: one that stands twice is counted */
+                        columns: string[];
                         /** @description what you may do with it now */
                         may: {
                             repair: {

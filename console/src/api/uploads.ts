@@ -1,3 +1,4 @@
+import { learnNames } from '../people.ts'
 import { downloadFile } from './download.ts'
 import { type ReceivedProgress, readProgress } from './progress-stream.ts'
 import { query } from './query.ts'
@@ -69,7 +70,13 @@ export function createUploadsApi(request: Request, token: string | undefined): U
   const post = (id: string, deed: string, body: object = {}) =>
     request<UploadDetail>(`/uploads/${id}/${deed}`, { method: 'POST', body })
   return {
-    list: (asked) => request(`/uploads?${query(asked)}`),
+    list: async (asked) => {
+      const list = await request<Uploads>(`/uploads?${query(asked)}`)
+      learnNames(list.people)
+      // An event names the upload that it is about by its id; people know the file.
+      learnNames(Object.fromEntries(list.uploads.map(({ upload_id, file_name }) => [upload_id, file_name])))
+      return list
+    },
     find: (id) => request(`/uploads/${id}`),
     datasets: (workspace) => request(`/datasets?${query({ workspace_id: workspace })}`),
     clients: (workspace, dataset) =>

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { type Held, useHeld, waitingIn } from '../live/held.tsx'
+import { type Held, useHeld } from '../live/held.tsx'
 import { PAGES, type Page } from '../pages.ts'
 import { Brand } from '../parts/brand.tsx'
 import { ROOMS } from '../rooms.ts'
@@ -19,7 +19,7 @@ const SHORTCUTS: Record<string, readonly { title: string; href: string }[]> = {
 const COUNTS: Record<string, (held: Held) => string> = {
   '/uploads': (held) => orMore(held.uploads.length, held.moreUploads),
   '/review': (held) =>
-    orMore(waitingIn(held).length + held.packages.length, held.moreUploads || held.morePackages),
+    orMore(held.waiting.length + held.packages.length, held.moreWaiting || held.morePackages),
 }
 
 function orMore(count: number, more: boolean): string {

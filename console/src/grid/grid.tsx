@@ -10,6 +10,7 @@ import { type CSSProperties, memo, type ReactNode, useEffect, useRef } from 'rea
 import { FailureNote } from '../parts/failure-note.tsx'
 import { useActiveCell } from './active-cell.ts'
 import type { Pages } from './use-pages.ts'
+import { useSideways } from './use-sideways.ts'
 import './grid.css'
 
 /** A column as the grid draws it: `size` is its least width in pixels. */
@@ -73,50 +74,53 @@ export function Grid<Row>({ label, columns, pages, rowHeight, measured, empty, t
     if (last >= pages.count - AHEAD) pages.more()
   }, [last, pages])
 
+  const sideways = useSideways(scroller, columns)
   const nothing = pages.begun && pages.done && pages.count === 0
   return (
     <>
       <FailureNote failure={pages.failure} />
       {nothing && <div className="empty">{empty}</div>}
-      <div className={nothing ? 'grid is-empty' : 'grid'} ref={scroller} style={layoutOf(columns)}>
-        <table
-          // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: the arrow keys move through it
-          role="grid"
-          aria-label={label}
-          aria-rowcount={pages.done ? pages.count + 1 : -1}
-          aria-colcount={columns.length}
-          onKeyDown={cells.onKeyDown}
-          onFocus={cells.onFocus}
-        >
-          <thead>
-            <tr className="grid-head" aria-rowindex={1}>
-              {table.getFlatHeaders().map((header, column) => (
-                <th key={header.id} scope="col" className={lookOf(columns[column])}>
-                  {flexRender(header.column.columnDef.header, header.getContext())}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody className="grid-body" style={{ height: virtual.getTotalSize() }}>
-            {table.getRowModel().rows.map((row, at) => {
-              const item = visible[at]!
-              return (
-                <GridRow
-                  key={item.key}
-                  row={row}
-                  data={row.original}
-                  index={item.index}
-                  start={item.start}
-                  height={measured ? undefined : item.size}
-                  measure={measured ? virtual.measureElement : undefined}
-                  columns={columns}
-                  active={cells.activeColumn(item.index)}
-                  tone={toneOf?.(row.original) ?? ''}
-                />
-              )
-            })}
-          </tbody>
-        </table>
+      <div className={sideways ? 'grid-frame has-more' : 'grid-frame'}>
+        <div className={nothing ? 'grid is-empty' : 'grid'} ref={scroller} style={layoutOf(columns)}>
+          <table
+            // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: the arrow keys move through it
+            role="grid"
+            aria-label={label}
+            aria-rowcount={pages.done ? pages.count + 1 : -1}
+            aria-colcount={columns.length}
+            onKeyDown={cells.onKeyDown}
+            onFocus={cells.onFocus}
+          >
+            <thead>
+              <tr className="grid-head" aria-rowindex={1}>
+                {table.getFlatHeaders().map((header, column) => (
+                  <th key={header.id} scope="col" className={lookOf(columns[column])}>
+                    {flexRender(header.column.columnDef.header, header.getContext())}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody className="grid-body" style={{ height: virtual.getTotalSize() }}>
+              {table.getRowModel().rows.map((row, at) => {
+                const item = visible[at]!
+                return (
+                  <GridRow
+                    key={item.key}
+                    row={row}
+                    data={row.original}
+                    index={item.index}
+                    start={item.start}
+                    height={measured ? undefined : item.size}
+                    measure={measured ? virtual.measureElement : undefined}
+                    columns={columns}
+                    active={cells.activeColumn(item.index)}
+                    tone={toneOf?.(row.original) ?? ''}
+                  />
+                )
+              })}
+            </tbody>
+          </table>
+        </div>
       </div>
     </>
   )

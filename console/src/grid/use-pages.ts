@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { ApiProblem, asFailure, type Failure } from '../api/failure.ts'
 import type { Page } from '../api/upload-types.ts'
+import { usePulse } from '../live/pulse.tsx'
 import { useSession } from '../session/session.tsx'
 
 /** Rows that are read page by page as one scrolls. What was read is kept. */
@@ -12,7 +13,7 @@ export interface Pages<Row> {
   readonly begun: boolean
   readonly failure: Failure | undefined
   at(index: number): Row | undefined
-  /** Reads the next page, unless one is on its way. */
+  /** Reads the next page, unless one is on its way or waits for the next beat. */
   more(): void
   /** Puts others in the place of those that match. */
   replace(matches: (row: Row) => boolean, rows: readonly Row[]): void
@@ -37,6 +38,9 @@ export function usePages<Row>(read: (after: string | undefined) => Promise<Page<
   const [failure, setFailure] = useState<Failure>()
   const current = useRef(read)
   const reading = useRef<typeof read>(undefined)
+  const { beat } = usePulse()
+  /** The page that did not come; asked for again with the next beat. */
+  const missed = useRef<{ from: typeof read; after: string | undefined }>(undefined)
 
   const readPage = useCallback(
     async (from: typeof read, after: string | undefined) => {
@@ -50,6 +54,7 @@ export function usePages<Row>(read: (after: string | undefined) => Promise<Page<
         if (current.current !== from) return
         const problem = asFailure(thrown)
         if (problem instanceof ApiProblem && problem.status === 401) return signOut(problem)
+        missed.current = { from, after }
         setFailure(problem)
       } finally {
         if (reading.current === from) reading.current = undefined
@@ -63,6 +68,13 @@ export function usePages<Row>(read: (after: string | undefined) => Promise<Page<
     current.current = read
     readPage(read, undefined)
   }, [read, readPage])
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the beat is what makes it ask again
+  useEffect(() => {
+    const page = missed.current
+    missed.current = undefined
+    if (page !== undefined && page.from === current.current) readPage(page.from, page.after)
+  }, [beat, readPage])
 
   const more = useCallback(() => {
     if (kept.done || !kept.begun || failure !== undefined || reading.current !== undefined) return

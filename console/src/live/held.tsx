@@ -11,6 +11,9 @@ export interface Held {
   /** Uploads that have not ended, newest first. */
   readonly uploads: readonly Upload[]
   readonly moreUploads: boolean
+  /** Those that wait for a decision, newest first: asked for by themselves, since others may be newer than all of them. */
+  readonly waiting: readonly Upload[]
+  readonly moreWaiting: boolean
   /** Review packages that do not belong to an upload. */
   readonly packages: readonly StagingSummary[]
   readonly morePackages: boolean
@@ -30,18 +33,17 @@ export function HeldProvider({ children }: { children: ReactNode }) {
 }
 
 async function readHeld(api: Api): Promise<Held> {
-  const [uploads, packages] = await Promise.all([
+  const [uploads, waiting, packages] = await Promise.all([
     api.uploads.list({ status: 'reading,staged,planned', limit: MOST }),
+    api.uploads.list({ waiting: true, limit: MOST }),
     api.reviewPackages({ limit: MOST }),
   ])
   return {
     uploads: uploads.uploads,
     moreUploads: uploads.next !== null,
+    waiting: waiting.uploads,
+    moreWaiting: waiting.next !== null,
     packages: packages.records.filter((record) => !record.source_ref?.startsWith('upload ')),
     morePackages: packages.next !== null,
   }
-}
-
-export function waitingIn(held: Held): Upload[] {
-  return held.uploads.filter((upload) => upload.review_status === 'pending')
 }

@@ -5,7 +5,7 @@ import { Breakable } from '../parts/breakable.tsx'
 import { Card } from '../parts/card.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { Person } from '../parts/person.tsx'
-import { shortId } from '../people.ts'
+import { shortId, useNames } from '../people.ts'
 import { useSession } from '../session/session.tsx'
 
 export function EventsCard({ events }: { events: Polled<EventPage> }) {
@@ -65,10 +65,7 @@ function EventTable({ events }: { events: readonly RecordedEvent[] }) {
                 <Breakable name={`${event.event_domain}.${event.event_type}`} />
               </b>
               <span className="about">
-                {event.event_subject_ref && (
-                  <code title={event.event_subject_ref}>{shortId(event.event_subject_ref)}</code>
-                )}{' '}
-                {fieldsOf(event)}
+                <Subject event={event} /> {fieldsOf(event)}
                 <span className="by">
                   {' '}
                   by <Person id={event.actor} />
@@ -82,6 +79,20 @@ function EventTable({ events }: { events: readonly RecordedEvent[] }) {
         ))}
       </tbody>
     </table>
+  )
+}
+
+/** What it is about: a file by its name, where it is known, which leads to its page. */
+function Subject({ event }: { event: RecordedEvent }) {
+  const names = useNames()
+  const id = event.event_subject_ref
+  if (!id) return null
+  const name = event.event_type.startsWith('ingestion_') ? names[id] : undefined
+  if (name === undefined) return <code title={id}>{shortId(id)}</code>
+  return (
+    <a href={`/uploads/${id}`} title={id}>
+      {name}
+    </a>
   )
 }
 

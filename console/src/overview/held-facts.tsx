@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { type Held, waitingIn } from '../live/held.tsx'
+import type { Held } from '../live/held.tsx'
 import { Ago } from '../parts/ago.tsx'
 import { count } from '../parts/figures.ts'
 
@@ -8,7 +8,7 @@ export function HeldFacts({ held, children }: { held: Held | undefined; children
   const waiting =
     held &&
     [
-      ...waitingIn(held).map(({ planned_at }) => planned_at ?? ''),
+      ...held.waiting.map(({ planned_at }) => planned_at ?? ''),
       ...held.packages.map(({ created_at }) => created_at),
     ].sort()
   const wrong = held?.uploads.reduce((sum, { invalid_count }) => sum + (invalid_count ?? 0), 0)
@@ -24,7 +24,10 @@ export function HeldFacts({ held, children }: { held: Held | undefined; children
           <dt>
             <a href="/review">wait for approval</a>
           </dt>
-          <dd>{waiting === undefined ? '–' : waiting.length}</dd>
+          <dd>
+            {waiting === undefined ? '–' : waiting.length}
+            {(held?.moreWaiting || held?.morePackages) && '+'}
+          </dd>
         </div>
         <div>
           <dt>oldest waiting</dt>

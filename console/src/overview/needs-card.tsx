@@ -20,7 +20,7 @@ interface Need {
 
 /** What goes on only when somebody acts, before anything that only informs. */
 export function NeedsCard({ held }: { held: Polled<Held> }) {
-  const needs = held.data?.uploads.map(needOf).filter((need) => need !== undefined) ?? []
+  const needs = held.data === undefined ? [] : needsIn(held.data)
   const packages = held.data?.packages ?? []
   const all = needs.length + packages.length
   return (
@@ -31,7 +31,7 @@ export function NeedsCard({ held }: { held: Polled<Held> }) {
         held.data && (
           <span className="tiny">
             {all}
-            {held.data.moreUploads && '+'}
+            {(held.data.moreUploads || held.data.moreWaiting) && '+'}
           </span>
         )
       }
@@ -89,6 +89,14 @@ function Line({ upload, tone, deed, about }: Need) {
       </span>
     </li>
   )
+}
+
+/** What waits for approval may be older than all the uploads that were read. */
+function needsIn({ uploads, waiting }: Held): Need[] {
+  const newest = new Set(uploads.map(({ upload_id }) => upload_id))
+  return [...uploads, ...waiting.filter(({ upload_id }) => !newest.has(upload_id))]
+    .map(needOf)
+    .filter((need) => need !== undefined)
 }
 
 function needOf(upload: Upload): Need | undefined {

@@ -17,11 +17,11 @@ export function ProductionFacts({ promoted }: { promoted: Uploads | undefined })
   const undoable = promoted?.uploads.filter(
     ({ undo_until }) => undo_until !== null && Date.parse(undo_until) > Date.now(),
   )
+  const said = rows === undefined ? '–' : `${count(rows)}${more}`
   return (
     <>
-      <span className="big">
-        {rows === undefined ? '–' : `${count(rows)}${more}`}{' '}
-        <small>{rows === 1 ? 'row promoted' : 'rows promoted'}</small>
+      <span className={said.length > 6 ? 'big is-long' : 'big'}>
+        {said} <small>{rows === 1 ? 'row promoted' : 'rows promoted'}</small>
       </span>
       <dl className="facts">
         <div>

@@ -2,7 +2,11 @@ import { shortId, useNames } from '../people.ts'
 import { useSession } from '../session/session.tsx'
 
 /** The database's names of Stagedoor itself. */
-const SERVERS: Record<string, string> = { stagedoor_worker: 'the server', stagedoor_api: 'the server' }
+const SERVERS: Record<string, string> = {
+  stagedoor_worker: 'the server',
+  stagedoor_api: 'the server',
+  stagedoor_migrator: 'the server',
+}
 
 /** Who it was: "you", a name where one is known, else a short id. The whole id is in the title. */
 export function Person({ id }: { id: string }) {

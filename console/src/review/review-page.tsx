@@ -1,7 +1,7 @@
 import type { StagingSummary } from '../api/types.ts'
 import type { Upload } from '../api/upload-types.ts'
 import { PageHead } from '../frame/page-head.tsx'
-import { useHeld, waitingIn } from '../live/held.tsx'
+import { useHeld } from '../live/held.tsx'
 import { Ago } from '../parts/ago.tsx'
 import { Card } from '../parts/card.tsx'
 import { Chip } from '../parts/chip.tsx'
@@ -11,15 +11,15 @@ import { counted } from '../parts/figures.ts'
 import { Person } from '../parts/person.tsx'
 import { useSession } from '../session/session.tsx'
 import { planSaid } from '../upload/state.ts'
-import { useUploaders } from '../uploads/use-uploaders.ts'
+import { useClientNames } from '../uploads/use-client-names.ts'
 import './review.css'
 
 /** What waits for a decision, the oldest first: it has waited longest. */
 export function ReviewPage() {
   const held = useHeld()
   const { data, failure } = held
-  const uploads = data === undefined ? [] : waitingIn(data).reverse()
-  const clients = useUploaders(uploads)
+  const uploads = data?.waiting.toReversed() ?? []
+  const clients = useClientNames(uploads)
   return (
     <>
       <PageHead title="Review" />
@@ -27,7 +27,7 @@ export function ReviewPage() {
         <Card
           id="waiting-uploads"
           title="Uploads that wait for approval"
-          aside={data && <span className="tiny">{counted(uploads.length, 'upload')}</span>}
+          aside={data && <Counted many={uploads.length} more={data.moreWaiting} what="upload" />}
         >
           <FailureNote failure={failure} />
           {data === undefined && failure === undefined && <p className="empty">Reading…</p>}
@@ -38,7 +38,9 @@ export function ReviewPage() {
             ))}
           </ul>
         </Card>
-        {data !== undefined && data.packages.length > 0 && <Packages packages={data.packages} />}
+        {data !== undefined && data.packages.length > 0 && (
+          <Packages packages={data.packages} more={data.morePackages} />
+        )}
       </div>
     </>
   )
@@ -66,12 +68,17 @@ function UploadLine({ upload, client }: { upload: Upload; client: string | undef
   )
 }
 
-function Packages({ packages }: { packages: readonly StagingSummary[] }) {
+/** Only so many are read; where there are others, it says so. */
+function Counted({ many, more, what }: { many: number; more: boolean; what: string }) {
+  return <span className="tiny">{counted(many, what) + (more ? ' or more' : '')}</span>
+}
+
+function Packages({ packages, more }: { packages: readonly StagingSummary[]; more: boolean }) {
   return (
     <Card
       id="waiting-packages"
       title="Other packages that wait for approval"
-      aside={<span className="tiny">{counted(packages.length, 'package')}</span>}
+      aside={<Counted many={packages.length} more={more} what="package" />}
     >
       <ul className="lines queue">
         {packages.map((record) => (

@@ -67,7 +67,7 @@ function factsOf({ safe_payload }: RecordedEvent): string {
     typeof lines === 'number' && counted(lines, 'line'),
     typeof rows === 'number' && counted(rows, 'row'),
     typeof invalid === 'number' && invalid > 0 && `${invalid} wrong`,
-    typeof gate_mode === 'string' && gate_mode.toLowerCase(),
+    gate_mode === 'LENIENT' && 'wrong lines are left out',
     typeof plan_digest === 'string' && `digest ${plan_digest.slice(0, 8)}`,
     typeof reason === 'string' && `“${reason}”`,
   ]

@@ -6,6 +6,7 @@ import { count } from '../parts/figures.ts'
 import { shortId } from '../people.ts'
 import { useSession } from '../session/session.tsx'
 import { isId, textOf } from './plan/values.ts'
+import { ACTION_WORDS, UNDO_WORDS } from './words.ts'
 
 const PAGE = 500
 
@@ -53,7 +54,7 @@ function ledgerColumns(undone: boolean): Column<LedgerRow>[] {
       size: 84,
       cell: ({ row }) => <span className="muted">{count(row.original.line)}</span>,
     },
-    { id: 'action', header: 'Action', size: 90, cell: ({ row }) => row.original.action },
+    { id: 'action', header: 'Action', size: 90, cell: ({ row }) => ACTION_WORDS[row.original.action] },
     { id: 'target', header: 'Table', size: 190, cell: ({ row }) => <code>{row.original.target}</code> },
     {
       id: 'row',
@@ -88,7 +89,8 @@ function Outcome({ row }: { row: LedgerRow }) {
   if (row.undo_outcome === null) return <span className="muted">–</span>
   return (
     <span title={row.undo_reason ?? undefined}>
-      <b>{row.undo_outcome}</b> {row.undo_reason !== null && <span className="tiny">{row.undo_reason}</span>}
+      <b>{UNDO_WORDS[row.undo_outcome] ?? row.undo_outcome}</b>{' '}
+      {row.undo_reason !== null && <span className="tiny">{row.undo_reason}</span>}
     </span>
   )
 }

@@ -2,6 +2,7 @@ import type { Progress, UploadDetail } from '../api/upload-types.ts'
 import { bytes, count } from '../parts/figures.ts'
 import { Meter } from '../parts/meter.tsx'
 import { Prose } from '../parts/prose.tsx'
+import { failureSaid } from './state.ts'
 
 const WORDS: Record<Progress['stage'], string> = {
   read: 'Reading the file',
@@ -16,7 +17,7 @@ export function ReadingCard({ upload, progress }: { upload: UploadDetail; progre
   if (upload.status === 'reading') return <Reading upload={upload} progress={progress} />
   return (
     <div className="reading">
-      <h2>{upload.error ? 'The file could not be read' : 'There is nothing to show'}</h2>
+      <h2>{upload.error ? failureSaid(upload) : 'There is nothing to show'}</h2>
       {upload.error && (
         <>
           <p className="is-wrong">

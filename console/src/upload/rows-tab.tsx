@@ -6,14 +6,13 @@ import { usePages } from '../grid/use-pages.ts'
 import { Chip, type Tone } from '../parts/chip.tsx'
 import { count, counted } from '../parts/figures.ts'
 import { useSession } from '../session/session.tsx'
-import { headersOf } from './headers.ts'
 
 const PAGE = 500
 
 const VERDICTS: Record<StagedRow['validation_status'], { tone: Tone; word: string }> = {
   valid: { tone: 'ok', word: 'valid' },
   invalid: { tone: 'bad', word: 'wrong' },
-  skipped: { tone: 'stale', word: 'a total' },
+  skipped: { tone: 'stale', word: 'left out' },
   pending: { tone: 'work', word: 'pending' },
 }
 
@@ -23,7 +22,7 @@ export function RowsTab({ upload }: { upload: UploadDetail }) {
   const [status, setStatus] = useState<string>()
   const [from, setFrom] = useState<number>()
   const search = useSearchKey()
-  const { upload_id: id, reading } = upload
+  const { upload_id: id, reading, columns: names } = upload
   const leaf = reading?.layout.leaf
   const read = useCallback(
     (after: string | undefined) =>
@@ -36,7 +35,7 @@ export function RowsTab({ upload }: { upload: UploadDetail }) {
     [api, id, leaf, status, from],
   )
   const pages = usePages(read)
-  const columns = useMemo(() => rowColumns(headersOf(reading)), [reading])
+  const columns = useMemo(() => rowColumns(names), [names])
 
   function goToLine(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
@@ -56,7 +55,7 @@ export function RowsTab({ upload }: { upload: UploadDetail }) {
           <option value="">all lines ({count(upload.line_count ?? 0)})</option>
           <option value="valid">valid lines ({count(upload.valid_count ?? 0)})</option>
           <option value="invalid">wrong lines ({count(upload.invalid_count ?? 0)})</option>
-          <option value="skipped">totals ({count(upload.skipped_count ?? 0)})</option>
+          <option value="skipped">lines left out ({count(upload.skipped_count ?? 0)})</option>
         </select>
         <span>from line</span>
         <span className="find">

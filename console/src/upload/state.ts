@@ -1,6 +1,7 @@
-import type { Upload } from '../api/upload-types.ts'
+import type { PlanAction, Upload } from '../api/upload-types.ts'
 import type { Tone } from '../parts/chip.tsx'
-import { counted } from '../parts/figures.ts'
+import { count, counted } from '../parts/figures.ts'
+import { ACTION_WORDS } from './words.ts'
 
 export interface State {
   readonly tone: Tone
@@ -21,11 +22,45 @@ export function stateOf(upload: Upload): State {
     case 'undone':
       return { tone: 'stale', word: 'undone' }
     case 'failed':
-      return { tone: 'bad', word: 'not readable' }
+      return { tone: 'bad', word: failureWord(upload) }
     case 'discarded':
       return { tone: 'stale', word: 'discarded' }
     case 'expired':
       return { tone: 'stale', word: 'expired' }
+  }
+}
+
+/** A file that was read and is for something else is another matter than one that nobody can read. */
+function failureWord({ error }: Upload): string {
+  switch (error?.code) {
+    case 'file_unreadable':
+      return 'not readable'
+    case 'file_has_no_rows':
+      return 'no lines'
+    case 'upload_columns_missing':
+    case 'upload_period_too_long':
+    case 'argument_invalid':
+      return 'does not fit'
+    case 'upload_too_many_lines':
+    case 'upload_too_large':
+      return 'too large'
+    default:
+      return 'failed'
+  }
+}
+
+export function failureSaid(upload: Upload): string {
+  switch (failureWord(upload)) {
+    case 'not readable':
+      return 'The file could not be read'
+    case 'no lines':
+      return 'The file has no lines'
+    case 'does not fit':
+      return 'The file does not fit the dataset'
+    case 'too large':
+      return 'The file is too large'
+    default:
+      return 'The upload failed'
   }
 }
 
@@ -46,6 +81,14 @@ function plannedState(upload: Upload): State {
     case null:
       return { tone: 'held', word: 'ready to promote' }
   }
+}
+
+/** Wrong lines stand in the way until they are corrected or left out; then they are only a fact. */
+export function wrongSaid(upload: Upload): { readonly text: string; readonly open: boolean } {
+  const wrong = count(upload.invalid_count ?? 0)
+  const leftOut = upload.gate_mode === 'LENIENT' && upload.plan_refusal === null
+  const ended = ['promoted', 'undone', 'discarded', 'expired'].includes(upload.status)
+  return { text: `${wrong} ${leftOut ? 'left out' : 'wrong'}`, open: !leftOut && !ended }
 }
 
 /** Since when it stands there. */
@@ -78,12 +121,12 @@ export function written(totals: Upload['plan_totals']): { rows: number; tables: 
 /** The plan in a line: what it would write, and what it leaves. */
 export function planSaid(upload: Upload): string {
   const sums = sumActions(upload.plan_totals)
-  const said = (action: string, one: string, many: string) =>
-    sums[action] ? counted(sums[action], one, many) : undefined
+  const said = (action: PlanAction) =>
+    sums[action] ? `${count(sums[action])} ${ACTION_WORDS[action]}` : undefined
   const parts = [
-    said('insert', 'insert', 'inserts'),
-    said('update', 'update', 'updates'),
-    said('unchanged', 'unchanged', 'unchanged'),
+    said('insert'),
+    said('update'),
+    said('unchanged'),
     upload.invalid_count
       ? `${counted(upload.invalid_count, 'wrong line', 'wrong lines')} left out`
       : undefined,

@@ -3,6 +3,7 @@ import type { Progress, UploadDetail } from '../api/upload-types.ts'
 import { Ago } from '../parts/ago.tsx'
 import { count, counted, milliseconds } from '../parts/figures.ts'
 import { Person } from '../parts/person.tsx'
+import { stateOf, wrongSaid } from './state.ts'
 
 type Standing = 'done' | 'now' | 'running' | 'wrong' | 'ahead'
 
@@ -46,7 +47,7 @@ function stepsOf(upload: UploadDetail, progress: Progress | undefined): Step[] {
     {
       name: 'Read',
       standing: staged || checking ? 'done' : failed ? 'wrong' : 'running',
-      fact: staged ? readFact(upload) : failed ? 'could not be read' : 'counting lines',
+      fact: staged ? readFact(upload) : failed ? stateOf(upload).word : 'counting lines',
     },
     {
       name: 'Check',
@@ -87,18 +88,18 @@ function approveStanding(upload: UploadDetail, ended: boolean): Standing {
 
 const DELIMITERS: Record<string, string> = { ',': 'comma', ';': 'semicolon', '\t': 'tab', '|': 'bar' }
 
-function readFact({ reading, created_at, staged_at }: UploadDetail): string {
-  const took = staged_at === null ? undefined : Date.parse(staged_at) - Date.parse(created_at)
+function readFact({ reading, read_ms }: UploadDetail): string {
   const { encoding, delimiter, format } = reading ?? {}
   const kind = format === 'csv' ? encoding : format?.toUpperCase()
   const between = delimiter ? (DELIMITERS[delimiter] ?? `“${delimiter}”`) : undefined
   const how = [kind, between].filter(Boolean).join(', ')
-  return [took !== undefined && milliseconds(took), how].filter(Boolean).join(' · ')
+  return [read_ms !== null && milliseconds(read_ms), how].filter(Boolean).join(' · ')
 }
 
-function checkFact({ invalid_count, warning_count, valid_count }: UploadDetail): string {
+function checkFact(upload: UploadDetail): string {
+  const { invalid_count, warning_count, valid_count } = upload
   const parts = [
-    invalid_count ? `${count(invalid_count)} wrong` : undefined,
+    invalid_count ? wrongSaid(upload).text : undefined,
     warning_count ? counted(warning_count, 'warning') : undefined,
   ].filter(Boolean)
   return parts.length > 0 ? parts.join(', ') : `all ${count(valid_count ?? 0)} valid`

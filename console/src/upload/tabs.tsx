@@ -7,6 +7,7 @@ import { LineageTab } from './lineage-tab.tsx'
 import { PlanTab } from './plan/plan-tab.tsx'
 import { ProblemsTab } from './problems/problems-tab.tsx'
 import { RowsTab } from './rows-tab.tsx'
+import { wrongSaid } from './state.ts'
 
 interface Props {
   readonly upload: UploadDetail
@@ -72,8 +73,10 @@ function TabCount({ tab, upload }: { tab: Tab; upload: UploadDetail }) {
   if (tab === 'rows' && upload.line_count !== null)
     return <span className="tiny"> {count(upload.line_count)}</span>
   if (tab !== 'problems') return null
-  const wrong = upload.invalid_count ?? 0
-  if (wrong > 0) return <span className="tiny is-wrong"> {count(wrong)} wrong</span>
+  if (upload.invalid_count) {
+    const { text, open } = wrongSaid(upload)
+    return <span className={open ? 'tiny is-wrong' : 'tiny'}> {text}</span>
+  }
   return upload.warning_count ? (
     <span className="tiny"> {counted(upload.warning_count, 'warning')}</span>
   ) : null

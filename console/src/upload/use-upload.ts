@@ -15,6 +15,12 @@ export interface LiveUpload {
   take(upload: UploadDetail): void
 }
 
+/** How a file was read does not change; as the same object it does not make the grids draw their cells anew. */
+function withSameReading(before: UploadDetail | undefined, detail: UploadDetail): UploadDetail {
+  if (!before?.reading || JSON.stringify(before.reading) !== JSON.stringify(detail.reading)) return detail
+  return { ...detail, reading: before.reading, columns: before.columns }
+}
+
 /** One upload, read on every beat, and followed closely while the server reads its file. */
 export function useUpload(id: string): LiveUpload {
   const { api, signOut } = useSession()
@@ -28,7 +34,7 @@ export function useUpload(id: string): LiveUpload {
   const take = useCallback((detail: UploadDetail) => {
     turn.current += 1
     learnNames(detail.people)
-    setUpload(detail)
+    setUpload((before) => withSameReading(before, detail))
     setFailure(undefined)
   }, [])
 

@@ -3,11 +3,11 @@ import { Ago } from '../parts/ago.tsx'
 import { Chip } from '../parts/chip.tsx'
 import { bytes, count, counted } from '../parts/figures.ts'
 import { Person } from '../parts/person.tsx'
-import { sinceOf, stateOf } from '../upload/state.ts'
-import { useUploaders } from './use-uploaders.ts'
+import { sinceOf, stateOf, wrongSaid } from '../upload/state.ts'
+import { useClientNames } from './use-client-names.ts'
 
 export function UploadTable({ uploads }: { uploads: readonly Upload[] }) {
-  const clients = useUploaders(uploads)
+  const clients = useClientNames(uploads)
   return (
     <table className="upload-table">
       <thead>
@@ -68,10 +68,11 @@ function Row({ upload, client }: { upload: Upload; client: string | undefined })
 function Problems({ upload }: { upload: Upload }) {
   const { invalid_count: wrong, warning_count: doubtful } = upload
   if (wrong === null) return '–'
+  const { text, open } = wrongSaid(upload)
   if (wrong === 0 && !doubtful) return <span className="muted">none</span>
   return (
     <>
-      {wrong > 0 && <b className="is-wrong">{count(wrong)} wrong</b>}
+      {wrong > 0 && (open ? <b className="is-wrong">{text}</b> : text)}
       {wrong > 0 && Boolean(doubtful) && <br />}
       {Boolean(doubtful) && <span className="tiny">{counted(doubtful ?? 0, 'warning')}</span>}
     </>

@@ -8,7 +8,7 @@ declare
 begin
   perform iu_core.require_member(iu_core.fn_ingest_upload_workspace(p_upload_id), 'stage');
   perform iu_core.fn_actor_for(p_discarded_by);
-  u := iu_core.fn_ingest_lock(p_upload_id, array['staged', 'planned'], 'discarded');
+  u := iu_core.fn_ingest_lock(p_upload_id, array['staged', 'planned', 'failed'], 'discarded');
   perform iu_core.fn_ingest_plan_forget(u);
   delete from public.staging_rows where upload_id = p_upload_id;
   update iu_core.ingest_upload set status = 'discarded', ended_at = clock_timestamp() where upload_id = p_upload_id;

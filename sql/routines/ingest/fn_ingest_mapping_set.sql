@@ -21,7 +21,8 @@ begin
           union select k from jsonb_object_keys(coalesce(p_field_values, '{}')) k) s
    where not v_definition -> 'fields' ? f;
   if v_unknown is not null then
-    raise exception using errcode = 'SD001', message = format('The dataset %s has no field %s', p_dataset, v_unknown);
+    raise exception using errcode = 'SD001', message = format('The dataset %s has no field %s; it has %s', p_dataset, v_unknown,
+        (select string_agg(k, ', ' order by k) from jsonb_object_keys(v_definition -> 'fields') k));
   end if;
   insert into iu_core.ingest_mapping (workspace_id, dataset, platform, headers, field_values, updated_by)
   values (p_workspace_id, p_dataset, p_platform, coalesce(p_headers, '{}'), coalesce(p_field_values, '{}'), iu_core.fn_actor())

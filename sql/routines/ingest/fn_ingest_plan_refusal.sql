@@ -22,10 +22,10 @@ begin
   elsif v_valid = 0 then
     return 'no line is valid';
   elsif p_gate_mode = 'STRICT' and (p_upload.invalid_count > 0 or v_refused > 0) then
-    return format('%s of %s lines %s wrong, and STRICT takes all or none', greatest(p_upload.invalid_count, v_refused),
+    return format('%s of %s lines %s wrong, and all or none are taken', greatest(p_upload.invalid_count, v_refused),
                   v_lines, case greatest(p_upload.invalid_count, v_refused) when 1 then 'is' else 'are' end);
   elsif p_gate_mode = 'LENIENT' and v_valid < p_threshold * v_lines then
-    return format('only %s of %s lines are valid, and LENIENT asks for %s %%', v_valid, v_lines,
+    return format('only %s of %s lines are valid, and %s %% are asked for', v_valid, v_lines,
                   trim_scale(p_threshold * 100));
   end if;
   return null;

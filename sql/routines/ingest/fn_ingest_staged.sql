@@ -49,7 +49,8 @@ begin
    where upload_id = p_upload_id;
   perform iu_core.fn_ingest_recount(p_upload_id, p_reading -> 'layout' ->> 'leaf', (p_reading ->> 'lines')::integer);
   update iu_core.ingest_upload
-     set status = 'staged', staged_at = clock_timestamp(), reader_token = null, reader_seen_at = null, progress = null
+     set status = 'staged', staged_at = clock_timestamp(),
+         read_ms = extract(epoch from clock_timestamp() - created_at) * 1000, reader_token = null, reader_seen_at = null, progress = null
    where upload_id = p_upload_id returning * into u;
   perform iu_core.fn_event_emit('staging', 'ingestion_staged',
     p_event_subject_ref => p_upload_id::text, p_workspace_id => u.workspace_id,

@@ -3,6 +3,7 @@ import pc from 'picocolors'
 import { type GlobalOptions, outputOf, withStagedoor } from '../context.ts'
 import { whole } from '../numbers.ts'
 import { table } from '../output.ts'
+import { namesIn } from './upload/session.ts'
 
 export function eventsCommand(): Command {
   const events = new Command('events').description('the event outbox: what happened, newest first')
@@ -15,7 +16,10 @@ export function eventsCommand(): Command {
       const options = command.optsWithGlobals<GlobalOptions & { limit: number; after?: string }>()
       const output = outputOf(options)
       const page = { limit: options.limit, ...(options.after !== undefined && { after: options.after }) }
-      const list = await withStagedoor(options, (stagedoor) => stagedoor.events.list(page))
+      const { list, names } = await withStagedoor(options, async (stagedoor, database) => ({
+        list: await stagedoor.events.list(page),
+        names: await namesIn(database),
+      }))
       output.result(list, () => {
         if (list.length === 0) {
           return output.line(
@@ -24,14 +28,18 @@ export function eventsCommand(): Command {
         }
         output.line(
           table(
-            list.map((event) => [
-              event.created_at.toISOString(),
-              `${event.event_domain}.${event.event_type}`,
-              event.event_subject_ref ?? '',
-              event.actor,
-              event.id,
-            ]),
-            (cell, column) => (column === 1 ? pc.bold(cell) : column === 4 ? pc.dim(cell) : cell),
+            [
+              ['when', 'what', 'about', 'who', 'id'],
+              ...list.map((event) => [
+                event.created_at.toISOString(),
+                `${event.event_domain}.${event.event_type}`,
+                event.event_subject_ref ?? '',
+                names(event.actor),
+                event.id,
+              ]),
+            ],
+            (cell, column, line) =>
+              line === 0 || column === 4 ? pc.dim(cell) : column === 1 ? pc.bold(cell) : cell,
           ),
         )
       })

@@ -5,6 +5,7 @@ import { knowCheck } from '../../ingest/datasets/registry.ts'
 import type { IngestOptions } from '../../ingest/ingest.ts'
 import { type ActingOptions, asOption, userOption } from '../acting.ts'
 import { outputOf } from '../context.ts'
+import type { Output } from '../output.ts'
 import { progressBars } from '../progress-bar.ts'
 import { isDeclarationFile, loadDataset } from './dataset/declaration.ts'
 import { type Ingested, ingestFile } from './upload/ingest-file.ts'
@@ -89,14 +90,14 @@ export function ingestCommand(): Command {
   $ curl -s https://example.com/rows.jsonl | stagedoor ingest - --dataset orders --name rows.jsonl
 
 Where the dataset asks for approval it is handed in, and the command ends with 5: a colleague decides.
-The same bytes again are recognised, and nothing is done.`,
+The same bytes again are recognised, and nothing is done; the exit code says how far they are.`,
     )
     .action(async (file: string, _options, command: Command) => {
       const options = command.optsWithGlobals<Options>()
       const output = outputOf(options)
       const dataset = await datasetOf(options.dataset)
-      const stop = new AbortController()
-      const interrupted = (): void => stop.abort()
+      const abort = new AbortController()
+      const interrupted = (): void => abort.abort()
       process.once('SIGINT', interrupted)
       const bars = progressBars(output)
       try {
@@ -107,22 +108,29 @@ The same bytes again are recognised, and nothing is done.`,
             const ingested = await ingestFile(
               session,
               { ...options, file, dataset, further: furtherOf(options) },
-              { report: bars.report, signal: stop.signal },
+              { report: bars.report, signal: abort.signal },
             ).finally(bars.stop)
             const shown = await look(session, ingested.upload.upload_id)
             const problems = await session.act((client) => problemsOf(client, ingested.upload, FIRST_LINES))
-            const next = nextSteps(shown.upload, { external: shown.external, as: options.as })
+            const next = nextSteps(shown.upload, { ...options, external: shown.external })
             output.result({ created: ingested.created, upload: ingested.upload, problems, next }, () => {
               printIngested(options, ingested, shown, problems)
               printNext(output, next)
             })
-            if (ingested.stopped) throw ingested.stopped
+            if (ingested.stopped) stop(output, ingested.stopped)
           },
         )
       } finally {
         process.removeListener('SIGINT', interrupted)
       }
     })
+}
+
+/** Handed to a colleague is no failure, though the exit code says that the rows are not in the tables yet. */
+function stop(output: Output, stopped: StagedoorError): void {
+  if (output.json || stopped.code !== 'approval_missing') throw stopped
+  output.note(`${pc.yellow('●')} ${stopped.message}\n  ${pc.dim(stopped.hint)}`)
+  process.exitCode = stopped.exitCode
 }
 
 /** A file that declares it brings its rule in TypeScript along, which the database cannot hold. */

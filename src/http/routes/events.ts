@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { listEvents, type OutboxEvent } from '../../events/outbox.ts'
+import { namesOf, People } from '../people.ts'
 import { nullable, problems, Timestamp } from '../responses.ts'
 
 export const Event = Type.Object({
@@ -33,19 +34,25 @@ export const eventRoutes: FastifyPluginAsyncTypebox = async (api) => {
           after: Type.Optional(Type.String({ format: 'uuid', description: 'the `next` of the page before' })),
         }),
         response: {
-          200: Type.Object({ events: Type.Array(Event), next: nullable(Type.String()) }),
+          200: Type.Object({ events: Type.Array(Event), people: People, next: nullable(Type.String()) }),
           ...problems(400, 401),
         },
       },
     },
     async (request) => {
       const { limit, after } = request.query
-      const rows = await request.transaction((client) =>
-        listEvents(client, { limit: limit + 1, ...(after !== undefined && { after }) }),
-      )
-      const page = rows.slice(0, limit)
+      const { rows, page, people } = await request.transaction(async (client) => {
+        const rows = await listEvents(client, { limit: limit + 1, ...(after !== undefined && { after }) })
+        const page = rows.slice(0, limit)
+        const people = await namesOf(
+          client,
+          page.map(({ actor }) => actor),
+        )
+        return { rows, page, people }
+      })
       return {
         events: page.map(presentEvent),
+        people,
         next: rows.length > limit ? page.at(-1)!.id : null,
       }
     },

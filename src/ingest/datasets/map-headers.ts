@@ -23,7 +23,8 @@ export interface HeaderMap {
   fields: Record<string, MappedField>
   /** Kept in the raw payload only. */
   unknown: { column: number; header: string }[]
-  missing: { field: string; title: string; nearest?: string }[]
+  /** `nearest` would be the field `means`. */
+  missing: { field: string; title: string; nearest?: string; means?: string }[]
   /** Row types that the file holds, in dependency order; the last is the leaf. */
   rowTypes: string[]
   leaf: string
@@ -149,7 +150,12 @@ export function headerKnower(
 }
 
 /** Refuses a file that lacks columns, unless `given` fields come from elsewhere (a date line above the header). */
-export function requireColumns(dataset: Dataset, map: HeaderMap, given: readonly string[] = []): void {
+export function requireColumns(
+  dataset: Dataset,
+  platform: string,
+  map: HeaderMap,
+  given: readonly string[] = [],
+): void {
   const missing = map.missing.filter(({ field }) => !given.includes(field))
   if (dataset.unknownColumns === 'refuse' && map.unknown.length > 0) {
     const names = map.unknown.map(({ header }) => `“${header}”`)
@@ -158,10 +164,30 @@ export function requireColumns(dataset: Dataset, map: HeaderMap, given: readonly
     })
   }
   if (missing.length === 0) return
-  throw new StagedoorError('upload_columns_missing', {
-    missing: missing.map(({ title, nearest }) => (nearest ? `${title} (is it “${nearest}”?)` : title)),
-    headers: map.headers,
-  })
+  throw new StagedoorError(
+    'upload_columns_missing',
+    {
+      missing: missing.map(({ title, nearest }) => (nearest ? `${title} (is it “${nearest}”?)` : title)),
+      headers: map.headers,
+    },
+    { hint: mapHint(dataset, platform, map, missing[0]!) },
+  )
+}
+
+const MOST_HEADERS = 20
+
+/** What the file has, and the whole command that says what one of its headers means. */
+function mapHint(
+  dataset: Dataset,
+  platform: string,
+  { headers, unknown }: HeaderMap,
+  { field, nearest, means = field }: HeaderMap['missing'][number],
+): string {
+  const shown = headers.slice(0, MOST_HEADERS).map((header) => `“${header}”`)
+  const more = headers.length > MOST_HEADERS ? ` and ${headers.length - MOST_HEADERS} more` : ''
+  const header = (nearest ?? unknown[0]?.header ?? 'Header').replace(/["$`\\]/g, '\\$&')
+  const command = `stagedoor dataset map ${dataset.name} --platform ${platform} --header "${header}=${means}" --as operator`
+  return `The file has ${shown.join(', ')}${more}. Check the dataset and the platform, add the column to the export, or say which header means it and bring the file again: \`${command}\`.`
 }
 
 /** The row types whose fields are there. Facts before the leaf are left out: a line is one fact. */
@@ -231,7 +257,7 @@ function missingFields(
     return {
       field: names[0]!,
       title: names.map((name) => titleOf(dataset, name)).join(' or '),
-      ...(nearest ? { nearest } : {}),
+      ...(nearest ? { nearest: nearest.header, means: nearest.field } : {}),
     }
   })
 }
@@ -241,21 +267,22 @@ function nearestHeader(
   platform: string,
   names: string[],
   unknown: { header: string }[],
-): string | undefined {
-  const known = [...claimsByKey(dataset, platform)]
-    .filter(([, claims]) => claims.some(({ field }) => names.includes(field)))
-    .map(([key]) => key)
-  let best: { header: string; away: number } | undefined
+): { header: string; field: string } | undefined {
+  const known = [...claimsByKey(dataset, platform)].flatMap(([alias, claims]) => {
+    const claim = claims.find(({ field }) => names.includes(field))
+    return claim ? [{ alias, field: claim.field }] : []
+  })
+  let best: { header: string; field: string; away: number } | undefined
   for (const { header } of unknown) {
     const key = headerKey(header)
-    for (const alias of known) {
+    for (const { alias, field } of known) {
       const away = distance(key, alias)
       // More than a third of the letters changed is another word.
       if (away <= Math.max(1, Math.floor(alias.length / 3)) && (!best || away < best.away))
-        best = { header, away }
+        best = { header, field, away }
     }
   }
-  return best?.header
+  return best
 }
 
 function notesOn(

@@ -28,6 +28,7 @@ export function periodOf(preamble: readonly { text: string }[]): Period | null {
  */
 export function settlePeriod(
   dataset: Dataset,
+  platform: string,
   map: HeaderMap,
   preamble: readonly { text: string }[],
 ): Period | null {
@@ -37,11 +38,11 @@ export function settlePeriod(
       field.type === 'date' && field.period && leaf && Object.values(leaf.columns).includes(name),
   )?.[0]
   if (day === undefined || hasField(dataset, map.fields, day)) {
-    requireColumns(dataset, map)
+    requireColumns(dataset, platform, map)
     return null
   }
   const period = periodOf(preamble)
-  requireColumns(dataset, map, period ? [day] : [])
+  requireColumns(dataset, platform, map, period ? [day] : [])
   if (!period) return null
   if (period.start !== period.end) {
     throw new StagedoorError('upload_period_too_long', { period: `${period.start} to ${period.end}` })

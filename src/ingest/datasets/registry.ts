@@ -37,7 +37,11 @@ export async function registerDataset(
   }
   const { check, ...declared } = dataset
   await client.query('select iu_core.fn_ingest_dataset_register($1, $2, $3)', [
-    JSON.stringify({ ...declared, ...(check && { custom_rule: true }) }),
+    JSON.stringify({
+      ...declared,
+      ...(check && { custom_rule: true }),
+      field_order: Object.keys(declared.fields),
+    }),
     options.approval_required ?? null,
     options.undo_window ?? null,
   ])
@@ -77,7 +81,14 @@ export async function listDatasets(db: Queryable): Promise<RegisteredDataset[]> 
     `select dataset, title, version, definition, approval_required, undo_window::text, registered_by, registered_at
        from iu_core.ingest_dataset order by dataset`,
   )
-  return rows
+  return rows.map((row) => ({ ...row, definition: asDeclared(row.definition) }))
+}
+
+/** PostgreSQL keeps the members of an object in an order of its own; people know the fields in the declared one. */
+function asDeclared({ field_order, ...definition }: Dataset & { field_order?: string[] }): Dataset {
+  if (!field_order) return definition
+  const fields = Object.fromEntries(field_order.map((name) => [name, definition.fields[name]!]))
+  return { ...definition, fields }
 }
 
 /** A dataset as it was when it was read from the database: what a file is read by is kept with the upload. */

@@ -46,12 +46,18 @@ function formatOfText(start: Buffer, asked?: Encoding): Format {
     throw unreadable('it is a web page (HTML), whatever its name says: often a page that asks for a login')
   }
   if (/^<\?xml/i.test(text)) throw unreadable('it is an XML document: save it as CSV or .xlsx')
-  const zeros = bytes.length - bytes.toString('latin1').replaceAll('\0', '').length
-  if (!encoding.startsWith('utf-16') && zeros > bytes.length / 4) throw unreadable('it is not a text file')
+  if (!encoding.startsWith('utf-16') && isBinary(bytes)) throw unreadable('it is not a text file')
   if (/^\[\s*[{\]]/.test(text)) return 'json'
   if (/^\{\s*["}]/.test(text))
     return findEnvelope(Buffer.from(text, 'latin1')) === undefined ? 'jsonl' : 'json'
   return 'csv'
+}
+
+/** Text has tabs and line ends, hardly another control; of any other bytes one in nine is one. */
+function isBinary(bytes: Buffer): boolean {
+  let controls = 0
+  for (const byte of bytes) if (byte < 9 || (byte > 13 && byte < 32) || byte === 127) controls++
+  return controls > Math.max(8, bytes.length / 50)
 }
 
 export function unreadable(reason: string, cause?: unknown): StagedoorError {

@@ -48,13 +48,15 @@ it('a file goes from one person to another, into the tables, and back', { timeou
   const path = file('week.csv', WEEK)
   const first = await cli('ingest', path, ...META, '--as', 'operator')
   expect(first).toMatchObject({ code: 5, stderr: expect.stringContaining('waits for the approval') })
+  expect(first.stderr).toMatch(/● The upload waits/)
+  expect(first.stderr).not.toContain('✖')
   expect(first.stderr).toMatch(/Read .*3 lines[\s\S]*Check[\s\S]*Stage[\s\S]*Plan/)
   expect(first.stdout).toMatch(/● Approve +waits for a second person/)
   expect(first.stdout).toMatch(/ +new\n +campaigns +1\n +ad_sets +2\n +ads +2\n +daily_metrics +3\n/)
   const [, id] = /stagedoor upload approve (\S+) --as reviewer/.exec(first.stdout)!
 
   const again = await cli('ingest', path, ...META, '--as', 'operator')
-  expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining(`there already, as upload ${id}`) })
+  expect(again).toMatchObject({ code: 5, stdout: expect.stringContaining(`there already, as upload ${id}`) })
 
   expect((await upload('list', '--waiting', '--as', 'reviewer')).stdout).toMatch(new RegExp(`${id}  waits`))
   const { plan_digest: digest } = await json('upload', 'show', id!)
@@ -65,7 +67,7 @@ it('a file goes from one person to another, into the tables, and back', { timeou
   })
   const refusals: [number, RegExp, string[]][] = [
     [5, /a person decides, not a login/, [...approve, '--tick', 'changes']],
-    [5, /right to review/, [...approve, '--tick', 'changes', '--as', 'operator']],
+    [5, /Operator may not review; a reviewer decides/, [...approve, '--tick', 'changes', '--as', 'operator']],
     [2, /Here nobody can be asked/, ['approve', id!, '--as', 'reviewer']],
     [2, /at least 12 characters/, ['approve', id!, '--digest', digest.slice(0, 8), '--as', 'reviewer']],
     [6, /open items: changes/, [...approve, '--tick', '', '--as', 'reviewer']],
@@ -98,7 +100,14 @@ it('a file goes from one person to another, into the tables, and back', { timeou
     totals: { daily_metric: { reversed: 3 } },
     stays: [],
   })
-  expect((await upload('undo', id!, '--yes', '--as', 'operator')).code).toBe(5)
+  for (const [words, ...as] of [
+    [/Operator may not review/, '--as', 'operator'],
+    [/a person decides, not a login/],
+  ] as [RegExp, ...string[]][]) {
+    const { code, stderr, stdout } = await upload('undo', id!, '--yes', ...as)
+    expect({ code, stderr, stdout }).toEqual({ code: 5, stderr: expect.stringMatching(words), stdout: '' })
+  }
+  expect((await upload('undo', id!, '--plan')).stdout).toMatch(/daily_metrics +3/)
   expect((await upload('undo', id!, '--yes', '--as', 'reviewer')).stdout).toContain('✔ Taken back')
   expect(await json('upload', 'show', id!)).toMatchObject({ status: 'undone' })
 })
@@ -174,7 +183,7 @@ it('a dry run plans and goes no further; what changes is shown from what to what
   const [, id] = /stagedoor upload plan (\S+) --rows/.exec(dry.stdout)!
   const rows = await upload('plan', id!, '--rows', '--action', 'update', '--type', 'daily_metric')
   expect(rows.stdout).toMatch(
-    /~ +2 +Winter boots \/ Retarget \/ Boots video \/ 2026-11-09 +changed\n +spend: 412.1 → 420\n/,
+    /~ +2 +Winter boots \/ Retarget \/ Boots video \/ 2026-11-09 +changed\n +spend: 412.10 → 420.00\n/,
   )
   expect(await json('upload', 'plan', id!, '--rows', '--limit', '1')).toMatchObject({
     rows: [{}],

@@ -26,7 +26,7 @@ it('goes from a file with a wrong line to promoted rows and back', async () => {
     status: 'planned',
     invalid_count: 1,
     gate_mode: 'STRICT',
-    plan_refusal: expect.stringContaining('STRICT takes all or none'),
+    plan_refusal: expect.stringContaining('all or none are taken'),
     dataset_title: 'Ad platforms',
     client_name: 'Northwind',
     people: { [userId]: 'Olga' },

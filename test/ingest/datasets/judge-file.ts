@@ -36,7 +36,7 @@ export async function judgeFile(
     const knowsHeader = headerKnower(dataset, platform)
     const file = await normaliseFile(path, folder, { knowsHeader, ...options })
     const map = mapHeaders(dataset, platform, file.headers)
-    const period = settlePeriod(dataset, map, file.preamble)
+    const period = settlePeriod(dataset, platform, map, file.preamble)
     const source = chunkSource(file.chunks, file.headers.length)
     const [evidence] = await queryDuck<Evidence & Record<string, unknown>>(profileSql(map, source))
     const styles = told ?? stylesOf(evidence!, file.delimiter)

@@ -48,6 +48,7 @@ export async function judge(
     const map = mapHeaders(dataset, platform, headers, shape.remembered)
     const preamblePeriod = settlePeriod(
       dataset,
+      platform,
       map,
       (shape.preamble ?? []).map((text) => ({ text })),
     )

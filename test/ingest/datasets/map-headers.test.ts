@@ -43,8 +43,13 @@ describe('headers', () => {
   it('that are missing are named with the nearest one', () => {
     const map = mapHeaders(ads, 'meta', ['Campain nam', 'Colour'])
     expect(map.missing[0]).toMatchObject({ title: 'Campaign ID or Campaign name', nearest: 'Campain nam' })
-    expect(() => requireColumns(ads, map)).toThrow(
-      expect.objectContaining({ code: 'upload_columns_missing' }),
+    expect(() => requireColumns(ads, 'meta', map)).toThrow(
+      expect.objectContaining({
+        code: 'upload_columns_missing',
+        hint: expect.stringMatching(
+          /The file has “Campain nam”, “Colour”\..*`stagedoor dataset map ads --platform meta --header "Campain nam=campaign_name" --as operator`/,
+        ),
+      }),
     )
   })
 

@@ -5,8 +5,10 @@ import { judgeValues, valuesOf } from './one-column.ts'
 const nothing = ['', '--', ' --', '-', '—', 'N/A', 'n/a', '\u00a0--\u00a0', '  ']
 
 describe('numbers', () => {
-  it('that say that there is nothing are null', async () => {
-    expect(await valuesOf({ type: 'integer' }, nothing)).toEqual(nothing.map(() => null))
+  it('that say that there is nothing are null, with a warning where they say it in words', async () => {
+    expect(await valuesOf({ type: 'integer' }, nothing)).toEqual(
+      nothing.map((cell) => (cell.toUpperCase() === 'N/A' ? 'value.nothing' : null)),
+    )
     expect(await valuesOf({ type: 'text' }, nothing)).toEqual(nothing.map(() => null))
     expect(await valuesOf({ type: 'date' }, nothing)).toEqual(nothing.map(() => null))
   })

@@ -20,6 +20,7 @@ describe('What is no table is refused, in words that say what it is', () => {
     ['web page', Buffer.from('\ufeff<html>', 'utf16le')],
     ['XML', Buffer.from('<?xml version="1.0"?><Workbook/>')],
     ['not a text', Buffer.from('\x01\0\0\0\0\x02\0\0\0\0\0\x03', 'latin1')],
+    ['not a text', Buffer.from(Array.from({ length: 4096 }, (_, at) => (at * at * 7 + at * 31 + 80) % 251))],
     ['could be a header', Buffer.from('x'.repeat(2 * 1024 * 1024))],
   ])('%s', async (words, bytes) => {
     const error = await readBack(bytes).catch((thrown: unknown) => thrown)

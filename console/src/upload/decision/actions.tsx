@@ -6,6 +6,7 @@ import { useSession } from '../../session/session.tsx'
 import { Checklist } from './checklist.tsx'
 import type { Doing } from './decision-card.tsx'
 import { DiscardDialog } from './discard-dialog.tsx'
+import { thresholdOf } from './mode-choice.tsx'
 import { RejectDialog } from './reject-dialog.tsx'
 import { UndoDialog } from './undo-dialog.tsx'
 
@@ -59,7 +60,10 @@ export function Actions({ upload, doing }: { upload: UploadDetail; doing: Doing 
         button(
           'Make a plan',
           may.plan,
-          () => doing.run('Planning', () => api.uploads.plan(id, upload.gate_mode ?? 'STRICT')),
+          () =>
+            doing.run('Planning', () =>
+              api.uploads.plan(id, upload.gate_mode ?? 'STRICT', thresholdOf(upload)),
+            ),
           true,
         )}
       {toAsk &&
@@ -76,7 +80,7 @@ export function Actions({ upload, doing }: { upload: UploadDetail; doing: Doing 
         button('Reject with a reason…', may.reject, () => setAsking('reject'))}
       {toPromote && button('Promote', may.promote, promote, true)}
       {status === 'promoted' && button('Undo…', may.undo, () => setAsking('undo'))}
-      {(status === 'staged' || status === 'planned') &&
+      {['staged', 'planned', 'failed'].includes(status) &&
         button('Discard…', may.discard, () => setAsking('discard'))}
       {asking === 'reject' && (
         <RejectDialog upload={upload} doing={doing} close={() => setAsking(undefined)} />

@@ -49,8 +49,8 @@ export function DecisionCard({ upload, take, dataset }: Props) {
       <p className="happens">{whatHappens(upload, dataset)}</p>
       {waits && (
         <p className="aside-note">
-          You approve exactly this plan. If production or the lines change before it is promoted, it is
-          refused and planned again.
+          {upload.may.approve.allowed ? 'You approve' : 'Whoever approves it approves'} exactly this plan. If
+          production or the lines change before it is promoted, it is refused and planned again.
         </p>
       )}
       {upload.review_status === 'rejected' && upload.review_reason !== null && (

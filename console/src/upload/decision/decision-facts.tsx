@@ -1,7 +1,8 @@
 import type { ReactNode } from 'react'
 import type { Dataset, UploadDetail } from '../../api/upload-types.ts'
-import { counted, onDay, shortHash } from '../../parts/figures.ts'
+import { count, counted, onDay, shortHash } from '../../parts/figures.ts'
 import { written } from '../state.ts'
+import { MODE_WORDS } from '../words.ts'
 
 export function DecisionFacts({ upload, dataset }: { upload: UploadDetail; dataset: Dataset | undefined }) {
   const { plan_digest, undo_until } = upload
@@ -12,7 +13,10 @@ export function DecisionFacts({ upload, dataset }: { upload: UploadDetail; datas
       <Fact name="Plan">
         <code title={plan_digest}>{shortHash(plan_digest, 3)}</code>
       </Fact>
-      <Fact name="Mode">{modeSaid(upload)}</Fact>
+      <Fact name="Valid">{validSaid(upload)}</Fact>
+      {(upload.invalid_count ?? 0) > 0 && upload.gate_mode !== null && (
+        <Fact name="Wrong lines">{MODE_WORDS[upload.gate_mode]}</Fact>
+      )}
       <Fact name={upload.promoted_at === null ? 'Touches' : 'Touched'}>
         {counted(tables, 'table')}, {counted(rows, 'row')}
       </Fact>
@@ -32,14 +36,16 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
   )
 }
 
-function modeSaid({ gate_mode, valid_count, invalid_count }: UploadDetail): string {
-  const mode = gate_mode === 'LENIENT' ? 'lenient' : 'strict'
-  const all = (valid_count ?? 0) + (invalid_count ?? 0)
-  if (all === 0) return mode
-  return `${mode}, ${shareSaid((valid_count ?? 0) / all)} valid`
+function validSaid({ valid_count, invalid_count }: UploadDetail): string {
+  const valid = valid_count ?? 0
+  const all = valid + (invalid_count ?? 0)
+  if (all === 0) return 'no line'
+  return valid === all
+    ? `all ${counted(all, 'line')}`
+    : `${count(valid)} of ${count(all)}, ${shareSaid(valid / all)}`
 }
 
 /** Rounded down: one wrong line in a million is not 100 %. */
 function shareSaid(share: number): string {
-  return share === 1 ? '100 %' : `${(Math.floor(share * 100_000) / 1000).toString()} %`
+  return `${(Math.floor(share * 1000) / 10).toFixed(1)} %`
 }

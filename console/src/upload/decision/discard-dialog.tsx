@@ -19,8 +19,9 @@ export function DiscardDialog({ upload, doing, close }: Props) {
   return (
     <Dialog title={`Discard ${upload.file_name}?`} close={close}>
       <p>
-        Its {counted(upload.line_count ?? 0, 'line')} and all corrections are let go. Production is not
-        touched. The file can be uploaded again.
+        {upload.line_count === null
+          ? 'No line of it is held, and production is not touched. It leaves the list of what is open.'
+          : `Its ${counted(upload.line_count, 'line')} and all corrections are let go. Production is not touched. The file can be uploaded again.`}
       </p>
       <div className="dialog-foot">
         <button type="button" className="button" onClick={close}>

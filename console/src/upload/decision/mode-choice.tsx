@@ -2,31 +2,34 @@ import { useState } from 'react'
 import type { GateMode, UploadDetail } from '../../api/upload-types.ts'
 import { useSession } from '../../session/session.tsx'
 import type { Doing } from './decision-card.tsx'
+import { ShareField } from './share-field.tsx'
 
 /** All lines or none, or only those that are valid. Choosing the other one makes the plan anew. */
 export function ModeChoice({ upload, doing }: { upload: UploadDetail; doing: Doing }) {
   const { api } = useSession()
   /** Until the answer comes, what was chosen is shown as chosen. */
   const [chosen, setChosen] = useState<GateMode>()
+  const threshold = thresholdOf(upload) ?? 0.9
   if (upload.status !== 'staged' && upload.status !== 'planned') return null
   // Where nothing is wrong, both come to the same.
   if (upload.invalid_count === 0 && upload.plan_refusal === null && upload.gate_mode !== 'LENIENT')
     return null
   const { allowed, why } = upload.may.plan
-  const share = Math.round(Number(upload.threshold ?? 0.9) * 1000) / 10
-  async function plan(mode: GateMode) {
-    setChosen(mode)
-    await doing.run('Planning anew', () => api.uploads.plan(upload.upload_id, mode))
+  const disabled = !allowed || doing.busy !== undefined
+  const mode = chosen ?? upload.gate_mode
+  async function plan(wanted: GateMode, share: number) {
+    setChosen(wanted)
+    await doing.run('Planning anew', () => api.uploads.plan(upload.upload_id, wanted, share))
     setChosen(undefined)
   }
-  const option = (mode: GateMode, word: string, text: string) => (
+  const option = (value: GateMode, word: string, text: string) => (
     <label>
       <input
         type="radio"
         name="mode"
-        checked={(chosen ?? upload.gate_mode) === mode}
-        disabled={!allowed || doing.busy !== undefined}
-        onChange={() => plan(mode)}
+        checked={mode === value}
+        disabled={disabled}
+        onChange={() => plan(value, threshold)}
       />
       <span>
         <b>{word}</b> <span className="tiny">{text}</span>
@@ -36,8 +39,16 @@ export function ModeChoice({ upload, doing }: { upload: UploadDetail; doing: Doi
   const choice = (
     <fieldset className="mode">
       <legend>Wrong lines</legend>
-      {option('STRICT', 'Strict', 'all lines or none')}
-      {option('LENIENT', 'Lenient', `leave them out, if ${share} % are valid`)}
+      {option('STRICT', 'Refuse the file', 'all lines or none')}
+      {option('LENIENT', 'Leave them out', mode === 'LENIENT' ? '' : `if ${percent(threshold)} % are valid`)}
+      {mode === 'LENIENT' && (
+        <ShareField
+          key={threshold}
+          share={threshold}
+          disabled={disabled}
+          choose={(share) => plan('LENIENT', share)}
+        />
+      )}
       {!allowed && why && <p className="tiny">{why}</p>}
     </fieldset>
   )
@@ -45,9 +56,18 @@ export function ModeChoice({ upload, doing }: { upload: UploadDetail; doing: Doi
   // Whoever decides is asked about this plan; another mode is another plan.
   return (
     <details className="mode">
-      <summary className="tiny">Plan it in another mode</summary>
+      <summary className="tiny">Do otherwise with wrong lines</summary>
       {choice}
       <p className="tiny">It is another plan then, and approval is asked for anew.</p>
     </details>
   )
+}
+
+/** The share that was asked for; planning again must not fall back to the usual one. */
+export function thresholdOf({ threshold }: UploadDetail): number | undefined {
+  return threshold === null ? undefined : Number(threshold)
+}
+
+export function percent(share: number): number {
+  return Math.round(share * 1000) / 10
 }

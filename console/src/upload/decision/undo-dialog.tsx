@@ -8,6 +8,7 @@ import { shortId } from '../../people.ts'
 import { useSession } from '../../session/session.tsx'
 import { isId, textOf } from '../plan/values.ts'
 import { sumActions } from '../state.ts'
+import { UNDO_WORDS } from '../words.ts'
 import type { Doing } from './decision-card.tsx'
 
 interface Props {
@@ -50,11 +51,11 @@ export function UndoDialog({ upload, doing, close }: Props) {
           <dl className="sums is-three">
             <div>
               <dd>{count(reversed)}</dd>
-              <dt>go back</dt>
+              <dt>taken back</dt>
             </div>
             <div>
               <dd>{count(kept)}</dd>
-              <dt>kept as they are</dt>
+              <dt>kept</dt>
             </div>
             <div>
               <dd>{count(refused)}</dd>
@@ -115,7 +116,7 @@ function Stays({ plan, all }: { plan: UndoPlan; all: number }) {
                   </span>
                 </td>
                 <td>
-                  <b>{row.outcome}</b>: {row.reason}
+                  <b>{UNDO_WORDS[row.outcome] ?? row.outcome}</b>: {row.reason}
                 </td>
               </tr>
             ))}

@@ -1,6 +1,6 @@
 import type { Dataset, UploadDetail } from '../../api/upload-types.ts'
 import { count, counted, onDay } from '../../parts/figures.ts'
-import { sumActions, written } from '../state.ts'
+import { failureSaid, sumActions, written } from '../state.ts'
 
 /** What will happen, or has happened, in sentences: with how many rows, and until when it can be undone. */
 export function whatHappens(upload: UploadDetail, dataset: Dataset | undefined): string {
@@ -8,7 +8,7 @@ export function whatHappens(upload: UploadDetail, dataset: Dataset | undefined):
     case 'reading':
       return 'The file is being read. Nothing waits for you, and production is not touched.'
     case 'failed':
-      return 'The file could not be read. Nothing of it is held, and production was not touched.'
+      return `${failureSaid(upload)}. Nothing of it is held, and production was not touched.`
     case 'discarded':
       return 'The upload was discarded. Its lines are gone, and production was not touched.'
     case 'expired':
@@ -31,15 +31,16 @@ function plannedSaid(upload: UploadDetail, dataset: Dataset | undefined): string
   const { rows } = written(upload.plan_totals)
   if (rows === 0) return 'Everything in this file is in production already: promoting it changes no row.'
   const { insert = 0, update = 0 } = sumActions(upload.plan_totals)
-  const parts = [insert > 0 && `${count(insert)} inserted`, update > 0 && `${count(update)} changed`].filter(
+  const parts = [insert > 0 && `${count(insert)} new`, update > 0 && `${count(update)} changed`].filter(
     Boolean,
   )
   return `Promoting writes ${writtenSaid(upload.plan_totals)} in one transaction: ${parts.join(', ')}. ${leftOutSaid(upload)}${windowSaid(dataset)}`
 }
 
 function refusedSaid(upload: UploadDetail): string {
-  const lenient = upload.gate_mode === 'LENIENT'
-  return `It cannot be promoted: ${upload.plan_refusal}. Correct the lines under Problems${lenient ? '' : ', or leave them out'}.`
+  const otherwise =
+    upload.gate_mode === 'LENIENT' ? 'ask for a smaller share of valid ones' : 'leave them out'
+  return `It cannot be promoted: ${upload.plan_refusal}. Correct the lines under Problems, or ${otherwise}.`
 }
 
 function leftOutSaid({ invalid_count }: UploadDetail): string {

@@ -1,8 +1,9 @@
-import type { PlanRow } from '../../api/upload-types.ts'
+import type { PlanRow, Reading } from '../../api/upload-types.ts'
 import type { Column } from '../../grid/grid.tsx'
 import type { Pages } from '../../grid/use-pages.ts'
 import { count } from '../../parts/figures.ts'
-import { isId, nameOf, parentsOf, textOf, whenOf } from './values.ts'
+import { ACTION_WORDS } from '../words.ts'
+import { isId, moneyIn, nameOf, parentsOf, textOf, whenOf } from './values.ts'
 
 /** So many rows show which columns matter; looking at all would cost more with every page. */
 const SAMPLE = 200
@@ -44,15 +45,17 @@ const ACTION: Column<PlanRow> = {
   id: 'action',
   header: 'Action',
   size: 96,
-  cell: ({ row }) => <span className="muted">{row.original.action}</span>,
+  cell: ({ row }) => <span className="muted">{ACTION_WORDS[row.original.action]}</span>,
 }
 
 /** `mixed`: rows with different actions stand beneath each other. */
 export function planColumns(
   { names, changed, figures }: Found,
-  fields: readonly string[],
+  reading: Reading | null,
   mixed: boolean,
 ): Column<PlanRow>[] {
+  const fields = reading?.layout.fields ?? []
+  const money = moneyIn(reading)
   return [
     {
       id: 'line',
@@ -75,7 +78,7 @@ export function planColumns(
         header: name,
         size: changed.has(name) ? 168 : 112,
         meta: { figures: figures.has(name), grow: 1 },
-        cell: ({ row }) => <Change row={row.original} column={name} />,
+        cell: ({ row }) => <Change row={row.original} column={name} decimals={money.get(name)} />,
       }),
     ),
   ]
@@ -87,25 +90,34 @@ function What({ row, fields }: { row: PlanRow; fields: readonly string[] }) {
   return (
     <span className="what" title={`${name}\n${about}`}>
       <span>{name}</span>
-      <span className={row.action === 'refused' ? 'tiny is-wrong' : 'tiny'}>{about || row.action}</span>
+      <span className={row.action === 'refused' ? 'tiny is-wrong' : 'tiny'}>
+        {about || ACTION_WORDS[row.action]}
+      </span>
     </span>
   )
 }
 
-function Change({ row, column }: { row: PlanRow; column: string }) {
+interface ChangeProps {
+  readonly row: PlanRow
+  readonly column: string
+  readonly decimals: number | undefined
+}
+
+function Change({ row, column, decimals }: ChangeProps) {
   const after = row.after?.[column]
-  if (row.action === 'insert') return <Value value={after} />
+  if (row.action === 'insert') return <Value value={after} decimals={decimals} />
   if (row.changed?.includes(column)) {
     return (
       <>
-        <del>{textOf(row.before?.[column])}</del>
-        <span className="unseen"> becomes </span> <ins>{textOf(after)}</ins>
+        <del>{textOf(row.before?.[column], decimals)}</del>
+        <span className="unseen"> becomes </span> <ins>{textOf(after, decimals)}</ins>
       </>
     )
   }
-  return <Value value={after ?? row.before?.[column]} />
+  return <Value value={after ?? row.before?.[column]} decimals={decimals} />
 }
 
-function Value({ value }: { value: unknown }) {
-  return value === undefined || value === null ? <span className="muted">–</span> : textOf(value)
+function Value({ value, decimals }: { value: unknown; decimals: number | undefined }) {
+  if (value === undefined || value === null) return <span className="muted">–</span>
+  return textOf(value, decimals)
 }

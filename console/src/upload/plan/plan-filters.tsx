@@ -11,8 +11,8 @@ export interface PlanFilter {
 }
 
 const WORDS: readonly (readonly [PlanAction, string])[] = [
-  ['insert', 'inserts'],
-  ['update', 'updates'],
+  ['insert', 'new rows'],
+  ['update', 'changed rows'],
   ['unchanged', 'unchanged rows'],
   ['skipped', 'lines left out'],
   ['refused', 'refused rows'],

@@ -1,14 +1,9 @@
 import type { UploadDetail } from '../../api/upload-types.ts'
 import { count } from '../../parts/figures.ts'
 import { sumActions } from '../state.ts'
+import { ACTION_WORDS } from '../words.ts'
 
-const ACTIONS = [
-  { action: 'insert', word: 'insert' },
-  { action: 'update', word: 'update' },
-  { action: 'unchanged', word: 'unchanged' },
-  { action: 'skipped', word: 'left out' },
-  { action: 'refused', word: 'refused' },
-] as const
+const ACTIONS = ['insert', 'update', 'unchanged', 'skipped', 'refused'] as const
 
 /** The whole plan in five numbers and one bar. */
 export function PlanSummary({ upload }: { upload: UploadDetail }) {
@@ -16,15 +11,15 @@ export function PlanSummary({ upload }: { upload: UploadDetail }) {
   return (
     <>
       <dl className="sums">
-        {ACTIONS.map(({ action, word }) => (
+        {ACTIONS.map((action) => (
           <div key={action} className={`is-${action}`}>
             <dd>{count(sums[action] ?? 0)}</dd>
-            <dt>{word}</dt>
+            <dt>{ACTION_WORDS[action]}</dt>
           </div>
         ))}
       </dl>
       <div className="bar" aria-hidden="true">
-        {ACTIONS.filter(({ action }) => sums[action]).map(({ action }) => (
+        {ACTIONS.filter((action) => sums[action]).map((action) => (
           <i key={action} className={`is-${action}`} style={{ flexGrow: sums[action] }} />
         ))}
       </div>

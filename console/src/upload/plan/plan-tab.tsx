@@ -44,7 +44,8 @@ function Planned({ upload, dataset }: { upload: UploadDetail; dataset: Dataset |
     [api, id, row_type, action, column, percent],
   )
   const pages = usePages(read)
-  const fields = upload.reading?.layout.fields
+  const { reading } = upload
+  const fields = reading?.layout.fields
   const found = useMemo(() => columnsIn(pages, fields ?? []), [pages, fields])
   // A narrower view shows fewer columns, but those of the wider one can still be chosen.
   const [offered, setOffered] = useState<Record<string, string[]>>({})
@@ -52,7 +53,7 @@ function Planned({ upload, dataset }: { upload: UploadDetail; dataset: Dataset |
   const fresh = found.names.filter((name) => !known.includes(name))
   if (fresh.length > 0) setOffered({ ...offered, [row_type ?? '']: [...known, ...fresh] })
   const mixed = action === undefined
-  const columns = useMemo(() => planColumns(found, fields ?? [], mixed), [found, fields, mixed])
+  const columns = useMemo(() => planColumns(found, reading, mixed), [found, reading, mixed])
 
   return (
     <>

@@ -1,4 +1,4 @@
-import type { PlanRow } from '../../api/upload-types.ts'
+import type { PlanRow, Reading } from '../../api/upload-types.ts'
 
 const figures = new Intl.NumberFormat('en', { maximumFractionDigits: 6 })
 const money = new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: 6 })
@@ -8,11 +8,34 @@ export function isId(value: unknown): boolean {
   return typeof value === 'string' && UUID.test(value)
 }
 
-/** A value of a row as people read it. */
-export function textOf(value: unknown): string {
+/** A value of a row as people read it; money with the decimals of its currency. */
+export function textOf(value: unknown, decimals?: number): string {
   if (value === null || value === undefined) return 'empty'
+  if (typeof value === 'number' && decimals !== undefined) return withDecimals(decimals).format(value)
   if (typeof value === 'number') return (Number.isInteger(value) ? figures : money).format(value)
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+const formats = new Map<number, Intl.NumberFormat>()
+
+function withDecimals(decimals: number): Intl.NumberFormat {
+  const made =
+    formats.get(decimals) ??
+    new Intl.NumberFormat('en', { minimumFractionDigits: decimals, maximumFractionDigits: 6 })
+  formats.set(decimals, made)
+  return made
+}
+
+/** Column → decimals, of those that hold money. */
+export function moneyIn(reading: Reading | null): ReadonlyMap<string, number> {
+  const fields = Object.entries(reading?.map.fields ?? {}).filter(([, { type }]) => type === 'money')
+  return new Map(fields.map(([name, { currency }]) => [name, decimalsOf(currency)]))
+}
+
+function decimalsOf(currency: string | undefined): number {
+  if (currency === undefined || !/^[A-Z]{3}$/.test(currency)) return 2
+  const format = new Intl.NumberFormat('en', { style: 'currency', currency })
+  return format.resolvedOptions().maximumFractionDigits ?? 2
 }
 
 /** What people call the row: its own name, which is the last one that its line gives; else its key. */

@@ -3,21 +3,37 @@ import { type KeyboardEvent, useState } from 'react'
 interface Props {
   readonly label: string
   readonly value: string
+  /** What was typed here before, if it was not saved. */
+  readonly draft: string | undefined
   readonly wrong: boolean
   readonly saving: boolean
+  /** Told of every change; undefined: it is the value again. */
+  keep(draft: string | undefined): void
   save(text: string): void
 }
 
 /** A cell to type into: Enter saves, Escape takes it back, leaving it keeps what was typed for later. */
-export function EditableValue({ label, value, wrong, saving, save }: Props) {
-  const [text, setText] = useState(value)
+export function EditableValue({ label, value, draft, wrong, saving, keep, save }: Props) {
+  const [text, setText] = useState(draft ?? value)
+  const [before, setBefore] = useState(value)
   const changed = text !== value
+
+  // Corrected elsewhere on the page: who has typed nothing here sees what it is now.
+  if (before !== value) {
+    setBefore(value)
+    if (text === before) setText(value)
+  }
+
+  function type(typed: string) {
+    setText(typed)
+    keep(typed === value ? undefined : typed)
+  }
 
   function onKeyDown(event: KeyboardEvent) {
     if (event.key === 'Escape' && changed) {
       event.preventDefault()
       event.stopPropagation()
-      setText(value)
+      type(value)
     }
     if (event.key === 'Enter' && changed && !saving) {
       event.preventDefault()
@@ -36,7 +52,7 @@ export function EditableValue({ label, value, wrong, saving, save }: Props) {
         spellCheck={false}
         autoComplete="off"
         placeholder="empty"
-        onChange={(event) => setText(event.target.value)}
+        onChange={(event) => type(event.target.value)}
         onKeyDown={onKeyDown}
       />
       <span className="tiny" role="status">

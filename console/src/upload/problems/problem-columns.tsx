@@ -1,48 +1,35 @@
-import type { StagedRow } from '../../api/upload-types.ts'
 import type { Column } from '../../grid/grid.tsx'
 import { count } from '../../parts/figures.ts'
 import { EditableValue } from './editable-value.tsx'
+import { useProblemDesk } from './problem-desk.tsx'
 import { cellText, type ProblemLine } from './problem-lines.ts'
-import type { Correction } from './use-repairs.ts'
 
-interface Options {
-  readonly may: boolean
-  /** The suggestion stands below the message, for want of room beside it. */
-  readonly narrow: boolean
-  readonly saving: ReadonlySet<number>
-  correct(correction: Correction): void
-  editLine(row: StagedRow): void
-}
+export type Room = 'wide' | 'narrow' | 'phone'
 
-export function problemColumns(options: Options): Column<ProblemLine>[] {
+/** For want of room the suggestion stands below the message, and on a phone everything below everything. */
+export function problemColumns(room: Room): Column<ProblemLine>[] {
+  if (room === 'phone') return [{ ...LINE, size: 62 }, STACK]
+  const narrow = room === 'narrow'
   const columns: Column<ProblemLine>[] = [
-    {
-      id: 'line',
-      header: 'Line',
-      size: 76,
-      cell: ({ row }) => <span className="muted">{count(row.original.row.row_number)}</span>,
-    },
+    LINE,
     {
       id: 'column',
       header: 'Column',
-      size: options.narrow ? 104 : 130,
-      cell: ({ row: { original: line } }) =>
-        line.kind === 'fixed'
-          ? line.column
-          : (line.problem.column ?? <span className="muted">whole line</span>),
+      size: narrow ? 104 : 130,
+      cell: ({ row }) => <Where line={row.original} />,
     },
     {
       id: 'value',
       header: 'Value',
-      size: options.narrow ? 150 : 176,
-      cell: ({ row }) => <Value line={row.original} {...options} />,
+      size: narrow ? 150 : 176,
+      cell: ({ row }) => <Value line={row.original} />,
     },
     {
       id: 'wrong',
       header: 'What is wrong',
-      size: options.narrow ? 180 : 220,
+      size: narrow ? 180 : 220,
       meta: { grow: 1.4 },
-      cell: ({ row }) => <Message line={row.original} narrow={options.narrow} />,
+      cell: ({ row }) => <Message line={row.original} narrow={narrow} />,
     },
     {
       id: 'suggestion',
@@ -53,10 +40,41 @@ export function problemColumns(options: Options): Column<ProblemLine>[] {
         line.kind === 'fixed' ? null : <span className="muted">{line.problem.suggestion}</span>,
     },
   ]
-  return options.narrow ? columns.slice(0, -1) : columns
+  return narrow ? columns.slice(0, -1) : columns
 }
 
-function Value({ line, may, saving, correct, editLine }: Options & { line: ProblemLine }) {
+const LINE: Column<ProblemLine> = {
+  id: 'line',
+  header: 'Line',
+  size: 76,
+  cell: ({ row }) => <span className="muted">{count(row.original.row.row_number)}</span>,
+}
+
+const STACK: Column<ProblemLine> = {
+  id: 'problem',
+  header: 'What is wrong',
+  size: 200,
+  meta: { grow: 1 },
+  cell: ({ row: { original: line } }) => (
+    <span className="stacked">
+      <b>
+        <Where line={line} />
+      </b>
+      <Value line={line} />
+      <span>
+        <Message line={line} narrow />
+      </span>
+    </span>
+  ),
+}
+
+function Where({ line }: { line: ProblemLine }) {
+  if (line.kind === 'fixed') return line.column
+  return line.problem.column ?? <span className="muted">whole line</span>
+}
+
+function Value({ line }: { line: ProblemLine }) {
+  const { may, saving, drafts, correct, editLine } = useProblemDesk()
   if (line.kind === 'fixed') {
     const now = line.row.raw_payload[line.column] ?? ''
     return (
@@ -77,13 +95,21 @@ function Value({ line, may, saving, correct, editLine }: Options & { line: Probl
   }
   const value = cellText(row, problem)
   if (!may) return <code>{value}</code>
+  const cell = `${row.row_number} ${column}`
   return (
     <EditableValue
+      // Rows move up when one above is corrected: a cell is itself by its line and column, not by its place.
+      key={cell}
       label={`${column}, line ${row.row_number}`}
       value={value}
+      draft={drafts.get(cell)}
+      keep={(text) => (text === undefined ? drafts.delete(cell) : drafts.set(cell, text))}
       wrong={line.kind === 'error'}
       saving={saving.has(row.row_number)}
-      save={(text) => correct({ row, values: { [column]: text === '' ? null : text } })}
+      save={(text) => {
+        drafts.delete(cell)
+        correct({ row, values: { [column]: text === '' ? null : text } })
+      }}
     />
   )
 }

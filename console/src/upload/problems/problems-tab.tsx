@@ -8,9 +8,11 @@ import { count, counted } from '../../parts/figures.ts'
 import { RefusalNote } from '../../parts/refusal-note.tsx'
 import { useNarrow } from '../../parts/use-narrow.ts'
 import { useSession } from '../../session/session.tsx'
+import { wrongSaid } from '../state.ts'
 import { FileNotes } from './file-notes.tsx'
 import { LineDialog } from './line-dialog.tsx'
 import { problemColumns } from './problem-columns.tsx'
+import { ProblemDeskProvider } from './problem-desk.tsx'
 import { type ProblemLine, problemLines } from './problem-lines.ts'
 import { RepairNote } from './repair-note.tsx'
 import { useRepairs } from './use-repairs.ts'
@@ -41,17 +43,9 @@ export function ProblemsTab({ upload, take }: Props) {
   const repairs = useRepairs(upload, pages, take)
   const { saving } = repairs
   const narrow = useNarrow(1400)
-  const columns = useMemo(
-    () =>
-      problemColumns({
-        narrow,
-        may: upload.may.repair.allowed,
-        saving,
-        correct: repairs.correct,
-        editLine: setWhole,
-      }),
-    [narrow, upload.may.repair.allowed, saving, repairs.correct],
-  )
+  const phone = useNarrow(560)
+  const room = phone ? 'phone' : narrow ? 'narrow' : 'wide'
+  const columns = useMemo(() => problemColumns(room), [room])
 
   async function exportProblems() {
     setFailure(undefined)
@@ -64,11 +58,12 @@ export function ProblemsTab({ upload, take }: Props) {
 
   const wrong = upload.invalid_count ?? 0
   const doubtful = upload.warning_count ?? 0
+  const { text, open } = wrongSaid(upload)
   return (
     <>
       <div className="filters">
-        <Chip tone={wrong > 0 ? 'bad' : 'ok'}>
-          {wrong > 0 ? counted(wrong, 'wrong line') : 'no wrong line'}
+        <Chip tone={wrong === 0 ? 'ok' : open ? 'bad' : 'stale'}>
+          {wrong === 0 ? 'no wrong line' : open ? counted(wrong, 'wrong line') : text}
         </Chip>
         {doubtful > 0 && <Chip tone="held">{counted(doubtful, 'warning')}</Chip>}
         {wrong > 0 && doubtful > 0 && (
@@ -96,19 +91,26 @@ export function ProblemsTab({ upload, take }: Props) {
       <RefusalNote failure={failure ?? repairs.failure} />
       <RepairNote repaired={repairs.repaired} saving={saving.size} />
       <FileNotes notes={upload.notes} />
-      <Grid
-        label="Problems"
-        columns={columns}
-        pages={pages}
-        rowHeight={66}
-        measured
-        empty={<NoProblems lines={upload.valid_count ?? 0} />}
-        toneOf={(line) => (line.kind === 'fixed' ? 'is-tall is-fixed' : 'is-tall')}
-      />
+      <ProblemDeskProvider
+        may={upload.may.repair.allowed}
+        saving={saving}
+        correct={repairs.correct}
+        editLine={setWhole}
+      >
+        <Grid
+          label="Problems"
+          columns={columns}
+          pages={pages}
+          rowHeight={66}
+          measured
+          empty={<NoProblems lines={upload.valid_count ?? 0} />}
+          toneOf={(line) => (line.kind === 'fixed' ? 'is-tall is-fixed' : 'is-tall')}
+        />
+      </ProblemDeskProvider>
       {whole && (
         <LineDialog
           row={whole}
-          reading={reading}
+          columns={upload.columns}
           close={() => setWhole(undefined)}
           save={(values) => {
             setWhole(undefined)

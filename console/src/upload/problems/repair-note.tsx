@@ -1,5 +1,6 @@
 import { count, counted } from '../../parts/figures.ts'
 import { sumActions } from '../state.ts'
+import { ACTION_WORDS } from '../words.ts'
 import type { Repaired } from './use-repairs.ts'
 
 /** What a correction changed: how many lines are wrong now, and what the plan made of it. */
@@ -28,7 +29,8 @@ function planSaid(before: Repaired['before'], after: Repaired['after']): string 
   const now = sumActions(after.plan_totals)
   const differences = (['insert', 'update', 'unchanged', 'skipped', 'refused'] as const)
     .filter((action) => (old[action] ?? 0) !== (now[action] ?? 0))
-    .map((action) => `${action} ${count(old[action] ?? 0)} → ${count(now[action] ?? 0)}`)
+
+    .map((action) => `${ACTION_WORDS[action]} ${count(old[action] ?? 0)} → ${count(now[action] ?? 0)}`)
   if (before.plan_digest === after.plan_digest || differences.length === 0)
     return 'The plan has the same totals.'
   return `The plan was made anew: ${differences.join(', ')}.`

@@ -1,4 +1,4 @@
-import { useRef, useState } from 'react'
+import { useCallback, useRef, useState } from 'react'
 import { asFailure, type Failure } from '../../api/failure.ts'
 import type { StagedRow, UploadDetail } from '../../api/upload-types.ts'
 import type { Pages } from '../../grid/use-pages.ts'
@@ -32,51 +32,61 @@ export function useRepairs(
   const [repaired, setRepaired] = useState<Repaired>()
   const waiting = useRef<Correction[]>([])
   const running = useRef(false)
-  const latest = useRef(upload)
-  latest.current = upload
+  // The page is read anew every few seconds; `correct` stays the same all the while.
+  const latest = useRef({ upload, pages, take })
+  latest.current = { upload, pages, take }
 
-  async function correct(correction: Correction): Promise<void> {
-    waiting.current.push(correction)
-    setSaving((lines) => new Set(lines).add(correction.row.row_number))
-    if (running.current) return
-    running.current = true
-    while (waiting.current.length > 0) await send(waiting.current.splice(0))
-    running.current = false
-  }
+  const send = useCallback(
+    async (corrections: readonly Correction[]) => {
+      const lines = corrections.map(({ row }) => row.row_number)
+      try {
+        const { upload: before } = latest.current
+        const after = await api.uploads.repair(
+          before.upload_id,
+          corrections.map(({ row, values }) => ({ line: row.row_number, values })),
+        )
+        const rows = await Promise.all(lines.map(readLine))
+        for (const [index, row] of rows.entries()) if (row) show(row, corrections[index]!)
+        latest.current.take(after)
+        setRepaired({ before, after, lines })
+        setFailure(undefined)
+      } catch (thrown) {
+        setFailure(asFailure(thrown))
+      } finally {
+        setSaving((now) => new Set([...now].filter((line) => !lines.includes(line))))
+      }
 
-  async function send(corrections: readonly Correction[]): Promise<void> {
-    const lines = corrections.map(({ row }) => row.row_number)
-    try {
-      const before = latest.current
-      const after = await api.uploads.repair(
-        upload.upload_id,
-        corrections.map(({ row, values }) => ({ line: row.row_number, values })),
-      )
-      const rows = await Promise.all(corrections.map(({ row }) => readLine(row.row_number)))
-      for (const [index, row] of rows.entries()) if (row) show(row, corrections[index]!)
-      take(after)
-      setRepaired({ before, after, lines })
-      setFailure(undefined)
-    } catch (thrown) {
-      setFailure(asFailure(thrown))
-    } finally {
-      setSaving((now) => new Set([...now].filter((line) => !lines.includes(line))))
-    }
-  }
+      async function readLine(line: number): Promise<StagedRow | undefined> {
+        const { upload_id, reading } = latest.current.upload
+        const asked = { row_type: reading?.layout.leaf, limit: 1, after: String(line - 1) }
+        return (await api.uploads.rows(upload_id, asked)).rows[0]
+      }
 
-  async function readLine(line: number): Promise<StagedRow | undefined> {
-    const page = await api.uploads.rows(upload.upload_id, {
-      row_type: upload.reading?.layout.leaf,
-      limit: 1,
-      after: String(line - 1),
-    })
-    return page.rows[0]
-  }
+      function show(row: StagedRow, { row: old, values }: Correction): void {
+        const corrected = Object.keys(values).map((column) => ({
+          column,
+          old: old.raw_payload[column] ?? '',
+        }))
+        latest.current.pages.replace(
+          (line) => line.row.row_number === row.row_number,
+          afterRepair(row, corrected),
+        )
+      }
+    },
+    [api],
+  )
 
-  function show(row: StagedRow, { row: old, values }: Correction): void {
-    const corrected = Object.keys(values).map((column) => ({ column, old: old.raw_payload[column] ?? '' }))
-    pages.replace((line) => line.row.row_number === row.row_number, afterRepair(row, corrected))
-  }
+  const correct = useCallback(
+    async (correction: Correction): Promise<void> => {
+      waiting.current.push(correction)
+      setSaving((lines) => new Set(lines).add(correction.row.row_number))
+      if (running.current) return
+      running.current = true
+      while (waiting.current.length > 0) await send(waiting.current.splice(0))
+      running.current = false
+    },
+    [send],
+  )
 
   return { correct, saving, failure, repaired }
 }

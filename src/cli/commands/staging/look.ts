@@ -16,6 +16,7 @@ import { type ActingOptions, acting, asOption, userOption } from '../../acting.t
 import { outputOf } from '../../context.ts'
 import { whole } from '../../numbers.ts'
 import { age, bytes, cut, type Output, table, visible, visibleLine } from '../../output.ts'
+import { type Names, namesIn } from '../upload/session.ts'
 import { blobsOf, printBlob } from './blobs.ts'
 import { recordId } from './record-id.ts'
 
@@ -46,9 +47,12 @@ export function listCommand(): Command {
     .action(async (_options, command: Command) => {
       const options = command.optsWithGlobals<ListOptions>()
       const output = outputOf(options)
-      const records = await acting(
+      const { records, names } = await acting(
         options,
-        (client) => listRecords(client, options),
+        async (client, database) => ({
+          records: await listRecords(client, options),
+          names: await namesIn(database),
+        }),
         options.workspace === undefined ? {} : { workspace: options.workspace },
       )
       output.result(records, () => {
@@ -59,7 +63,10 @@ export function listCommand(): Command {
         }
         output.line(
           table(
-            [['id', 'status', 'kind', 'purpose', 'owner', 'age'], ...records.map(row)],
+            [
+              ['id', 'status', 'kind', 'purpose', 'owner', 'age'],
+              ...records.map((record) => row(record, names)),
+            ],
             (cell, column, line) => (line === 0 ? pc.dim(cell) : column === 1 ? paintStatus(cell) : cell),
           ),
         )
@@ -67,13 +74,13 @@ export function listCommand(): Command {
     })
 }
 
-function row(record: StagingRecord): string[] {
+function row(record: StagingRecord, names: Names): string[] {
   return [
     record.staging_record_id,
     record.lifecycle_status,
     record.staging_kind,
     cut(record.purpose, 50),
-    cut(record.owner_actor, 36),
+    cut(names(record.owner_actor), 36),
     age(record.created_at),
   ]
 }
@@ -90,10 +97,12 @@ export function showCommand(): Command {
       const options = command.optsWithGlobals<ActingOptions & { part?: number; full?: boolean }>()
       const output = outputOf(options)
       let external = false
+      let names: Names = (actor) => actor
       const found = await acting(
         options,
         async (client, database) => {
           external = database.kind === 'external'
+          names = await namesIn(database)
           const record = await findRecord(client, id)
           if (!record) throw new StagedoorError('staging_not_found', { record: id })
           const indexes =
@@ -109,9 +118,17 @@ export function showCommand(): Command {
       )
       if (options.part !== undefined) return printPart(options, found.parts[0], id, options.part)
       output.result(found, () => {
-        printRecord(output, found.record, found.parts, found.checklist, options.full === true)
+        printRecord(output, found.record, found.parts, found.checklist, names, options.full === true)
         if (found.record.lifecycle_status === 'pending' && found.record.approval_required) {
-          output.line(pc.dim(`\nApprove exactly this: ${howToApprove(found.record, external)}`))
+          const open = openItems(found.checklist)
+          if (open.length > 0) {
+            output.line(pc.dim(`\nTick what you have looked at: ${howToTick(found.record, open, external)}`))
+          }
+          output.line(
+            pc.dim(
+              `${open.length > 0 ? 'Then approve' : '\nApprove'} exactly this: ${howToApprove(found.record, external)}`,
+            ),
+          )
         }
       })
     })
@@ -133,6 +150,7 @@ function printRecord(
   r: StagingRecord,
   parts: readonly Part[],
   checklist: readonly ChecklistItem[],
+  names: Names,
   full: boolean,
 ): void {
   output.line(`${paintStatus(r.lifecycle_status)}  ${pc.bold(visibleLine(r.purpose))}`)
@@ -143,13 +161,19 @@ function printRecord(
   const facts: [string, string][] = [
     ['id', r.staging_record_id],
     ['digest', r.content_hash],
-    ['owner', `${r.owner_actor}${r.owner_via ? ` (by ${r.owner_via})` : ''}, ${age(r.created_at)} ago`],
+    [
+      'owner',
+      `${names(r.owner_actor)}${r.owner_via ? ` (by ${r.owner_via})` : ''}, ${age(r.created_at)} ago`,
+    ],
     ['source', [r.source_kind, r.source_ref].filter(Boolean).join(' ')],
     ['expires', r.expires_at.toISOString()],
   ]
-  if (r.approved_at) facts.push(['approved', `by ${r.approved_by} at ${r.approved_at.toISOString()}`])
+  if (r.approved_at) facts.push(['approved', `by ${names(r.approved_by!)} at ${r.approved_at.toISOString()}`])
   if (r.rejected_at)
-    facts.push(['rejected', `by ${r.rejected_by} at ${r.rejected_at.toISOString()}: ${r.rejected_reason}`])
+    facts.push([
+      'rejected',
+      `by ${names(r.rejected_by!)} at ${r.rejected_at.toISOString()}: ${r.rejected_reason}`,
+    ])
   if (r.consumed_at)
     facts.push(['consumed', `by run ${r.consumed_by_run_id} at ${r.consumed_at.toISOString()}`])
   if (r.cleaned_at)
@@ -167,13 +191,29 @@ function printRecord(
     for (const item of checklist) {
       const mark = item.ticked_at ? pc.green('[x]') : item.required ? pc.yellow('[ ]') : '[ ]'
       const who = item.ticked_at
-        ? pc.dim(visibleLine(` ${item.ticked_by}${item.note ? `: ${item.note}` : ''}`))
+        ? pc.dim(visibleLine(` ${names(item.ticked_by!)}${item.note ? `: ${item.note}` : ''}`))
         : item.required
           ? ''
           : pc.dim(' optional')
       output.line(`  ${mark} ${visibleLine(`${item.item_id}  ${item.label}`)}${who}`)
     }
   }
+}
+
+/** Without these ticks an approval is refused. */
+function openItems(checklist: readonly ChecklistItem[]): string[] {
+  return checklist.filter(({ required, ticked_at }) => required && !ticked_at).map(({ item_id }) => item_id)
+}
+
+function howToTick(
+  { staging_record_id: id }: StagingRecord,
+  items: readonly string[],
+  external: boolean,
+): string {
+  const named = items.map((item) => (/^[\w.-]+$/.test(item) ? item : `'${item.replaceAll("'", `'\\''`)}'`))
+  return external
+    ? `POST /api/staging/${id}/tick with the reviewer’s token`
+    : `stagedoor staging tick --as reviewer ${id} ${named.join(' ')}`
 }
 
 /** On one's own database people decide over the API, with their own tokens. */

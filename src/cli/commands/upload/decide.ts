@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import pc from 'picocolors'
+import { type AppRole, whoAmI } from '../../../access/members.ts'
 import { StagedoorError } from '../../../errors.ts'
 import { approvePlan, listPlanRows, rejectPlan, submitPlan } from '../../../ingest/plan.ts'
 import { requireUpload, type Upload } from '../../../ingest/uploads.ts'
@@ -17,6 +18,7 @@ import { uploadId } from './upload-id.ts'
 const SHORTEST_DIGEST = 12
 const SHOWN_CHANGES = 10
 const DECIDES = { decides: true }
+const REVIEWERS: readonly AppRole[] = ['reviewer', 'admin']
 
 export function submitCommand(): Command {
   return new Command('submit')
@@ -33,6 +35,25 @@ export function submitCommand(): Command {
         output.result(shown.upload, () => printChange(output, shown, options, 'Handed to a second person'))
       })
     })
+}
+
+/** Before anything is shown or asked: whoever may not decide is told so at once, by the name that people know. */
+export async function requireReview(session: Session, id: string): Promise<void> {
+  await session.act(async (client) => {
+    const { workspace_id } = await requireUpload(client, id)
+    const { actor, name, workspaces } = await whoAmI(client)
+    const role = workspaces.find((workspace) => workspace.id === workspace_id)?.role
+    // Whom the database does not know as a member it refuses itself.
+    if (role === undefined || REVIEWERS.includes(role)) return
+    throw new StagedoorError(
+      'right_missing',
+      { actor, role, right: 'review' },
+      {
+        message: `${name ?? `A member with the role ${role}`} may not review; a reviewer decides`,
+        hint: 'Say who does: --as reviewer, or --user <id> with an id of `stagedoor member list`.',
+      },
+    )
+  }, DECIDES)
 }
 
 interface ApproveOptions extends ActingOptions {
@@ -60,6 +81,7 @@ export function approveCommand(): Command {
       const output = outputOf(options)
       if (options.digest !== undefined) requireLong(options.digest)
       await withSession(options, { upload: id }, async (session) => {
+        await requireReview(session, id)
         const { upload, checklist } = await session.act(async (client) => {
           const found = await requireUpload(client, id)
           const review = found.review_record_id
@@ -70,9 +92,7 @@ export function approveCommand(): Command {
         if (!decision) return output.line('Nothing was decided.')
         await session.act((client) => approvePlan(client, id, decision), DECIDES)
         const shown = await look(session, id)
-        output.result(shown.upload, () =>
-          printChange(output, shown, { ...options, as: 'operator' }, 'Approved'),
-        )
+        output.result(shown.upload, () => printChange(output, shown, { as: 'operator' }, 'Approved'))
       })
     })
 }
@@ -136,7 +156,7 @@ async function ask(
   )
   if (rows.length > 0) {
     output.line(`\n${pc.bold(`The first ${rows.length} changes`)}`)
-    output.line(planRowLines(rows, shown.dataset?.definition))
+    output.line(planRowLines(rows, shown.dataset?.definition, upload.reading))
   }
   output.line(pc.dim(`\n  All of it: stagedoor upload plan ${upload.upload_id} --rows\n`))
   const ticked: string[] = []
@@ -181,6 +201,7 @@ export function rejectCommand(): Command {
       const options = command.optsWithGlobals<ActingOptions & { reason: string }>()
       const output = outputOf(options)
       await withSession(options, { upload: id }, async (session) => {
+        await requireReview(session, id)
         await session.act((client) => rejectPlan(client, id, options.reason), DECIDES)
         const { upload } = await look(session, id)
         output.result(upload, () => output.line(`${pc.green('✔')} Rejected ${id}`))

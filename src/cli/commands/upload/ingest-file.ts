@@ -12,8 +12,8 @@ import { beginUpload, requireUpload, type Upload } from '../../../ingest/uploads
 import { requireStaging } from '../../../staging/gate.ts'
 import { workspaceOf } from '../../acting.ts'
 import { unknown } from '../dataset/look.ts'
-import { approveCommand } from './next-step.ts'
 import type { Session } from './session.ts'
+import { stoppedAt } from './stopped.ts'
 
 export interface FileToIngest {
   readonly file: string
@@ -42,8 +42,13 @@ export async function ingestFile(
   const source = await sourceOf(given.file)
   const options: IngestOptions = { ...given.further, ...(await settle(session, given)) }
   const begun = await read(session, source, given, options, watch)
-  if (!begun.created) return begun
+  if (!begun.created) return withReason(begun, options, session)
   return goOn(session, begun.upload, options, watch.report)
+}
+
+function withReason(ingested: Ingested, options: IngestOptions, session: Session): Ingested {
+  const stopped = stoppedAt(ingested.upload, options, session)
+  return { ...ingested, ...(stopped && { stopped }) }
 }
 
 async function sourceOf(file: string): Promise<IngestSource> {
@@ -163,11 +168,10 @@ async function goOn(
 ): Promise<Ingested> {
   const { until = 'promoted', on_invalid, threshold, dry_run } = options
   const id = staged.upload_id
-  const now = async (stopped?: StagedoorError): Promise<Ingested> => ({
-    upload: await session.act((client) => requireUpload(client, id)),
-    created: true,
-    ...(stopped && { stopped }),
-  })
+  const now = async (): Promise<Ingested> => {
+    const upload = await session.act((client) => requireUpload(client, id))
+    return withReason({ upload, created: true }, options, session)
+  }
   if (until === 'staged') return { upload: staged, created: true }
   report({ stage: 'plan', done: 0, total: 1 })
   const plan = await session.act((client) =>
@@ -177,19 +181,10 @@ async function goOn(
     }),
   )
   report({ stage: 'plan', done: 1, total: 1 })
-  if (until === 'planned' || dry_run) return now()
-  if (plan.refusal !== null) {
-    return now(new StagedoorError('plan_refused', { upload: id, reason: plan.refusal }))
-  }
+  if (until === 'planned' || dry_run || plan.refusal !== null) return now()
   if (plan.approval_required) {
     await session.act((client) => submitPlan(client, id, plan.digest))
-    return now(
-      new StagedoorError(
-        'approval_missing',
-        { upload: id, reason: 'nobody has decided yet' },
-        { hint: `Somebody else decides: ${approveCommand(staged, session)}.` },
-      ),
-    )
+    return now()
   }
   report({ stage: 'promote', done: 0, total: 1 })
   await session.act((client) => promoteUpload(client, id, plan.digest))

@@ -24,6 +24,7 @@ import {
   stateOf,
   stepLines,
   surroundingsOf,
+  wrongSaid,
 } from './summary.ts'
 import { uploadId } from './upload-id.ts'
 
@@ -81,7 +82,7 @@ function uploadTable(uploads: readonly Upload[]): string {
     upload.file_name,
     upload.line_count === null
       ? '–'
-      : `${count(upload.line_count)}${upload.invalid_count ? ` (${count(upload.invalid_count)} wrong)` : ''}`,
+      : `${count(upload.line_count)}${upload.invalid_count ? ` (${wrongSaid(upload)})` : ''}`,
     age(upload.created_at),
   ])
   const others = [1, 3, 4].map((column) => Math.max(...rows.map((row) => row[column]!.length), 5))
@@ -128,7 +129,7 @@ export function showCommand(): Command {
             dimName,
           ),
         )
-        printNext(output, nextSteps(shown.upload, { external: shown.external, as: options.as }))
+        printNext(output, nextSteps(shown.upload, { ...options, external: shown.external }))
       })
     })
 }
@@ -146,10 +147,16 @@ export function printUpload(output: Output, { upload, names, ...around }: Shown)
 }
 
 /** After a command changed something: the same screen, without what has not changed. */
-export function printChange(output: Output, shown: Shown, options: ActingOptions, done: string): void {
-  output.line(`${pc.green('✔')} ${done}`)
+export function printChange(
+  output: Output,
+  shown: Shown,
+  options: ActingOptions,
+  done: string,
+  good = true,
+): void {
+  output.line(`${good ? pc.green('✔') : pc.yellow('●')} ${done}`)
   output.line()
   for (const line of stepLines(shown.upload, shown.names)) output.line(line)
   printTotals(output, shown.upload, shown.dataset?.definition)
-  printNext(output, nextSteps(shown.upload, { external: shown.external, as: options.as }))
+  printNext(output, nextSteps(shown.upload, { ...options, external: shown.external }))
 }

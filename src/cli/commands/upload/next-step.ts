@@ -12,6 +12,7 @@ export interface NextStep {
 export interface Doer {
   readonly external: boolean
   readonly as?: AppRole | undefined
+  readonly user?: string | undefined
 }
 
 type Says = (words: string) => string
@@ -21,7 +22,7 @@ export function nextSteps(upload: Upload, doer: Doer): NextStep[] {
     const [name, ...rest] = words.split(' ')
     return ['stagedoor upload', name, upload.upload_id, ...rest].join(' ')
   }
-  const change: Says = (words) => (doer.as ? `${look(words)} --as ${doer.as}` : look(words))
+  const change: Says = (words) => look(words) + nameOf(doer)
   switch (upload.status) {
     case 'reading':
       return [{ what: 'It is still being read; how far it is', command: look('show') }]
@@ -38,6 +39,8 @@ export function nextSteps(upload: Upload, doer: Doer): NextStep[] {
       return upload.undo_until && upload.undo_until > new Date()
         ? [{ what: `Take it back, until ${day(upload.undo_until)}`, command: undoCommand(upload, doer) }]
         : []
+    case 'failed':
+      return [{ what: 'Take it off the list', command: change('discard') }]
     default:
       return []
   }
@@ -74,9 +77,39 @@ function afterRefusal(upload: Upload, look: Says, change: Says): NextStep[] {
     { what: 'Export the wrong lines and correct them', command: look('export -o wrong-lines.csv') },
     { what: 'Bring the corrections in', command: change('fix --file wrong-lines.csv') },
     ...(upload.valid_count
-      ? [{ what: 'Or leave the wrong lines out', command: change('plan --on-invalid skip') }]
+      ? [
+          {
+            what: 'Or leave the wrong lines out',
+            command: change(`plan --on-invalid skip${skipThreshold(upload)}`),
+          },
+        ]
       : []),
   ]
+}
+
+const USUAL_THRESHOLD = 0.9
+
+/** The option without which leaving the wrong lines out would be refused again; nothing where the usual share will do. */
+export function skipThreshold(upload: Upload): string {
+  const valid = upload.valid_count ?? 0
+  const lines = valid + (upload.invalid_count ?? 0)
+  const share = (valid - refusedLines(upload)) / (lines || 1)
+  return share >= USUAL_THRESHOLD ? '' : ` --threshold ${Math.floor(share * 100) / 100}`
+}
+
+/** Valid lines that cannot be taken all the same: it cannot be told which row they are. */
+function refusedLines({ gate_mode, plan_totals, reading }: Upload): number {
+  if (gate_mode !== 'LENIENT' || !reading) return 0
+  return plan_totals?.[reading.layout.leaf]?.refused ?? 0
+}
+
+const MAY_STAGE: readonly AppRole[] = ['operator', 'reviewer', 'admin', 'agent']
+
+/** Without a name a command is the server's own deed, which nobody would put down to a person. */
+export function nameOf({ external, as, user }: Doer): string {
+  if (user !== undefined) return ` --user ${user}`
+  if (as !== undefined && MAY_STAGE.includes(as)) return ` --as ${as}`
+  return external ? '' : ' --as operator'
 }
 
 /** On one's own database people decide with their own tokens. */

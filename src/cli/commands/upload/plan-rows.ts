@@ -2,8 +2,10 @@
 import pc from 'picocolors'
 import type { Dataset } from '../../../ingest/datasets/dataset.ts'
 import type { PlanRow } from '../../../ingest/plan.ts'
+import type { Reading } from '../../../ingest/reading.ts'
 import { visibleLine } from '../../output.ts'
 import { screenWidth, shortened, wrap } from './layout.ts'
+import { type PlanValues, planValues } from './plan-values.ts'
 import { tableOf } from './totals.ts'
 
 const ACTIONS: Record<PlanRow['action'], { word: string; mark: string }> = {
@@ -14,7 +16,12 @@ const ACTIONS: Record<PlanRow['action'], { word: string; mark: string }> = {
   refused: { word: 'refused', mark: pc.red('✖') },
 }
 
-export function planRowLines(rows: readonly PlanRow[], dataset: Dataset | undefined): string {
+export function planRowLines(
+  rows: readonly PlanRow[],
+  dataset: Dataset | undefined,
+  reading: Reading | null,
+): string {
+  const values = planValues(dataset, reading)
   const width = screenWidth()
   const number = Math.max(4, ...rows.map((row) => String(row.row_number).length))
   const below = ' '.repeat(number + 6)
@@ -29,7 +36,7 @@ export function planRowLines(rows: readonly PlanRow[], dataset: Dataset | undefi
       return [
         ...head,
         `  ${mark} ${String(row.row_number).padStart(number)}  ${name || pc.dim('–')}  ${pc.dim(word)}`,
-        ...changes(row, width - number - 8).map((text) => below + text),
+        ...changes(row, values, width - number - 8).map((text) => below + text),
       ]
     })
     .join('\n')
@@ -60,29 +67,26 @@ function namesOnce(fields: readonly string[], types: Dataset['rows']): string[] 
   })
 }
 
-function changes(row: PlanRow, width: number): string[] {
+function changes(row: PlanRow, { inOrder, text }: PlanValues, width: number): string[] {
+  const type = row.row_type
   if (row.reason !== null) return wrap(row.reason, width).map((text) => pc.dim(text))
   if (row.action === 'update') {
-    return (row.changed ?? []).map(
-      (column) =>
-        `${pc.dim(`${visibleLine(column)}:`)} ${shortened(text(row.before?.[column]), width / 2 - column.length)} ${pc.dim('→')} ${shortened(text(row.after?.[column]), width / 2)}`,
-    )
+    return inOrder(row.changed ?? [], type).map((column) => {
+      const before = shortened(text(row.before?.[column], column, type), width / 2 - column.length)
+      const after = shortened(text(row.after?.[column], column, type), width / 2)
+      return `${pc.dim(`${visibleLine(column)}:`)} ${before} ${pc.dim('→')} ${after}`
+    })
   }
   if (row.action !== 'insert') return []
-  const values = Object.entries(row.after ?? {}).filter(
-    ([column, value]) => value !== null && !isId(column, value),
+  const after = row.after ?? {}
+  const written = Object.keys(after).filter(
+    (column) => after[column] !== null && !isId(column, after[column]),
   )
-  return wrap(values.map(([column, value]) => `${column} ${text(value)}`).join(', '), width).map((line) =>
-    pc.dim(line),
-  )
+  const words = inOrder(written, type).map((column) => `${column} ${text(after[column], column, type)}`)
+  return wrap(words.join(', '), width).map((line) => pc.dim(line))
 }
 
 /** Ids of ours and of parents say nothing to people; the label names them. */
 function isId(column: string, value: unknown): boolean {
   return /(^|_)id$/.test(column) && typeof value === 'string' && /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(value)
-}
-
-function text(value: unknown): string {
-  if (value === null || value === undefined) return '(empty)'
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }

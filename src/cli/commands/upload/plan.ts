@@ -9,6 +9,7 @@ import { whole } from '../../numbers.ts'
 import { look, printChange, type Shown } from './look.ts'
 import { planRowLines } from './plan-rows.ts'
 import { type Session, withSession } from './session.ts'
+import { planRefused } from './stopped.ts'
 import { uploadId } from './upload-id.ts'
 
 interface PlanOptions extends ActingOptions {
@@ -23,6 +24,8 @@ interface PlanOptions extends ActingOptions {
   readonly limit: number
   readonly after?: string
 }
+
+const PAGE = 50
 
 export function onInvalidOption(): Option {
   return new Option(
@@ -61,7 +64,7 @@ export function planCommand(): Command {
       'with --column: only where it changes by more than this share',
       positive,
     )
-    .option('--limit <n>', 'with --rows: how many', whole(1, 1000), 50)
+    .option('--limit <n>', 'with --rows: how many', whole(1, 1000), PAGE)
     .option('--after <row>', 'with --rows: the page after this row')
     .addOption(asOption())
     .addOption(userOption())
@@ -74,10 +77,16 @@ export function planCommand(): Command {
       await withSession(options, { upload: id }, async (session) => {
         const planned = await planIfNeeded(session, id, options)
         const shown = await look(session, id)
-        if (options.rows) return printRows(session, shown, options)
-        output.result(shown.upload, () =>
-          printChange(output, shown, options, planned ? 'Planned' : 'This is its plan'),
-        )
+        const { upload } = shown
+        const refused = planned && upload.plan_refusal !== null && upload.run_mode !== 'FULL_DRY_RUN'
+        if (options.rows) await printRows(session, shown, options)
+        else {
+          output.result(upload, () =>
+            printChange(output, shown, options, planned ? 'Planned' : 'This is its plan', !refused),
+          )
+        }
+        // Whoever asked for a plan asked for one that can be promoted.
+        if (refused) throw planRefused(upload)
       })
     })
 }
@@ -121,7 +130,24 @@ async function printRows(session: Session, { upload, dataset }: Shown, options: 
   const next = last && rows.length === options.limit ? `${last.type_order}.${last.row_number}` : null
   output.result({ rows, next }, () => {
     if (rows.length === 0) return output.line('No such rows in the plan.')
-    output.line(planRowLines(rows, dataset?.definition))
-    if (next) output.line(pc.dim(`\n  More: --after ${next}`))
+    output.line(planRowLines(rows, dataset?.definition, upload.reading))
+    if (next) output.line(pc.dim(`\n  More: ${moreOf(upload.upload_id, options)} --after ${next}`))
   })
+}
+
+/** The same view: pasted, it goes on where this page ended. */
+function moreOf(id: string, { as, user, action, type, column, byMoreThan, limit }: PlanOptions): string {
+  const chosen = {
+    as,
+    user,
+    action,
+    type,
+    column,
+    'by-more-than': byMoreThan,
+    limit: limit === PAGE ? undefined : limit,
+  }
+  const words = Object.entries(chosen).flatMap(([name, value]) =>
+    value === undefined ? [] : `--${name} ${value}`,
+  )
+  return ['stagedoor upload plan', id, '--rows', ...words].join(' ')
 }

@@ -6,7 +6,10 @@ import { listRows, type StagedRow } from '../../../ingest/rows.ts'
 import type { Upload } from '../../../ingest/uploads.ts'
 import { screenWidth, shortened, wrap } from './layout.ts'
 
-export interface LineProblem extends Problem {
+/** What is wrong with the whole line, such as a key that repeats, names no column and no value. */
+export interface LineProblem extends Omit<Problem, 'column' | 'value'> {
+  readonly column?: string | null
+  readonly value?: string | null
   readonly severity: 'error' | 'warning'
 }
 
@@ -59,15 +62,15 @@ export function kindsOf(problems: readonly LineProblem[], most: number): LinePro
 export function problemTable(problems: readonly LineProblem[], width = screenWidth()): string {
   const room = Math.floor((width - 40) / 2)
   const number = Math.max(4, ...problems.map(({ line }) => String(line).length))
-  const column = widest(problems, 'column', 6, Math.min(24, room + 4))
-  const value = widest(problems, 'value', 5, Math.min(24, room))
+  const column = widest(problems.map(columnOf), 6, Math.min(24, room + 4))
+  const value = widest(problems.map(cellOf), 5, Math.min(24, room))
   const words = Math.max(20, width - number - column - value - 10)
   const head = `  ${'line'.padStart(number + 2)}  ${'column'.padEnd(column)}  ${'value'.padEnd(value)}  what is wrong`
   return [pc.dim(head), ...problems.flatMap(rowLines)].join('\n')
 
   function rowLines(problem: LineProblem): string[] {
     const mark = problem.severity === 'error' ? pc.red('✖') : pc.yellow('!')
-    const lead = `  ${mark} ${String(problem.line).padStart(number)}  ${shortened(problem.column ?? '–', column + 1).padEnd(column)}  ${shown(problem.value).padEnd(value)}  `
+    const lead = `  ${mark} ${String(problem.line).padStart(number)}  ${shortened(columnOf(problem), column + 1).padEnd(column)}  ${shortened(cellOf(problem), value + 1).padEnd(value)}  `
     const below = ' '.repeat(number + column + value + 10)
     return [
       ...wrap(problem.message, words).map((text, row) => (row === 0 ? lead + text : below + text)),
@@ -78,18 +81,17 @@ export function problemTable(problems: readonly LineProblem[], width = screenWid
         : []),
     ]
   }
-
-  function shown(text: string | null): string {
-    return text === null || text === '' ? '(empty)' : shortened(text, value + 1)
-  }
 }
 
-function widest(
-  problems: readonly LineProblem[],
-  cell: 'column' | 'value',
-  least: number,
-  most: number,
-): number {
-  const lengths = problems.map((problem) => shortened(problem[cell] || '(empty)', most).length)
+function columnOf({ column }: LineProblem): string {
+  return column ?? 'whole line'
+}
+
+function cellOf({ column, value }: LineProblem): string {
+  return column === undefined || column === null ? '–' : value || '(empty)'
+}
+
+function widest(cells: readonly string[], least: number, most: number): number {
+  const lengths = cells.map((cell) => shortened(cell, most).length)
   return Math.max(least, Math.min(most, Math.max(0, ...lengths)))
 }

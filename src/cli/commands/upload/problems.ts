@@ -9,6 +9,7 @@ import { requireUpload, type Upload } from '../../../ingest/uploads.ts'
 import { type ActingOptions, asOption, userOption } from '../../acting.ts'
 import { outputOf } from '../../context.ts'
 import { count, lines } from './layout.ts'
+import { nameOf } from './next-step.ts'
 import { problemsOf, problemTable } from './problem-table.ts'
 import { type Session, withSession } from './session.ts'
 import { uploadId } from './upload-id.ts'
@@ -72,15 +73,16 @@ The column "Stagedoor: line" says which line a correction belongs to; leave it a
     .action(async (id: string, _options, command: Command) => {
       const options = command.optsWithGlobals<ActingOptions & { output?: string }>()
       const output = outputOf(options)
-      const exported = await withSession(options, { upload: id }, (session) =>
-        exportTo(session, id, options.output),
-      )
+      const { exported, external } = await withSession(options, { upload: id }, async (session) => ({
+        exported: await exportTo(session, id, options.output),
+        external: session.external,
+      }))
       if (options.output === undefined) return
       output.result({ upload_id: id, file: options.output, lines: exported }, () => {
         output.line(`${pc.green('✔')} ${lines(exported)} written to ${options.output}`)
         output.line(`\n${pc.bold('Next')}\n  Correct the cells, save it, and bring it in`)
         output.line(
-          `    ${pc.cyan(`stagedoor upload fix ${id} --file ${quoted(options.output!)}${options.as ? ` --as ${options.as}` : ''}`)}`,
+          `    ${pc.cyan(`stagedoor upload fix ${id} --file ${quoted(options.output!)}${nameOf({ ...options, external })}`)}`,
         )
       })
     })

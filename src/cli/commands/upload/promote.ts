@@ -8,7 +8,7 @@ import { outputOf } from '../../context.ts'
 import { type Output, visibleLine } from '../../output.ts'
 import { progressBars } from '../../progress-bar.ts'
 import { canAsk, confirm } from './ask.ts'
-import { digestOf, requireLong } from './decide.ts'
+import { digestOf, requireLong, requireReview } from './decide.ts'
 import { count, lines, screenWidth, wrap } from './layout.ts'
 import { look, printChange, type Shown } from './look.ts'
 import { day } from './next-step.ts'
@@ -63,8 +63,9 @@ export function undoCommand(): Command {
       const options = command.optsWithGlobals<UndoOptions>()
       const output = outputOf(options)
       await withSession(options, { upload: id }, async (session) => {
-        // In somebody's name it is their decision; the back end may take back what it promoted.
-        const decision = { decides: isNamed(options) }
+        // A person decides, as with an approval; on one's own database the back end may take back what it promoted.
+        const decision = { decides: isNamed(options) || (!session.external && !options.plan) }
+        if (decision.decides && !options.plan) await requireReview(session, id)
         const before = await look(session, id)
         const plan = await session.act((client) => planUndo(client, id), decision)
         if (options.plan) return output.result(plan, () => printUndoPlan(output, plan, before))

@@ -62,8 +62,8 @@ function remembered(
   }
 }
 
-/** A courtesy: where the login may not look at the members, their ids are shown. */
-async function namesIn(database: Database, workspace: string): Promise<Names> {
+/** Of one workspace or of all. A courtesy: where the login may not look at the members, their ids are shown. */
+export async function namesIn(database: Database, workspace?: string): Promise<Names> {
   const members = await withClient(database.directUrl, (client) => listMembers(client, workspace), {
     role: 'workflow_admin',
   }).catch(() => [])

@@ -63,7 +63,7 @@ function stepsOf(upload: Upload, names: Names): Step[] {
   if (upload.staged_at === null) return [unread(upload)]
   const steps: Step[] = [
     ['done', 'Read', howRead(upload)],
-    [upload.invalid_count ? 'wrong' : 'done', 'Check', checked(upload)],
+    [upload.invalid_count && !leavesOut(upload) ? 'wrong' : 'done', 'Check', checked(upload)],
   ]
   if (['discarded', 'expired'].includes(upload.status)) return [...steps, ['later', upload.status, '']]
   steps.push(planStep(upload, names))
@@ -94,10 +94,19 @@ function howRead({ line_count, reading }: Upload): string {
 
 export function checked(upload: Upload): string {
   const parts = [`${count(upload.valid_count)} valid`]
-  if (upload.invalid_count) parts.push(`${count(upload.invalid_count)} wrong`)
+  if (upload.invalid_count) parts.push(wrongSaid(upload))
   if (upload.warning_count) parts.push(`${count(upload.warning_count)} with a warning`)
   if (upload.skipped_count) parts.push(`${count(upload.skipped_count)} left out (totals)`)
   return parts.join(', ')
+}
+
+/** Wrong lines stand in the way until they are corrected or left out; then they are only a fact. */
+export function wrongSaid(upload: Upload): string {
+  return `${count(upload.invalid_count)} ${leavesOut(upload) ? 'wrong and left out' : 'wrong'}`
+}
+
+function leavesOut({ gate_mode, plan_refusal, promoted_at }: Upload): boolean {
+  return promoted_at !== null || (gate_mode === 'LENIENT' && plan_refusal === null)
 }
 
 function planStep(upload: Upload, names: Names): Step {

@@ -7,6 +7,7 @@ import { StagedoorError } from '../../../errors.ts'
 import { listEventsAbout } from '../../../events/outbox.ts'
 import { withExactMember } from '../../../staging/exact-json.ts'
 import { findRecord, listRecords, readChecklist, type StagingRecord } from '../../../staging/records.ts'
+import { namesOf, People } from '../../people.ts'
 import { nullable, problems } from '../../responses.ts'
 import { Event, presentEvent } from '../events.ts'
 import { permissions, readStanding } from './permissions.ts'
@@ -35,19 +36,29 @@ export const recordRoutes: FastifyPluginAsyncTypebox = async (api) => {
           { additionalProperties: false },
         ),
         response: {
-          200: Type.Object({ records: Type.Array(Summary), next: nullable(Type.String()) }),
+          200: Type.Object({ records: Type.Array(Summary), people: People, next: nullable(Type.String()) }),
           ...problems(400, 401),
         },
       },
     },
     async (request) => {
       const { after, limit, ...filter } = request.query
-      const rows = await request.transaction((client) =>
-        listRecords(client, { ...filter, limit: limit + 1, ...(after !== undefined && { after }) }),
-      )
-      const page = rows.slice(0, limit)
+      const { rows, page, people } = await request.transaction(async (client) => {
+        const rows = await listRecords(client, {
+          ...filter,
+          limit: limit + 1,
+          ...(after !== undefined && { after }),
+        })
+        const page = rows.slice(0, limit)
+        const people = await namesOf(
+          client,
+          page.map(({ owner_actor }) => owner_actor),
+        )
+        return { rows, page, people }
+      })
       return {
         records: page.map(presentSummary),
+        people,
         next: rows.length > limit ? page.at(-1)!.staging_record_id : null,
       }
     },

@@ -2,9 +2,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Client, Queryable } from '../../../db/connection.ts'
 import type { Dataset } from '../../../ingest/datasets/dataset.ts'
+import { rawKeys } from '../../../ingest/readers/raw-payload.ts'
 import { requireUpload, type Upload } from '../../../ingest/uploads.ts'
 import { findRecord, readChecklist } from '../../../staging/records.ts'
 import { exactJson, exactly, JSON_TEXT } from '../../exact-answer.ts'
+import { namesOf } from '../../people.ts'
 import { readStanding } from '../staging/permissions.ts'
 import { permissions } from './permissions.ts'
 
@@ -40,9 +42,10 @@ async function readDetail(client: Client, request: FastifyRequest, id: string): 
     upload.promoted_by,
     upload.undone_by,
     ...checklist.map((item) => item.ticked_by),
-  ].filter((actor) => actor !== null)
+  ]
   return exactJson({
     ...upload,
+    columns: await columnsOf(client, id),
     may: permissions(upload, review, standing),
     checklist: checklist.map(({ item_id, label, required, ticked_by, ticked_at }) => ({
       item_id,
@@ -53,8 +56,16 @@ async function readDetail(client: Client, request: FastifyRequest, id: string): 
     })),
     dataset_title: title,
     client_name: await clientName(client, definition, upload),
-    people: await namesOf(client, upload.workspace_id, actors),
+    people: await namesOf(client, actors),
   })
+}
+
+async function columnsOf(db: Queryable, id: string): Promise<string[]> {
+  const { rows } = await db.query<{ headers: string[] | null }>(
+    `select reading -> 'headers' as headers from iu_core.v_ingest_upload where upload_id = $1`,
+    [id],
+  )
+  return rawKeys(rows[0]?.headers ?? [])
 }
 
 async function datasetOf(db: Queryable, { dataset }: Upload) {
@@ -88,22 +99,4 @@ async function clientName(
     [client_id],
   )
   return rows[0]?.name ?? null
-}
-
-async function namesOf(
-  client: Client,
-  workspace: string,
-  actors: readonly string[],
-): Promise<Record<string, string>> {
-  const allowed = await client.query<{ allowed: boolean }>(
-    `select has_table_privilege('public.workspace_members', 'select') as allowed`,
-  )
-  if (!allowed.rows[0]!.allowed) return {}
-  // A user's own table may lack our column.
-  const { rows } = await client.query<{ actor: string; name: string }>(
-    `select m.user_id::text as actor, to_jsonb(m) ->> 'display_name' as name from public.workspace_members m
-      where m.workspace_id = $1 and m.user_id::text = any ($2) and to_jsonb(m) ->> 'display_name' is not null`,
-    [workspace, actors],
-  )
-  return Object.fromEntries(rows.map(({ actor, name }) => [actor, name]))
 }

@@ -6,6 +6,7 @@ import { listEventsAbout } from '../../../events/outbox.ts'
 import { uploadLineage } from '../../../ingest/promotion.ts'
 import { listUploads, requireUpload, UPLOAD_STATUSES, type UploadStatus } from '../../../ingest/uploads.ts'
 import { exactJson, exactly, JSON_TEXT } from '../../exact-answer.ts'
+import { namesOf, People } from '../../people.ts'
 import { nullable, problems } from '../../responses.ts'
 import { Event, presentEvent } from '../events.ts'
 import { answerDetail } from './detail.ts'
@@ -41,23 +42,28 @@ export const listRoutes: FastifyPluginAsyncTypebox = async (api) => {
           { additionalProperties: false },
         ),
         response: {
-          200: Type.Object({ uploads: Type.Array(Upload), next: nullable(Type.String()) }),
+          200: Type.Object({ uploads: Type.Array(Upload), people: People, next: nullable(Type.String()) }),
           ...problems(400, 401),
         },
       },
     },
     async (request, reply) => {
       const { limit, status, ...filter } = request.query
-      const rows = await request.transaction((client) =>
-        listUploads(exactly(client), {
+      const { rows, uploads, people } = await request.transaction(async (client) => {
+        const rows = await listUploads(exactly(client), {
           ...filter,
           limit: limit + 1,
           ...(status !== undefined && { status: statuses(status) }),
-        }),
-      )
-      const uploads = rows.slice(0, limit)
+        })
+        const uploads = rows.slice(0, limit)
+        const people = await namesOf(
+          client,
+          uploads.map(({ uploaded_by }) => uploaded_by),
+        )
+        return { rows, uploads, people }
+      })
       const next = rows.length > limit ? uploads.at(-1)!.upload_id : null
-      return reply.type(JSON_TEXT).send(exactJson({ uploads, next }) as never)
+      return reply.type(JSON_TEXT).send(exactJson({ uploads, people, next }) as never)
     },
   )
 

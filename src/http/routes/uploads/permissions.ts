@@ -30,7 +30,7 @@ export function permissions(upload: Upload, review: Review | undefined, standing
     reject: may(right('review'), planned, pending, gate),
     promote: may(right('operate'), planned, refused(upload), unapproved(upload), gate),
     undo: may(right('review'), notIn(upload, ['promoted']), undoOver(upload), gate),
-    discard: may(right('stage'), open),
+    discard: may(right('stage'), notIn(upload, ['staged', 'planned', 'failed'])),
   }
 }
 

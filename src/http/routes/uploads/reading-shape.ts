@@ -20,7 +20,9 @@ const HeaderMap = Type.Object({
     { description: 'field → the column that it comes from' },
   ),
   unknown: Type.Array(Type.Object({ column: Type.Integer(), header: text })),
-  missing: Type.Array(Type.Object({ field: text, title: text, nearest: Type.Optional(text) })),
+  missing: Type.Array(
+    Type.Object({ field: text, title: text, nearest: Type.Optional(text), means: Type.Optional(text) }),
+  ),
   rowTypes: Type.Array(text),
   leaf: text,
   notes: Type.Array(Type.Object({ rule: text, message: text })),

@@ -69,6 +69,9 @@ const upload = {
   }),
   created_at: Timestamp,
   staged_at: time,
+  read_ms: orNull(
+    Type.Integer({ description: 'how long the file took to read; corrections leave it as it is' }),
+  ),
   ended_at: time,
   plan_digest: orNull(Digest),
   gate_mode: orNull(Type.Enum([...GATE_MODES])),
@@ -100,6 +103,9 @@ const May = Type.Object({
 })
 export const Detail = Type.Object({
   ...upload,
+  columns: Type.Array(Type.String(), {
+    description: 'the headers as the cells of a line are named: one that stands twice is counted',
+  }),
   may: Type.Object(
     { repair: May, plan: May, submit: May, approve: May, reject: May, promote: May, undo: May, discard: May },
     { description: 'what you may do with it now' },

@@ -40,6 +40,7 @@ export function numberSql(field: Field, mapped: MappedField, styles: Styles, at:
     entry: {
       whole: String(whole),
       micros: String(micros),
+      needed: String(field.required ?? false),
       severity: field.severity === 'warning' ? `'W'` : `'E'`,
     },
     json: 'raw',
@@ -69,7 +70,8 @@ export function readNumbers(list: string, styles: Styles): string {
     [
       'p',
       [
-        'CASE WHEN e.x IS NULL THEN NULL',
+        // A dash is how exports write nothing; a word is how people do, and it may have stood for a number.
+        `CASE WHEN e.x IS NULL THEN CASE WHEN NOT e.needed AND regexp_matches(e.z, '[A-Za-z]') THEN ${findingOf(`'W'`, 'value.nothing')} END`,
         `WHEN ${matches('e.x', '[<>≤≥].*')} THEN ${findingOf(`'W'`, 'value.censored')}`,
         `WHEN e.b = '' THEN ${findingOf('e.severity', 'number.invalid')}`,
         `WHEN ${isAmbiguous(styles.decimal)} THEN ${findingOf('e.severity', 'number.ambiguous', bothReadings())}`,

@@ -9,6 +9,10 @@ export const WORDS: Readonly<Record<string, Words>> = {
     message: 'The export gives only a bound here, not a number.',
     suggestion: 'Nothing is stored for this value. If you know the number, repair the line with it.',
   },
+  'value.nothing': {
+    message: 'This stands for no number, so the value stays empty.',
+    suggestion: 'If there is a number, repair the line with it.',
+  },
   'number.invalid': {
     message: 'This is not a number.',
     suggestion: 'Write digits only, or leave the cell empty.',

@@ -1,0 +1,36 @@
+import { createContext, type ReactNode, useContext, useMemo, useRef } from 'react'
+import type { StagedRow } from '../../api/upload-types.ts'
+import type { Correction } from './use-repairs.ts'
+
+/**
+ * What the cells of the grid need to be corrected in. It comes beside the columns, because other columns are other
+ * components to React: whatever somebody is typing into them would be gone.
+ */
+export interface ProblemDesk {
+  readonly may: boolean
+  /** Lines whose correction is on its way. */
+  readonly saving: ReadonlySet<number>
+  /** What was typed and not saved, by cell: a row that scrolls out of sight is not drawn. */
+  readonly drafts: Map<string, string>
+  correct(correction: Correction): void
+  editLine(row: StagedRow): void
+}
+
+const DeskContext = createContext<ProblemDesk | undefined>(undefined)
+
+export function useProblemDesk(): ProblemDesk {
+  const desk = useContext(DeskContext)
+  if (desk === undefined) throw new Error('useProblemDesk is used outside of ProblemDeskProvider')
+  return desk
+}
+
+type Props = Omit<ProblemDesk, 'drafts'> & { readonly children: ReactNode }
+
+export function ProblemDeskProvider({ may, saving, correct, editLine, children }: Props) {
+  const drafts = useRef(new Map<string, string>()).current
+  const desk = useMemo(
+    () => ({ may, saving, drafts, correct, editLine }),
+    [may, saving, drafts, correct, editLine],
+  )
+  return <DeskContext value={desk}>{children}</DeskContext>
+}
