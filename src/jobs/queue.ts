@@ -172,8 +172,8 @@ export async function pauseKind(db: Queryable, kind: string, actor?: string): Pr
   await db.query('select iu_core.fn_job_pause($1, $2)', [kind, actor ?? null])
 }
 
-export async function resumeKind(db: Queryable, kind: string, actor?: string): Promise<void> {
-  await db.query('select iu_core.fn_job_resume($1, $2)', [kind, actor ?? null])
+export async function resumeKind(db: Queryable, kind: string): Promise<void> {
+  await db.query('select iu_core.fn_job_resume($1)', [kind])
 }
 
 export async function setKind(db: Queryable, kind: string, settings: KindSettings): Promise<void> {

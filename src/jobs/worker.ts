@@ -221,7 +221,8 @@ class RunningWorker implements Worker {
 
   /** Where completions come through slowly nothing more is begun: what is done and not written would be done again. */
   private room(): number {
-    return Math.min(this.lanes.room(), Math.max(0, this.mostHeld - this.lease.size))
+    const left = this.mostHeld - this.lease.size
+    return left < this.batch / 2 ? 0 : Math.min(this.lanes.room(), left)
   }
 
   /** From now on an enqueue gives notice; what came just before is found by the claim that follows. */

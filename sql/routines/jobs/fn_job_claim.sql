@@ -35,17 +35,31 @@ begin
   for v_line in
     with recursive line as (
       select k.job_kind, k.limited,
-             (select min(q.urgency) from iu_core.job_queue q where q.job_kind = k.job_kind and q.executor = w.executor) as urgency
+             (select min(q.urgency) from iu_core.job_queue q where q.job_kind = k.job_kind and q.executor = w.executor)::integer as urgency
         from unnest(w.kinds) o join iu_core.job_kind k on k.job_kind = o
-       where k.paused_at is null
+       where k.paused_at is null and (k.limited or p_after -> k.job_kind is null)
       union all
       select l.job_kind, l.limited,
              (select min(q.urgency) from iu_core.job_queue q
-               where q.job_kind = l.job_kind and q.executor = w.executor and q.urgency > l.urgency)
+               where q.job_kind = l.job_kind and q.executor = w.executor and q.urgency > l.urgency)::integer
         from line l where l.urgency is not null
+    ), known as (
+      -- Looking for the priorities of a kind walks over the same dead rows: those under a cursor are taken as they are,
+      select k.job_kind, -c.priority::integer as urgency
+        from unnest(w.kinds) o join iu_core.job_kind k on k.job_kind = o, jsonb_object_keys(p_after -> k.job_kind) c (priority)
+       where k.paused_at is null and not k.limited
+    ), above as (
+      -- and only one that is higher than all of them is looked for.
+      select n.job_kind, (select min(q.urgency) from iu_core.job_queue q
+                           where q.job_kind = n.job_kind and q.executor = w.executor and q.urgency < n.highest)::integer as urgency
+        from (select job_kind, min(urgency) as highest from known group by job_kind) n
     )
     -- Kinds of one priority take turns, so that one that never ends does not starve the others.
-    select l.job_kind, l.limited, l.urgency from line l where l.urgency is not null order by l.urgency, random()
+    select l.job_kind, l.limited, l.urgency
+      from (select * from line
+            union all select job_kind, false, urgency from known
+            union all select job_kind, false, urgency from above) l
+     where l.urgency is not null order by l.urgency, random()
   loop
     if v_line.limited then
       return query select * from iu_core.fn_job_claim_limited(w, v_line.job_kind, v_line.urgency::smallint, v_left, v_now);

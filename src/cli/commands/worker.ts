@@ -8,6 +8,7 @@ import type { JobHandlers } from '../../jobs/handlers.ts'
 import { configOf, type GlobalOptions, outputOf } from '../context.ts'
 import { commaList } from '../json-argument.ts'
 import { whole } from '../numbers.ts'
+import { table } from '../output.ts'
 
 interface WorkerOptions extends GlobalOptions {
   readonly handlers?: string
@@ -78,7 +79,8 @@ Throwing means: again later. Ctrl-C lets what runs come to its end. Killed, its 
           output.line(
             `${pc.green('●')} ${pc.bold('Working')} as ${options.executor}, ${config.workerConcurrency} at once`,
           )
-          for (const kind of kinds) output.line(`    ${kind}${kind in theirs ? '' : pc.dim('  built in')}`)
+          const lines = kinds.map((kind) => [`    ${kind}`, kind in theirs ? '' : 'built in'])
+          output.line(table(lines, (cell, column) => (column === 1 ? pc.dim(cell) : cell)))
           output.line(pc.dim('  Ctrl-C stops it, and lets what runs come to its end.'))
         })
         await stopped

@@ -93,3 +93,17 @@ it('a dead worker whose transaction holds a job does not keep the jobs of the ot
   expect(await jobs.find(hung!)).toMatchObject({ state: 'waiting', crashes: 1 })
   expect(await db.owner('select from iu_core.job_worker where worker_id = any ($1)', [workers])).toEqual([])
 })
+
+it('behind a cursor a claim still sees what is more urgent, and leaves what is less to a claim from the start', async () => {
+  const pool = db.pool('stagedoor_worker')
+  const of = (source_ref: string, priority: number) => ({ job_kind: 'ranks', source_ref, priority })
+  await jobs.enqueue(of('first', 0), of('second', 0))
+  const worker = await registered('ranks')
+  const [job] = await claimJobs(pool, worker, 1)
+  const after = { ranks: { 0: { process_after: job!.due, job_id: job!.job_id } } }
+  await jobs.enqueue(of('urgent', 7), of('lesser', -3))
+  const behind = await claimJobs(pool, worker, 10, { after })
+  expect(behind.map(({ source_ref }) => source_ref)).toEqual(['urgent', 'second'])
+  const rest = await claimJobs(pool, worker, 10)
+  expect(rest.map(({ source_ref }) => source_ref)).toEqual(['lesser'])
+})

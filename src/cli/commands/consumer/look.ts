@@ -18,7 +18,7 @@ import {
   consumerLines,
   consumerTable,
   evidenceLines,
-  historyLines,
+  historyOf,
   nextSteps,
   reviewStep,
   undeliveredLines,
@@ -64,7 +64,7 @@ export function showCommand(): Command {
       }))
       output.result({ ...consumer, undelivered }, () => {
         output.line(`${paintStage(stageOf(consumer.state))}  ${pc.bold(consumer.consumer_id)}`)
-        for (const line of [...consumerLines(consumer), ...historyLines(consumer)]) output.line(line)
+        for (const line of consumerLines(consumer, ...historyOf(consumer))) output.line(line)
         if (undelivered.length > 0) output.line(`\n${pc.bold('Not passed on')}, newest first`)
         for (const line of undeliveredLines(undelivered)) output.line(line)
         printNext(output, nextSteps(consumer))

@@ -36,8 +36,10 @@ export function consumerTable(consumers: readonly Consumer[]): string {
   )
 }
 
-export function consumerLines(one: Consumer): string[] {
-  const facts: [string, string | null | false][] = [
+type Fact = readonly [string, string | null | false]
+
+export function consumerLines(one: Consumer, ...more: readonly Fact[]): string[] {
+  const facts: Fact[] = [
     ['event', eventOf(one)],
     [
       'job',
@@ -50,24 +52,20 @@ export function consumerLines(one: Consumer): string[] {
     ['rate', one.rate !== null && `${one.rate} in ${one.rate_period}`],
     ['if it fails', one.fail_closed ? 'a dead letter and an issue' : 'it is logged, and that is all'],
     ['notes', one.notes],
+    ...more,
   ]
-  return lines(facts)
+  return table(
+    facts.flatMap(([name, value]) => (value ? [[`    ${name}`, value]] : [])),
+    (cell, column) => (column === 0 ? pc.dim(cell) : cell),
+  ).split('\n')
 }
 
-export function historyLines(one: Consumer): string[] {
-  return lines([
+export function historyOf(one: Consumer): Fact[] {
+  return [
     ['registered', `${whenIs(one.registered_at)} by ${one.registered_by}`],
     ['reviewed', one.reviewed_at && `${whenIs(one.reviewed_at)} by ${one.reviewed_by}`],
     ['switched on', one.activated_at && whenIs(one.activated_at)],
-  ])
-}
-
-function lines(facts: readonly [string, string | null | false][]): string[] {
-  const shown = facts.filter((fact): fact is [string, string] => Boolean(fact[1]))
-  return table(
-    shown.map(([name, value]) => [`    ${name}`, value]),
-    (cell, column) => (column === 0 ? pc.dim(cell) : cell),
-  ).split('\n')
+  ]
 }
 
 export function evidenceLines(evidence: readonly Evidence[]): string[] {
@@ -80,7 +78,7 @@ export function evidenceLines(evidence: readonly Evidence[]): string[] {
 
 export function undeliveredLines(dispatches: readonly Dispatch[]): string[] {
   return dispatches.map(({ event_id, outcome, detail, dispatched_at }) => {
-    const problem = detail?.problem ?? detail?.error ?? detail?.reason
+    const problem = detail?.problem === outcome ? undefined : detail?.problem
     return `  ${age(dispatched_at)} ago  ${pc.red(outcome.replace('_', ' '))}  ${pc.dim(event_id)}${typeof problem === 'string' ? `  ${visibleLine(problem)}` : ''}`
   })
 }

@@ -7,6 +7,7 @@ import { administering } from '../../governing.ts'
 import { commaList } from '../../json-argument.ts'
 import { eventName } from '../consumer/event-name.ts'
 import { printNext } from '../upload/next-step.ts'
+import { workspaceName } from './look.ts'
 import { nextSteps, routeLines } from './screen.ts'
 
 const EVENTS: readonly SqlEvent[] = ['insert', 'update', 'delete', 'truncate', 'call', 'ddl']
@@ -54,19 +55,19 @@ export function addCommand(): Command {
     .action(async (table: string | undefined, _options, command: Command) => {
       const options = command.optsWithGlobals<AddOptions>()
       const output = outputOf(options)
-      const routes = await administering(options, async (client) => {
+      const { routes, name } = await administering(options, async (client) => {
         const workspace = await whose(options, (named) => workspaceOf(client, named))
         const added: Route[] = []
         for (const event of eventsOf(options.on, command)) {
           const code = await registerRoute(client, newRoute(table, event, options, workspace))
           added.push((await findRoute(client, code))!)
         }
-        return added
+        return { routes: added, name: await workspaceName(client, added[0]!) }
       })
       output.result(routes, () => {
         for (const route of routes) {
           output.line(`${pc.green('✔')} ${pc.bold(route.route_code)} is registered. It sends nothing yet.`)
-          for (const line of routeLines(route)) output.line(line)
+          for (const line of routeLines(route, name)) output.line(line)
         }
         printNext(output, nextSteps(routes))
       })

@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import pc from 'picocolors'
+import { listWorkspaces } from '../../../access/members.ts'
 import type { Client } from '../../../db/connection.ts'
 import { StagedoorError } from '../../../errors.ts'
 import { findRoute, listRoutes, type Route, routeEvidence } from '../../../events/routes.ts'
@@ -8,12 +9,17 @@ import { outputOf } from '../../context.ts'
 import { whole } from '../../numbers.ts'
 import { paintStage, stageOf } from '../stages.ts'
 import { printNext } from '../upload/next-step.ts'
-import { evidenceLines, historyLines, nextSteps, reviewStep, routeLines, routeTable } from './screen.ts'
+import { evidenceLines, historyOf, nextSteps, reviewStep, routeLines, routeTable } from './screen.ts'
 
 export async function requireRoute(client: Client, code: string): Promise<Route> {
   const route = await findRoute(client, code)
   if (!route) throw new StagedoorError('route_unknown', { route: code })
   return route
+}
+
+export async function workspaceName(client: Client, { workspace_id }: Route): Promise<string | undefined> {
+  if (workspace_id === null) return undefined
+  return (await listWorkspaces(client)).find(({ id }) => id === workspace_id)?.name ?? undefined
 }
 
 export function listCommand(): Command {
@@ -42,13 +48,17 @@ export function showCommand(): Command {
     .action(async (code: string, _options, command: Command) => {
       const options = command.optsWithGlobals<ActingOptions>()
       const output = outputOf(options)
-      const { route, external } = await acting(options, async (client, database) => ({
-        route: await requireRoute(client, code),
-        external: database.kind === 'external',
-      }))
+      const { route, workspace, external } = await acting(options, async (client, database) => {
+        const route = await requireRoute(client, code)
+        return {
+          route,
+          workspace: await workspaceName(client, route),
+          external: database.kind === 'external',
+        }
+      })
       output.result(route, () => {
         output.line(`${paintStage(stageOf(route.state))}  ${pc.bold(route.route_code)}`)
-        for (const line of [...routeLines(route), ...historyLines(route)]) output.line(line)
+        for (const line of routeLines(route, workspace, ...historyOf(route))) output.line(line)
         printNext(output, nextSteps([route], external))
       })
     })

@@ -43,9 +43,12 @@ function remarkOf(route: Route): string {
   return route.disabled_reason ?? ''
 }
 
-export function routeLines(route: Route): string[] {
+type Fact = readonly [string, string | null | false | undefined]
+
+/** `workspace` is what people call it. */
+export function routeLines(route: Route, workspace: string | undefined, ...more: readonly Fact[]): string[] {
   const { keep_refs, subject, forbid_keys, only_changed } = route.payload_contract
-  const facts: [string, string | null | false | undefined][] = [
+  const facts: Fact[] = [
     ['from', sourceOf(route)],
     ['event', [eventOf(route), route.target_event_stream].filter(Boolean).join(', stream ')],
     ['carries', keep_refs?.join(', ') ?? 'nothing but the address of the row'],
@@ -55,7 +58,9 @@ export function routeLines(route: Route): string[] {
     ['once for', route.idempotency_policy.key],
     [
       'whose',
-      route.workspace_column ? `as ${route.workspace_column} says` : (route.workspace_id ?? 'nobody’s'),
+      route.workspace_column
+        ? `as ${route.workspace_column} says`
+        : (workspace ?? route.workspace_id ?? 'nobody’s'),
     ],
     [
       'if it fails',
@@ -63,15 +68,13 @@ export function routeLines(route: Route): string[] {
     ],
   ]
   return table(
-    facts
-      .filter((fact): fact is [string, string] => Boolean(fact[1]))
-      .map(([name, value]) => [`    ${name}`, value]),
+    [...facts, ...more].flatMap(([name, value]) => (value ? [[`    ${name}`, value]] : [])),
     (cell, column) => (column === 0 ? pc.dim(cell) : cell),
   ).split('\n')
 }
 
-export function historyLines(route: Route): string[] {
-  const facts: [string, string][] = [
+export function historyOf(route: Route): Fact[] {
+  const facts: Fact[] = [
     ['registered', `${whenIs(route.registered_at)} by ${route.registered_by}, revision ${route.revision}`],
     ['attached to', `${route.attached} ${route.attached === 1 ? 'table' : 'tables'}`],
   ]
@@ -91,10 +94,7 @@ export function historyLines(route: Route): string[] {
       `${route.failures} times, last ${whenIs(route.last_failed_at!)}: ${route.last_failure}`,
     ])
   }
-  return table(
-    facts.map(([name, value]) => [`    ${name}`, value]),
-    (cell, column) => (column === 0 ? pc.dim(cell) : cell),
-  ).split('\n')
+  return facts
 }
 
 export function evidenceLines(route: Route, evidence: readonly RouteEvidence[]): string[] {

@@ -86,7 +86,7 @@ const SAID: Record<string, string> = {
 
 function dispatchNode({ consumer_id, outcome, detail, dispatched_at, event_id }: Dispatch): Node {
   const harmless = outcome === 'dry_run' || outcome === 'deferred'
-  const problem = detail?.problem ?? detail?.error ?? detail?.reason
+  const problem = detail?.problem === outcome ? undefined : detail?.problem
   return {
     at: dispatched_at,
     title: (harmless ? pc.dim : pc.red)(`${harmless ? '·' : '✖'} consumer ${consumer_id}`),
