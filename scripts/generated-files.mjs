@@ -11,6 +11,8 @@ import { makeManifest } from '../dist/db/doctor/manifest.js'
 import { startEmbedded } from '../dist/db/embedded/server.js'
 import { migrate } from '../dist/db/migrate/migrate.js'
 import { createServer } from '../dist/http/server.js'
+import { ROOT } from './setup.mjs'
+import { sqlReference } from './sql-reference.mjs'
 
 const MADE = '<!-- Made by `npm run generate`. Do not edit. -->'
 
@@ -21,6 +23,7 @@ export async function generatedFiles() {
     'docs/reference/errors.md': errors(),
     'docs/reference/configuration.md': configuration(),
     'docs/reference/cli.md': cli(),
+    'docs/reference/events-and-jobs-sql.md': `${MADE}\n${sqlReference(join(ROOT, 'sql/routines'))}`,
     'docs/reference/openapi.json': `${JSON.stringify(api, null, 2)}\n`,
     'console/src/api/types.generated.ts': await apiTypes(api),
     'sql/manifest.json': await manifest(),

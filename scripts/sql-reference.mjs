@@ -1,0 +1,47 @@
+/** The functions of events and jobs that somebody outside may call, with what their files say of them. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const ROOMS = [
+  ['jobs', 'Jobs'],
+  ['routes', 'Routes'],
+  ['consumers', 'Consumers and dispatch'],
+  ['issues', 'System issues'],
+  ['notifications', 'Webhooks, alerts, templates'],
+]
+
+const HEAD = `# Events and jobs in SQL
+
+What a psql or Python user calls, in the schema \`iu_core\`; the owner, \`workflow_admin\`, may call everything. How the functions belong
+together: [routes](../guides/routes.md), [consumers](../guides/consumers.md), [jobs](../guides/jobs.md),
+[webhooks and alerts](../guides/webhooks-and-alerts.md). Bad arguments raise one of our SQLSTATEs ([errors](errors.md)), never NULL.
+`
+
+export function sqlReference(routines) {
+  const rooms = ROOMS.map(([folder, title]) => {
+    const files = readdirSync(join(routines, folder)).sort()
+    const entries = files.map((file) => entry(readFileSync(join(routines, folder, file), 'utf8')))
+    return [`## ${title}\n`, ...entries.filter(Boolean)].join('\n')
+  })
+  return [HEAD, ...rooms].join('\n')
+}
+
+/** Undefined for what only our own functions call. */
+function entry(sql) {
+  const declared =
+    /create or replace (?:function|procedure) iu_core\.(\w+)\s*\((.*?)\)\s*(?:returns (.*?))?\s*language/s.exec(
+      sql,
+    )
+  const granted = /grant execute on (?:function|procedure) .*?\bto\s+([^;]+);/s.exec(sql)
+  const about = sql.slice(0, sql.indexOf('create or replace')).replaceAll(/^-- ?/gm, '').trim()
+  if (!declared || !granted) return undefined
+  const [, name, parameters, returned] = declared
+  const signature = `${name}(${oneLine(parameters)})${returned ? ` returns ${oneLine(returned)}` : ''}`
+  const roles = oneLine(granted[1])
+    .split(/, ?/)
+    .map((role) => `\`${role}\``)
+    .join(', ')
+  return `### ${name}\n\n\`\`\`sql\n${signature}\n\`\`\`\n\n${about}\n\nFor ${roles}.\n`
+}
+
+const oneLine = (text) => text.replaceAll(/\s+/g, ' ').trim()
