@@ -5,7 +5,7 @@ const SQL_SUITES = [
   ...['access', 'gates', 'events', 'runs', 'staging', 'routes', 'consumers', 'issues', 'db/doctor'].map(
     (room) => `test/${room}/**/*.test.ts`,
   ),
-  'test/jobs/{enqueue,failures,history,limits,model,races,wall}.test.ts',
+  'test/jobs/{enqueue,failures,history,limits,races,wall}.test.ts',
   'test/jobs/{handlers,webhooks}/{alerts,followup,pairs,retention,reviewers,targets,templates}.test.ts',
   // Of ingest what is SQL; reading files is the same on every server.
   'test/ingest/{approval,cursor,datasets-registration,gates,kills,lineage,limits}.test.ts',

@@ -10,7 +10,7 @@ import { type Lease, MUCH_LATER, queueDriver } from './queue-driver.ts'
 
 const db = useDatabase()
 const queue = queueDriver(db)
-const STORIES = 120
+const STORIES = 80
 const KINDS = ['patient', 'hasty'] as const
 const MAX_ATTEMPTS = { patient: 8, hasty: 2 }
 

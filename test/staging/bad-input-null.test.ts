@@ -110,6 +110,7 @@ const LEFT_OUT = [
   'kind_policy_audit',
   'blobs_hold',
   'emit',
+  'tick_as',
   'checklist_check',
   'checklist_items',
 ]

@@ -73,7 +73,7 @@ describe('a member of another workspace', () => {
   it('is refused everything of the workspace itself', async () => {
     const answers = await attempts('stranger', ofTheWorkspace())
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([403]))
-    expect((await call('GET', '/uploads', 'stranger')).body).toEqual({ uploads: [], next: null })
+    expect((await call('GET', '/uploads', 'stranger')).body).toEqual({ uploads: [], people: {}, next: null })
     expect(
       (await call('GET', `/uploads?workspace_id=${uploads.ads.workspace}`, 'stranger')).body.uploads,
     ).toEqual([])
