@@ -21,13 +21,13 @@ const PEERS = ['graphile-worker', 'pg-boss']
 const LATENCIES = { most: 300, share: 0.01 }
 
 export const drainWith =
-  (script: string) =>
+  (script: string, latencies = LATENCIES.most) =>
   ({ database, size }: Task): Promise<Figures> =>
     runUnderNode(NODE, new URL(`${script}.js`, import.meta.url).pathname, {
       url: database.url,
       workerUrl: database.workerUrl,
       jobs: size,
-      latencies: Math.min(LATENCIES.most, Math.round(size * LATENCIES.share)),
+      latencies: Math.min(latencies, Math.round(size * LATENCIES.share)),
     } satisfies DrainTask)
 
 export const jobs: Benchmark = {
