@@ -25,9 +25,10 @@ async function start() {
               job.lease_epoch,
               process.pid,
             ])
-            await delay(Number(job.safe_payload.ms), undefined, { signal: context.signal })
+            const number = Number(job.payload_ref)
+            await delay((number * 7) % 40, undefined, { signal: context.signal })
             const result = { epoch: job.lease_epoch }
-            if (Number(job.source_ref) % 2 === 0) return result
+            if (number % 2 === 0) return result
             await context.transaction(async (client) => {
               await client.query('insert into public.chaos_effect (job_id) values ($1)', [job.job_id])
               await context.complete(client, result)

@@ -1,16 +1,19 @@
 /**
- * Enqueues as a dispatcher does: its position and the jobs are committed together, so that whenever it is killed, its
- * successor goes on where it was.
+ * Emits events and dispatches them, as the server's own process does. Its position and the events are committed together, so
+ * that whenever it is killed, its successor goes on where it was; so do the reader's position and the jobs.
  */
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
+import pino from 'pino'
 import { createPool } from '../../src/db/connection.ts'
 import { inTransaction } from '../../src/db/transaction.ts'
-import { enqueueMany } from '../../src/jobs/queue.ts'
+import { startDispatcher } from '../../src/events/dispatcher.ts'
+import { emitEvents } from '../../src/events/outbox.ts'
 
-const { url, most, waiting } = JSON.parse(process.argv[2]!) as { url: string; most: number; waiting: number }
+const { url, waiting } = JSON.parse(process.argv[2]!) as { url: string; waiting: number }
 await once(process.stdin, 'data')
-const pool = createPool(url, { role: 'dot_executor', max: 2 })
+const pool = createPool(url, { role: 'dot_executor', max: 4 })
+startDispatcher(pool, pino({ level: 'silent' }), { pollMs: 10, batch: 100 })
 process.on('SIGTERM', () => process.exit(0))
 console.log('ready')
 
@@ -22,15 +25,14 @@ for (;;) {
            from public.chaos_position for update`,
       )
       const { next, here } = rows[0]!
-      if (next >= most || here > waiting) return
+      if (here > waiting) return
       const numbers = Array.from({ length: 10 }, (_, n) => next + n)
-      await enqueueMany(
+      await emitEvents(
         client,
         numbers.map((n) => ({
-          job_kind: 'chaos',
-          idempotency_key: `n${n}`,
-          source_ref: String(n),
-          safe_payload: { ms: (n * 7) % 40 },
+          event_domain: 'dot',
+          event_type: 'run.applied',
+          event_subject_ref: String(n),
         })),
       )
       await client.query('update public.chaos_position set next = $1', [next + numbers.length])
