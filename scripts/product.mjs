@@ -8,8 +8,8 @@ const PARENT_CHECK_MS = 500
 
 export async function become(file, argv) {
   if (!existsSync(file)) throw new SetupError(`There is no ${file}.`, { remedy: 'npm run build -- --force' })
-  dropEchoedSignals()
-  if (process.env.npm_lifecycle_event) stopWithParent()
+  const heard = dropEchoedSignals()
+  if (process.env.npm_lifecycle_event) stopWithParent(heard)
   process.argv = [process.execPath, file, ...argv]
   await import(pathToFileURL(file).href)
 }
@@ -30,15 +30,17 @@ function dropEchoedSignals() {
     }
     return emit.call(this, event, ...rest)
   }
+  return last
 }
 
 /** Whoever ends npm means us; a shell between npm and us dies of a signal without passing it on. */
-function stopWithParent() {
+function stopWithParent(heard) {
   const parent = process.ppid
   const timer = setInterval(() => {
     if (process.ppid === parent) return
     clearInterval(timer)
-    process.kill(process.pid, 'SIGTERM')
+    // Told already, it is about to stop; once more would be an impatient person's.
+    if (heard.size === 0) process.kill(process.pid, 'SIGTERM')
   }, PARENT_CHECK_MS)
   timer.unref()
 }

@@ -227,14 +227,18 @@ async function requireApiLogin(database: Database): Promise<void> {
   if (login !== 'stagedoor_api') throw new StagedoorError('api_login_wrong', { login })
 }
 
-/** Resolves at the first SIGINT or SIGTERM; a second one ends the process at once. */
+/**
+ * Resolves at the first SIGINT or SIGTERM; a second one ends the process at once. One listener for both, never taken away:
+ * between two of them a signal would meet none and kill the process, and npm sends every Ctrl-C a second time.
+ */
 export async function untilStopped(): Promise<void> {
-  const abort = new AbortController()
-  await Promise.race(
-    (['SIGINT', 'SIGTERM'] as const).map((signal) =>
-      once(process, signal, { signal: abort.signal }).catch(() => {}),
-    ),
-  )
-  abort.abort()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
+  await new Promise<void>((resolve) => {
+    let told = false
+    const hear = (): void => {
+      if (told) process.exit(130)
+      told = true
+      resolve()
+    }
+    process.on('SIGINT', hear).on('SIGTERM', hear)
+  })
 }
