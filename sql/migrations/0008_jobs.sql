@@ -1,9 +1,15 @@
 -- The job queue: work that a committed change asked for, leased by workers, kept as history or as a dead letter.
 
--- Who may run jobs. The list is the seed's; a domain, so that it stands once.
+-- Who may run jobs: the seed's list, which stands here and nowhere else in SQL. Frozen: it is behind the domain.
+create function iu_core.fn_executors() returns text[]
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+  select array['DOT', 'Agent', 'Hermes', 'Codex', 'PG_worker', 'external_worker', 'future_Kestra_adapter']
+$$;
+revoke all on function iu_core.fn_executors() from public;
 create domain iu_core.executor_name as text
-  constraint executor_known
-  check (value in ('DOT', 'Agent', 'Hermes', 'Codex', 'PG_worker', 'external_worker', 'future_Kestra_adapter'));
+  constraint executor_known check (value = any (iu_core.fn_executors()));
 
 -- How jobs of a kind are treated. A kind that nobody registered gets a row with the defaults at its first job.
 create table iu_core.job_kind (

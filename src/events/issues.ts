@@ -69,6 +69,15 @@ export async function findIssue(db: Queryable, issue: string): Promise<Issue | u
   return rows[0]
 }
 
+/** How many issues nobody has resolved. */
+export async function openIssueCounts(db: Queryable): Promise<{ severity: string; open: number }[]> {
+  const { rows } = await db.query<{ severity: string; open: number }>(
+    `select severity, count(*)::int as open from iu_core.system_issue
+      where resolved_at is null group by severity order by severity`,
+  )
+  return rows
+}
+
 /** Ends an issue, once; an event says so. */
 export async function resolveIssue(
   db: Queryable,

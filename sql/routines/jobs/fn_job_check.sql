@@ -12,8 +12,7 @@ begin
     v_reason := format('%L is not a kind: lowercase letters, digits and _.:- are, at most 63', p_kind);
   elsif p_idempotency_key is not null and (p_idempotency_key = '' or length(p_idempotency_key) > 500) then
     v_reason := 'its idempotency key is empty or longer than 500 characters';
-  elsif p_executor is null or not exists (select from unnest(array['DOT', 'Agent', 'Hermes', 'Codex', 'PG_worker', 'external_worker', 'future_Kestra_adapter']) e
-                                           where e = p_executor) then
+  elsif p_executor is null or p_executor <> all (iu_core.fn_executors()) then
     raise exception using
       errcode = 'SD704',
       message = format('%L is not an executor', p_executor),

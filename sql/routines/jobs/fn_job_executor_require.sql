@@ -7,7 +7,7 @@ declare
   v_own text;
 begin
   if iu_core.fn_caller_is_service() then
-    if p_executor in ('DOT', 'Agent', 'Hermes', 'Codex', 'PG_worker', 'external_worker', 'future_Kestra_adapter') then
+    if p_executor = any (iu_core.fn_executors()) then
       return;
     end if;
   elsif session_user = 'stagedoor_api' and iu_core.fn_caller_role() = 'stagedoor_executor' then

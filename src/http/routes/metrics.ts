@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { StagedoorError } from '../../errors.ts'
-import { openIssueCounts } from '../../events/issue-counts.ts'
+import { openIssueCounts } from '../../events/issues.ts'
 import { readerLag } from '../../events/lag.ts'
 import { queueStatistics } from '../../jobs/statistics.ts'
 import type { Measures } from '../measures.ts'
