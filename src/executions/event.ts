@@ -1,0 +1,59 @@
+/** The log of an execution: every type of event, and the fields of one. */
+import type { Json, JsonObject } from './playbook/definition.ts'
+
+export const EVENT_TYPES = [
+  'playbook.initialized',
+  'playbook.completed',
+  'playbook.failed',
+  'execution.cancelled',
+  'execution.paused',
+  'execution.resumed',
+  // A step that waits, or runs a playbook.
+  'step.enter',
+  'step.exit',
+  // A step that runs tools; attempts of items of a loop that failed.
+  'command.issued',
+  'command.completed',
+  'command.failed',
+  'loop.started',
+  'loop.item',
+  'loop.done',
+  'loop.fanout.started',
+  'loop.shard.enqueued',
+  'loop.shard.done',
+  'loop.shard.failed',
+  'loop.fanin.completed',
+] as const
+export type EventType = (typeof EVENT_TYPES)[number]
+
+export const TERMINAL: readonly EventType[] = ['playbook.completed', 'playbook.failed', 'execution.cancelled']
+
+/** What the machine writes. The writer adds event_id, seq, catalog_id, parent_execution_id and worker_id. */
+export interface NewEvent {
+  readonly event_type: EventType
+  /** `<step>#<entry>`: one entry of a step. */
+  readonly node_id?: string
+  readonly node_name?: string
+  readonly node_type?: 'playbook' | 'step' | 'command' | 'loop'
+  readonly status?: string
+  readonly context?: JsonObject
+  readonly result?: JsonObject
+  readonly meta?: JsonObject
+  readonly error?: string
+  readonly current_index?: number
+  readonly current_item?: Json
+}
+
+export interface ExecutionEvent extends NewEvent {
+  readonly execution_id: string
+  readonly event_id: string
+  readonly seq: number
+  readonly catalog_id: string
+  readonly parent_event_id?: string | null
+  readonly parent_execution_id?: string | null
+  /** ISO 8601; absent on what is not committed yet. */
+  readonly created_at?: string
+}
+
+/** A result in an event, an inbox row or a state: small ones as they are, large ones by reference. */
+export type ResultValue = { readonly value: Json } | { readonly ref: string; readonly bytes: number }
