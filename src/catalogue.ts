@@ -880,7 +880,8 @@ export const CATALOGUE = {
     status: 404,
     exit: 8,
     retryable: false,
-    message: 'The playbook of the execution {execution} has no step {step}, or the execution never came there',
+    message:
+      'The playbook of the execution {execution} has no step {step}, or the execution never came there',
     hint: '`stagedoor executions show {execution}` lists its steps.',
   },
   execution_not_paused: {
@@ -896,7 +897,8 @@ export const CATALOGUE = {
     status: 503,
     exit: 9,
     retryable: true,
-    message: 'The clock went back by {milliseconds} ms; ids that rise with time cannot be made until it has caught up',
+    message:
+      'The clock went back by {milliseconds} ms; ids that rise with time cannot be made until it has caught up',
     hint: 'Let the clock of the server be kept by NTP in small steps. Nothing was written.',
   },
   playbook_not_open: {
@@ -906,6 +908,13 @@ export const CATALOGUE = {
     retryable: false,
     message: 'The playbook {playbook} is started by the back end only',
     hint: 'Its owner opens it to members: `stagedoor playbook add FILE --open-to-members`.',
+  },
+  execution_not_completed: {
+    status: 409,
+    exit: 6,
+    retryable: true,
+    message: 'The execution {execution} has no result: it is {status}',
+    hint: 'Ask again when it has completed; GET /api/executions/{execution} says where it stands.',
   },
   result_gone: {
     sqlstates: ['SD811'],

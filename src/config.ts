@@ -50,6 +50,14 @@ const SETTINGS = {
     secret: 'password',
     parse: url(['postgres:', 'postgresql:']),
   }),
+  playbookDatabaseUrl: setting<string | undefined>({
+    env: 'PLAYBOOK_DATABASE_URL',
+    about:
+      'the database in which playbooks run their sql, as the login stagedoor_playbook; unset: they run none',
+    fallback: undefined,
+    secret: 'password',
+    parse: url(['postgres:', 'postgresql:']),
+  }),
   logLevel: setting({
     env: 'LOG_LEVEL',
     about: 'fatal, error, warn, info, debug, trace or silent',
@@ -130,7 +138,23 @@ const SETTINGS = {
     fallback: [],
     parse: hosts,
   }),
+  httpHosts: setting<readonly string[]>({
+    env: 'STAGEDOOR_HTTP_HOSTS',
+    about:
+      'hosts that the http steps of playbooks may call, as host or host:port with commas between; unset: none',
+    fallback: [],
+    parse: hosts,
+  }),
+  files: setting<string | undefined>({
+    env: 'STAGEDOOR_FILES',
+    about: 'folder of the files that playbooks may read; unset: files in the home',
+    fallback: undefined,
+    parse: text,
+  }),
 }
+
+/** Secrets of playbooks, as `${secret.NAME}`: read where a step runs, and shown nowhere. */
+const PLAYBOOK_SECRET = /^STAGEDOOR_SECRET_[A-Za-z_][A-Za-z0-9_]*$/
 
 /** Read by the set-up scripts before this file is built; known here so that they are not called unknown. */
 const SCRIPT_SETTINGS = ['STAGEDOOR_NO_SYSTEM_INSTALL', 'STAGEDOOR_TEST_KEEP']
@@ -170,6 +194,7 @@ export function readConfig(
   return {
     ...(values as unknown as Values),
     home: resolve(values.home as string),
+    ...(values.files !== undefined && { files: resolve(values.files as string) }),
     sources: sources as Config['sources'],
   }
 }
@@ -194,6 +219,11 @@ export function describeConfig(config: Config): ConfigLine[] {
 /** Where migrations and workers connect. */
 export function directUrl(config: Config): string | undefined {
   return config.databaseDirectUrl ?? config.databaseUrl
+}
+
+/** Where playbooks read files. */
+export function filesFolder(config: Pick<Config, 'files' | 'home'>): string {
+  return config.files ?? resolve(config.home, 'files')
 }
 
 export function maskUrl(value: string): string {
@@ -226,7 +256,7 @@ function parse<T>(spec: Setting<T>, value: string): T {
 function refuseUnknown(env: NodeJS.ProcessEnv): void {
   const known = [...Object.values(SETTINGS).map((spec) => spec.env), ...SCRIPT_SETTINGS]
   for (const name of Object.keys(env)) {
-    if (!name.startsWith('STAGEDOOR_') || known.includes(name)) continue
+    if (!name.startsWith('STAGEDOOR_') || known.includes(name) || PLAYBOOK_SECRET.test(name)) continue
     const nearest = known
       // STAGEDOOR_PORT means PORT.
       .map((candidate) => ({

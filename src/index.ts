@@ -4,6 +4,19 @@ export type { Backfill, Consumer, Dispatch, Evidence, NewConsumer } from './even
 export type { Consumers, Review, Routes } from './events/library.ts'
 export type { NewEvent, OutboxEvent } from './events/outbox.ts'
 export type { NewRoute, PayloadContract, Route, RouteEvidence } from './events/routes.ts'
+export type { Engine } from './executions/engine.ts'
+export type { Playbooks } from './executions/library.ts'
+export { definePlaybook, type WrittenPlaybook, type WrittenStep } from './executions/playbook/define.ts'
+export type { Json, JsonObject, Playbook } from './executions/playbook/definition.ts'
+export type { ExecutionFilter, ExecutionRecord, LoggedEvent, TracedResult } from './executions/reading.ts'
+export type { RegisteredPlaybook } from './executions/registration.ts'
+export {
+  definePlaybookHandlers,
+  type PlaybookHandler,
+  type PlaybookHandlers,
+  type ToolContext,
+  ToolError,
+} from './executions/tool.ts'
 export type { Gate, GateChange } from './gates/gates.ts'
 export type { Dataset, Field, Problem, RowType } from './ingest/datasets/dataset.ts'
 export { defineDataset, parseDataset } from './ingest/datasets/declare.ts'
@@ -30,6 +43,7 @@ export type { JobFilter, JobKind, JobRecord, JobState, KindSettings, ReplayFilte
 export type { NewSchedule, Schedule } from './jobs/schedules.ts'
 export type { JobTester, TestedJob } from './jobs/testing.ts'
 export type { Worker } from './jobs/worker.ts'
+export type { Executions } from './stagedoor/executions.ts'
 export type { Trace } from './stagedoor/trace.ts'
 export { createStagedoor, type Stagedoor, type StagedoorOptions } from './stagedoor.ts'
 export { type Digest, digestJson, digestRecord, digestText } from './staging/canonical.ts'

@@ -1,7 +1,7 @@
 /** The library: one database, the modules over it, closed together. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { readConfig } from './config.ts'
+import { type Config, readConfig } from './config.ts'
 import { type Client, createPool } from './db/connection.ts'
 import { createHealthProbe, type HealthCheck } from './db/health.ts'
 import { type MigrationPlan, migrate, planMigration } from './db/migrate/migrate.ts'
@@ -9,10 +9,16 @@ import { type Database, openDatabase } from './db/open.ts'
 import { inTransaction } from './db/transaction.ts'
 import { StagedoorError } from './errors.ts'
 import { type Consumers, consumersLibrary, type Routes, routesLibrary } from './events/library.ts'
+import { eventTasks } from './events/maintenance.ts'
 import * as outbox from './events/outbox.ts'
+import { routeTasks } from './events/routes.ts'
+import { type Playbooks, playbooksLibrary } from './executions/library.ts'
+import { executionTasks } from './executions/maintenance.ts'
 import * as gates from './gates/gates.ts'
 import { type Ingest, ingestLibrary } from './ingest/library.ts'
 import { type Jobs, jobsLibrary, type Schedules, schedulesLibrary } from './jobs/library.ts'
+import { type Executions, executionsOf } from './stagedoor/executions.ts'
+import { resultsHome } from './stagedoor/playbook-equipment.ts'
 import { readTrace, type Trace } from './stagedoor/trace.ts'
 import { createDiskBlobStore } from './staging/blobs/disk.ts'
 import type { BlobStore } from './staging/blobs/store.ts'
@@ -88,7 +94,10 @@ export interface Stagedoor {
   readonly routes: Routes
   /** Events become jobs. */
   readonly consumers: Consumers
-  /** From a change to what came of it, by the id of any event or job in it. */
+  readonly playbooks: Playbooks
+  /** Durable work: playbooks on an append-only log. */
+  readonly executions: Executions
+  /** From a change to what came of it, by the id of any event, job or execution in it. */
   trace(id: string): Promise<Trace>
   health(): Promise<HealthCheck[]>
   plan(): Promise<MigrationPlan>
@@ -105,7 +114,7 @@ export async function createStagedoor(options: StagedoorOptions = {}): Promise<S
     ...(options.home !== undefined && { home: options.home }),
   })
   const database = await openDatabase(config, { share: true, announce: true })
-  return assemble(database, config.home)
+  return assemble(database, config)
 }
 
 /** Another machine's server keeps its blobs elsewhere; here they would all look as if they were gone. */
@@ -115,7 +124,8 @@ export function knownBlobs(database: Database, home: string): BlobStore | undefi
 }
 
 /** For the CLI and the server, which open the database themselves. */
-export function assemble(database: Database, home: string): Stagedoor {
+export function assemble(database: Database, config: Config): Stagedoor {
+  const { home } = config
   const blobs = knownBlobs(database, home)
   const workers = createPool(database.workerUrl, { role: 'dot_executor', purpose: 'library', max: 4 })
   const administrator = createPool(database.directUrl, {
@@ -131,8 +141,14 @@ export function assemble(database: Database, home: string): Stagedoor {
     if (blobs) await requireIntactBlobs(client, blobs, id, { others: 'trusted' })
   }
   const admin = <T>(work: (client: Client) => Promise<T>) => inTransaction(administrator, work)
-  const jobs = jobsLibrary({ pool: workers, workerUrl: database.workerUrl, worker })
+  const jobs = jobsLibrary({
+    pool: workers,
+    workerUrl: database.workerUrl,
+    worker,
+    tasks: [...eventTasks, ...routeTasks, ...executionTasks(workers, resultsHome(config, database))],
+  })
   const ingest = ingestLibrary({ pool: workers, home, service, admin })
+  const executions = executionsOf({ config, database, pool: workers, worker, ingest, prove })
   return {
     gates: {
       list: () => worker(gates.listGates),
@@ -196,12 +212,15 @@ export function assemble(database: Database, home: string): Stagedoor {
     schedules: schedulesLibrary({ worker }),
     routes: routesLibrary({ admin, service, worker }),
     consumers: consumersLibrary({ admin, administrator, service, worker }),
+    playbooks: playbooksLibrary({ worker }),
+    executions,
     trace: (id) => worker((client) => readTrace(client, id)),
     health: () => worker(probe),
     plan: () => planMigration({ url: database.directUrl }),
     migrate: () => migrate({ url: database.directUrl }),
     async close() {
       await jobs.close()
+      await executions.close()
       await ingest.close()
       await Promise.all([workers.end(), administrator.end()])
       await database.close()

@@ -2,6 +2,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { inTransaction } from '../src/db/transaction.ts'
 import { createStagedoor, defineJobs, FatalJobError, type Stagedoor } from '../src/index.ts'
+import { jobsLibrary } from '../src/jobs/library.ts'
+import { startPooler } from './db/doctor/pooler/pgbouncer.ts'
 import { useDatabase } from './support/database.ts'
 import { createMember, createWorkspace } from './support/factories.ts'
 import { MIGRATOR } from './support/template.ts'
@@ -58,6 +60,32 @@ it('a worker of its own runs handlers until it is stopped, and close stops it, t
   expect(await other.jobs.replay({ job_kind: 'refuse' })).toEqual([refused])
   await other.close()
   expect(await db.owner('select from iu_core.job_worker where worker_id = $1', [worker.id])).toEqual([])
+})
+
+it('a worker of its own keeps partitions ahead, where nothing else runs', async () => {
+  const days = async () =>
+    (await db.owner<{ days: number | null }>('select history_days_left as days from iu_core.fn_health()'))[0]!
+      .days
+  await db.owner(`do $$ declare p regclass; begin
+    for p in select partition from iu_core.v_job_history_partition where from_time > now() loop
+      execute format('drop table %s', p);
+    end loop; end $$`)
+  expect(await days()).toBeLessThan(40)
+  const worker = await stagedoor.jobs.work({ nothing: async () => {} })
+  await until('there are partitions again', async () => ((await days()) ?? 0) >= 90)
+  await worker.stop()
+})
+
+it('a worker of its own is refused a pooler that gives every transaction another session', async () => {
+  const pooler = await startPooler(db.url('stagedoor_worker'), 'transaction')
+  const jobs = jobsLibrary({
+    pool: db.pool('stagedoor_worker'),
+    workerUrl: pooler.url,
+    worker: () => Promise.reject(new Error('not asked')),
+    tasks: [],
+  })
+  await expect(jobs.work({ nothing: async () => {} })).rejects.toMatchObject({ code: 'pooler_refused' })
+  await pooler.stop()
 })
 
 it('kinds are set, paused and resumed', async () => {

@@ -4,18 +4,34 @@ import type { Benchmark } from './benchmark.ts'
 import { wrong } from './criteria.ts'
 import { dispatch } from './dispatch/dispatch.ts'
 import { BenchError } from './errors.ts'
+import { fanout } from './fanout/fanout.ts'
 import { runBenchmark } from './harness.ts'
 import { ingest } from './ingest/ingest.ts'
 import { jobs } from './jobs/jobs.ts'
 import { jobsSnapshot } from './jobs/snapshot.ts'
+import { longloop } from './longloop/longloop.ts'
 import { outbox } from './outbox/outbox.ts'
+import { projection } from './projection/projection.ts'
 import { jsonLine, tableFor } from './report.ts'
 import { recordResult } from './results.ts'
 import { route } from './route/route.ts'
 import { type BenchServer, startBenchServer } from './server.ts'
 import { staging } from './staging/staging.ts'
+import { steps } from './steps/steps.ts'
 
-const BENCHMARKS: readonly Benchmark[] = [outbox, ingest, staging, jobs, jobsSnapshot, dispatch, route]
+const BENCHMARKS: readonly Benchmark[] = [
+  outbox,
+  ingest,
+  staging,
+  jobs,
+  jobsSnapshot,
+  dispatch,
+  route,
+  steps,
+  longloop,
+  fanout,
+  projection,
+]
 
 try {
   process.exitCode = await main(process.argv.slice(2))

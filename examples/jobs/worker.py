@@ -22,10 +22,11 @@ class Fatal(Exception):
     """No retry helps: the job becomes a dead letter at once."""
 
 
+# What you write into routed tables: first select set_config('stagedoor.cause', job["causation_event_id"], true), so that the trace goes on.
 def send_report(job, cancelled):
-    recipient = job["safe_payload"].get("recipient")
+    recipient = job["safe_payload"].get("recipient") or job["target_ref"]  # a consumer's job names what its event was about
     if recipient is None:
-        raise Fatal("it names no recipient")
+        raise Fatal("it names no recipient and no row")
     if recipient == "nobody":
         raise RuntimeError("the mail server does not answer")
     print(f"sending the report to {recipient}", flush=True)  # a long one looks at cancelled() now and then
@@ -37,6 +38,14 @@ HANDLERS = {"send_report": send_report}
 
 class LeasePassed(Exception):
     """Others have its jobs by now; nothing that was said of them counts."""
+
+
+class Refused(Exception):
+    """The API understood and says no: saying the same again is no use."""
+
+    def __init__(self, status, words):
+        super().__init__(words)
+        self.status = status
 
 
 def call(method, path="", body=None):
@@ -53,7 +62,7 @@ def call(method, path="", body=None):
         if problem.get("code") == "lease_passed":
             raise LeasePassed from None
         words = f"{error.code} {problem.get('detail') or problem.get('title')}"
-        raise (ConnectionError if error.code >= 500 else RuntimeError)(words) from None
+        raise (ConnectionError(words) if error.code >= 500 else Refused(error.code, words)) from None
 
 
 class Worker:
@@ -73,8 +82,8 @@ class Worker:
                 self.cancelled = set(call("POST", f"/{self.id}/heartbeat", {})["cancelled"])
             except LeasePassed:
                 self.over.set()
-            except OSError:
-                pass  # the next one may come through; if none does, the lease passes
+            except (Refused, OSError) as error:  # the next one may come through; if none does, the lease passes
+                print(f"no heartbeat: {error}", file=sys.stderr, flush=True)
 
     def lease(self):
         wait_s = 0 if UNTIL_IDLE else 10
@@ -89,8 +98,17 @@ class Worker:
             outcome = call("POST", f"/{self.id}/fail", {"jobs": [failed]})["failed"]
             print(f"failed: {error} -> {outcome[0]['outcome'] if outcome else 'not ours any more'}", flush=True)
         else:
-            # Said twice because the answer was lost, it counts once.
+            self.complete(said, result)
+
+    def complete(self, said, result):
+        """Said twice because the answer was lost, it counts once."""
+        try:
             call("POST", f"/{self.id}/complete", {"jobs": [{**said, "result": result}]})
+        except Refused as error:  # what was done is done; only what it returned cannot be kept
+            if error.status not in (400, 422):
+                raise
+            print(f"the result cannot be kept: {error}", file=sys.stderr, flush=True)
+            call("POST", f"/{self.id}/complete", {"jobs": [said]})
 
     def leave(self):
         self.over.set()
@@ -112,7 +130,9 @@ def main():
                 break
         except LeasePassed:
             worker = None
-        except OSError as error:  # no answer: whether it counted is not known, so begin anew
+        except (Refused, OSError) as error:  # no answer: whether it counted is not known, so begin anew
+            if worker is None and isinstance(error, Refused):
+                raise  # not even a lease is to be had: a wrong token, or an executor that it is not for
             print(f"trying again: {error}", file=sys.stderr, flush=True)
             leave(worker)
             worker = None
@@ -124,7 +144,7 @@ def leave(worker):
     try:
         if worker:
             worker.leave()
-    except (LeasePassed, OSError):
+    except (LeasePassed, Refused, OSError):
         pass  # then the lease passes, and its jobs are free
 
 

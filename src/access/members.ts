@@ -71,6 +71,15 @@ export async function findMember(db: Queryable, wanted: WantedMember): Promise<M
   return rows[0]
 }
 
+/** Whether this person reviews in any workspace: what belongs to none may then be reviewed by them, too. */
+export async function reviewsSomewhere(db: Queryable, user: string): Promise<boolean> {
+  const { rows } = await db.query(
+    `${MEMBERS} where m.user_id::text = $1 and 'review' = any (a.rights) limit 1`,
+    [user],
+  )
+  return rows.length > 0
+}
+
 export interface NewMember {
   readonly workspaceId: string
   readonly userId?: string

@@ -47,7 +47,7 @@ export async function withStagedoor<T>(
   work: (stagedoor: Stagedoor, database: Database) => Promise<T>,
 ): Promise<T> {
   return withDatabase(options, async (database, config) => {
-    const stagedoor = assemble(database, config.home)
+    const stagedoor = assemble(database, config)
     try {
       return await work(stagedoor, database)
     } finally {

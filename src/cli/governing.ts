@@ -1,6 +1,9 @@
 /** As whom a command registers, and as whom it decides: what has to be two people's work, as far as a command line can tell. */
-import { type Client, createPool } from '../db/connection.ts'
+import { reviewsSomewhere } from '../access/members.ts'
+import { type Client, createPool, withClient } from '../db/connection.ts'
+import type { Database } from '../db/open.ts'
 import { inTransaction } from '../db/transaction.ts'
+import { StagedoorError } from '../errors.ts'
 import { type ActingOptions, callerFor } from './acting.ts'
 import { type GlobalOptions, withDatabase } from './context.ts'
 
@@ -31,7 +34,7 @@ export interface Decision {
 
 /**
  * One transaction as the member who decides, under their own rights. What belongs to no workspace is the back end's to decide;
- * where the whole server is theirs, it does so in the name of whoever says so.
+ * where the whole server is theirs, it does so in the name of somebody who reviews in some workspace.
  */
 export async function deciding<T>(
   options: ActingOptions,
@@ -49,13 +52,30 @@ export async function deciding<T>(
         ...(found !== null && { workspace: found }),
       })
       if (found !== null) return await inTransaction(requests, (client) => work(client, undefined), caller)
-      return await inTransaction(backEnd, (client) => work(client, subjectOf(caller)), {
+      const actor = subjectOf(caller)
+      await requireReviewer(database, actor)
+      return await inTransaction(backEnd, (client) => work(client, actor), {
         role: 'service_role',
       })
     } finally {
       await Promise.all([backEnd.end(), requests.end()])
     }
   })
+}
+
+async function requireReviewer(database: Database, user: string | undefined): Promise<void> {
+  const may =
+    user !== undefined &&
+    (await withClient(database.directUrl, (client) => reviewsSomewhere(client, user), {
+      role: 'workflow_admin',
+    }))
+  if (may) return
+  const reason = 'they review in no workspace'
+  throw new StagedoorError(
+    'permission_denied',
+    { reason },
+    { message: `Refused: ${reason}`, hint: 'Somebody who may review does: --as reviewer.' },
+  )
 }
 
 function subjectOf(caller: Awaited<ReturnType<typeof callerFor>>): string | undefined {

@@ -4,7 +4,7 @@ import { InvalidArgumentError } from 'commander'
 export function whole(least: number, most: number): (value: string) => number {
   return (value) => {
     const number = Number(value)
-    if (!/^\d+$/.test(value) || number < least || number > most) {
+    if (!/^-?\d+$/.test(value) || number < least || number > most) {
       throw new InvalidArgumentError(`A whole number from ${least} to ${most}.`)
     }
     return number

@@ -10,6 +10,7 @@ import { consumerCommand } from './commands/consumer.ts'
 import { datasetCommand } from './commands/dataset.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { eventsCommand } from './commands/events.ts'
+import { executionsCommand } from './commands/executions.ts'
 import { gateCommand } from './commands/gate.ts'
 import { ingestCommand } from './commands/ingest.ts'
 import { issueCommand } from './commands/issue.ts'
@@ -18,8 +19,10 @@ import { lineageCommand } from './commands/lineage.ts'
 import { loginCommand } from './commands/login.ts'
 import { memberCommand, workspaceCommand } from './commands/member.ts'
 import { migrateCommand } from './commands/migrate.ts'
+import { playbookCommand } from './commands/playbook.ts'
 import { restoredCommand } from './commands/restored.ts'
 import { routeCommand } from './commands/route.ts'
+import { runCommand } from './commands/run.ts'
 import { scheduleCommand } from './commands/schedule.ts'
 import { stagingCommand } from './commands/staging/index.ts'
 import { startCommand } from './commands/start.ts'
@@ -39,6 +42,7 @@ Start here:
   $ stagedoor ingest FILE --dataset ads --platform meta
   $ stagedoor route add orders --on insert,update --keep id,status
   $ stagedoor worker --handlers ./jobs.ts  run jobs with handlers of yours
+  $ stagedoor run playbook.yaml --set n=10 run a playbook and watch it
   $ stagedoor config                     see every setting and where it came from
   $ stagedoor migrate --plan             see what a migration would do to your database
   $ stagedoor doctor                     compare the database with what this version expects
@@ -76,6 +80,9 @@ export function createProgram(): Command {
     jobCommand(),
     workerCommand(),
     scheduleCommand(),
+    runCommand(),
+    playbookCommand(),
+    executionsCommand(),
     traceCommand(),
     issueCommand(),
     webhookCommand(),

@@ -6,13 +6,12 @@ import pino, { type Logger } from 'pino'
 import type { Config } from '../config.ts'
 import { createPool, type Pool, withClient } from '../db/connection.ts'
 import { createHealthProbe, type HealthCheck } from '../db/health.ts'
-import { type MaintenanceTask, startMaintenance } from '../db/maintenance.ts'
+import type { MaintenanceTask } from '../db/maintenance.ts'
 import type { Database } from '../db/open.ts'
 import { refuseTransactionPooler } from '../db/pooler.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { StagedoorError } from '../errors.ts'
-import { eventTasks } from '../events/maintenance.ts'
-import { routeTasks } from '../events/routes.ts'
+import type { PlaybookHandlers } from '../executions/tool.ts'
 import { gateTasks } from '../gates/maintenance.ts'
 import { createMeasures, type Measures } from '../http/measures.ts'
 import { createServer } from '../http/server.ts'
@@ -21,15 +20,25 @@ import { holdDuck } from '../ingest/duckdb.ts'
 import type { IngestContext } from '../ingest/ingest.ts'
 import { ingestTasks } from '../ingest/maintenance.ts'
 import { spoolFolder } from '../ingest/spool.ts'
-import { jobTasks } from '../jobs/maintenance.ts'
+import type { JobHandlers } from '../jobs/handlers.ts'
 import { createDiskBlobStore } from '../staging/blobs/disk.ts'
 import type { BlobStore } from '../staging/blobs/store.ts'
 import { ORPHANS, stagingTasks } from '../staging/maintenance.ts'
 import { ownHandlers, runJobs } from './running-jobs.ts'
+import { runPlaybooks } from './running-playbooks.ts'
 
 export interface Serving {
   readonly url: string
   stop(): Promise<void>
+}
+
+/** What runs here besides the API. */
+export interface ServeOptions {
+  /** Of the user's, beside those that Stagedoor brings. */
+  readonly handlers?: JobHandlers
+  readonly playbookHandlers?: PlaybookHandlers
+  /** False: other processes drive executions and run their steps. */
+  readonly playbooks?: boolean
 }
 
 const API_TIMEOUT_MS = 60_000
@@ -37,7 +46,11 @@ const API_TIMEOUT_MS = 60_000
 const READERS = 8
 
 /** Closes `database` when stopped, or when it could not start. */
-export async function serve(config: Config, database: Database): Promise<Serving> {
+export async function serve(
+  config: Config,
+  database: Database,
+  options: ServeOptions = {},
+): Promise<Serving> {
   const log = pino({ level: config.logLevel, redact: ['req.headers.authorization'] }, pino.destination(2))
   const closers: (() => Promise<unknown>)[] = [() => database.close()]
   const stop = async (): Promise<void> => {
@@ -67,32 +80,32 @@ export async function serve(config: Config, database: Database): Promise<Serving
     )
     closers.push(holdDuck(spoolFolder(config.home)))
     const blobs = createDiskBlobStore(join(config.home, 'blobs'))
-    const tasks = [
-      ...eventTasks,
-      ...routeTasks,
-      ...jobTasks,
-      ...gateTasks,
-      ...zoneTasks(database, blobs, log),
-      ...ingestTasks(config.home),
-    ]
-    const maintenance = startMaintenance(workers, tasks, log)
-    closers.push(() => maintenance.stop())
     const measures = createMeasures()
     const jobs = await runJobs(config, database, {
       log,
       hooks: measures.worker,
-      handlers: ownHandlers(config),
+      handlers: { ...ownHandlers(config), ...options.handlers },
       dispatches: true,
       dispatched: measures.dispatched,
+      tasks: [...gateTasks, ...zoneTasks(database, blobs, log), ...ingestTasks(config.home)],
     })
     closers.push(() => jobs.stop())
+    const playbooks =
+      options.playbooks === false
+        ? undefined
+        : await runPlaybooks(config, database, {
+            log,
+            hooks: measures.engine,
+            ...(options.playbookHandlers && { handlers: options.playbookHandlers }),
+          })
+    if (playbooks) closers.push(() => playbooks.stop())
     const url = await listen(config, {
       database,
       pool,
       workers,
       log,
       closers,
-      workerHealth: () => [maintenance.health(), ...jobs.health()],
+      workerHealth: () => [...jobs.health(), ...(playbooks?.health() ?? [])],
       measures,
       blobs,
       ingest: { pool: readers, home: config.home },

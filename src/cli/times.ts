@@ -36,3 +36,11 @@ export function duration(ms: number): string {
   if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`
   return age(new Date(0), new Date(ms))
 }
+
+/** 30s, 5m, 2h, 1d as milliseconds */
+export function spanOf(given: string): number {
+  const [, amount, unit] = /^(\d{1,6})\s?(s|m|min|h|d)$/.exec(given) ?? []
+  if (amount === undefined || Number(amount) === 0)
+    throw new InvalidArgumentError('A span like 30s, 5m, 2h or 1d.')
+  return Number(amount) * UNITS[unit as keyof typeof UNITS] * 1000
+}

@@ -22,8 +22,10 @@ export function createHealthProbe(): (db: Queryable) => Promise<HealthCheck[]> {
       routines_digest: string | null
       partition_days_left: number | null
       history_days_left: number | null
+      execution_days_left: number | null
     }>(
-      'select migration_count, routines_digest, partition_days_left, history_days_left from iu_core.fn_health()',
+      `select migration_count, routines_digest, partition_days_left, history_days_left, execution_days_left
+         from iu_core.fn_health()`,
     )
     const found = rows[0]!
     const current = found.migration_count === migrations.length && found.routines_digest === expectedRoutines
@@ -38,6 +40,7 @@ export function createHealthProbe(): (db: Queryable) => Promise<HealthCheck[]> {
       },
       partitions('event_partitions', found.partition_days_left ?? 0),
       partitions('job_partitions', found.history_days_left ?? 0),
+      partitions('execution_partitions', found.execution_days_left ?? 0),
     ]
   }
 }

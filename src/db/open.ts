@@ -19,6 +19,8 @@ export interface Database {
   readonly directUrl: string
   /** For workers. */
   readonly workerUrl: string
+  /** For the `sql` tool of playbooks; undefined on the user's own where PLAYBOOK_DATABASE_URL is not set. */
+  readonly playbookUrl: string | undefined
   /** Made once on the embedded server; undefined on the user's own. */
   readonly jwtSecret: string | undefined
   /** What was started for this is stopped. */
@@ -54,6 +56,7 @@ export async function openDatabase(config: Config, options: OpenOptions): Promis
       apiUrl: config.databaseUrl,
       directUrl: direct,
       workerUrl: direct,
+      playbookUrl: config.playbookDatabaseUrl,
       jwtSecret: config.jwtSecret,
       close: async () => {},
     }
@@ -127,6 +130,7 @@ function embedded(
     apiUrl: login(superuserUrl, 'stagedoor_api', secrets.apiPassword),
     directUrl: login(superuserUrl, MIGRATOR, secrets.migratorPassword),
     workerUrl: login(superuserUrl, 'stagedoor_worker', secrets.workerPassword),
+    playbookUrl: login(superuserUrl, 'stagedoor_playbook', secrets.playbookPassword),
     jwtSecret: config.jwtSecret ?? secrets.jwtSecret,
     close,
   }
@@ -158,6 +162,7 @@ async function setPasswords(superuserUrl: string, secrets: Secrets): Promise<voi
   await withClient(superuserUrl, async (client) => {
     await client.query(`alter role stagedoor_api password ${pg.escapeLiteral(secrets.apiPassword)}`)
     await client.query(`alter role stagedoor_worker password ${pg.escapeLiteral(secrets.workerPassword)}`)
+    await client.query(`alter role stagedoor_playbook password ${pg.escapeLiteral(secrets.playbookPassword)}`)
   })
 }
 

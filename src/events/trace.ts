@@ -6,7 +6,7 @@ import type { OutboxEvent } from './outbox.ts'
 const COLUMNS = `id, event_domain, event_type, event_stream, event_subject_ref, canonical_address, workspace_id,
   correlation_id, causation_event_id, causation_depth, actor, actor_via, safe_payload, created_at`
 
-/** Oldest first, as far as the caller may see. The first one is found by its id, which is what the others carry. */
+/** Oldest first, as far as the caller may see. The first one is found by its id, which is what the others carry; or all carry another's. */
 export async function correlatedEvents(
   db: Queryable,
   correlation: string,
@@ -16,7 +16,7 @@ export async function correlatedEvents(
     `(select ${COLUMNS} from iu_core.event_outbox where id = $1)
       union all
      (select ${COLUMNS} from iu_core.event_outbox
-       where correlation_id = $1 and causation_event_id is not null and id <> $1 order by id limit $2)
+       where correlation_id = $1 and correlation_id <> id order by id limit $2)
       order by id limit $2`,
     [correlation, most],
   )

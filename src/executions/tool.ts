@@ -18,10 +18,16 @@ export interface ToolContext {
   readonly cause: string | null
   /** Aborted when the time of the attempt is up, the execution was cancelled, the lease was lost or the process stops. */
   readonly signal: AbortSignal
+  /** When the time of the attempt is up; absent: it has no limit. */
+  readonly deadline?: Date
   readonly log: Logger
 }
 
-export type Tool = (call: string | undefined, args: JsonObject, context: ToolContext) => Promise<Json | undefined>
+export type Tool = (
+  call: string | undefined,
+  args: JsonObject,
+  context: ToolContext,
+) => Promise<Json | undefined>
 /** `playbook` is not among them: the engine starts executions itself. */
 export type Tools = Readonly<Partial<Record<Exclude<ToolName, 'playbook'>, Tool>>>
 
@@ -38,3 +44,8 @@ export class ToolError extends Error {
 /** A function of the user's, called by name with `tool: handler`. */
 export type PlaybookHandler = (args: JsonObject, context: ToolContext) => Promise<unknown> | unknown
 export type PlaybookHandlers = Readonly<Record<string, PlaybookHandler>>
+
+/** Gives the handlers their types; they are returned as they are. */
+export function definePlaybookHandlers<Handlers extends PlaybookHandlers>(handlers: Handlers): Handlers {
+  return handlers
+}

@@ -2,8 +2,11 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Pass } from '../events/dispatcher.ts'
 import type { ReaderLag } from '../events/lag.ts'
+import type { EngineHooks } from '../executions/hooks.ts'
+import type { ExecutionStatistics } from '../executions/statistics.ts'
 import type { WorkerHooks } from '../jobs/metrics.ts'
 import type { KindStatistics } from '../jobs/statistics.ts'
+import { engineMeasures, executionGauges } from './measures/executions.ts'
 
 /** What executors did over HTTP. */
 export interface LeaseCounts {
@@ -16,6 +19,7 @@ export interface Measured {
   readonly queue: readonly KindStatistics[]
   readonly readers: readonly ReaderLag[]
   readonly issues: readonly { severity: string; open: number }[]
+  readonly executions: ExecutionStatistics
 }
 
 export interface Measures {
@@ -23,10 +27,14 @@ export interface Measures {
   /** For the workers of this process. */
   readonly worker: WorkerHooks
   readonly executors: LeaseCounts
+  /** For the engine of this process. */
+  readonly engine: EngineHooks
   /** For the dispatcher of this process. */
   dispatched(pass: Pass): void
   /** The text of a scrape. */
   render(now: Measured): Promise<string>
+  /** Only what this process counted. */
+  renderOwn(): Promise<string>
 }
 
 export function createMeasures(): Measures {
@@ -73,7 +81,9 @@ export function createMeasures(): Measures {
     labelNames: ['what'],
     registers,
   })
-  const renderDatabase = databaseGauges(registers)
+  const database = new Registry()
+  const renderJobs = databaseGauges([database])
+  const renderExecutions = executionGauges([database])
   const overHttp = (outcome: string) => (jobs: number) =>
     ended.inc({ by: 'executor', kind: '', outcome }, jobs)
   return {
@@ -93,13 +103,16 @@ export function createMeasures(): Measures {
       completed: overHttp('completed'),
       failed: overHttp('failed'),
     },
+    engine: engineMeasures(registers),
     dispatched(pass) {
       for (const [what, count] of Object.entries(pass)) dispatched.inc({ what }, count)
     },
-    render(now) {
-      renderDatabase(now)
-      return registry.metrics()
+    async render(now) {
+      renderJobs(now)
+      renderExecutions(now.executions)
+      return `${await registry.metrics()}\n${await database.metrics()}`
     },
+    renderOwn: () => registry.metrics(),
   }
 }
 

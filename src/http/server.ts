@@ -25,6 +25,9 @@ import { consumerRoutes } from './routes/consumers.ts'
 import { datasetRoutes } from './routes/datasets.ts'
 import { eventRouteRoutes } from './routes/event-routes.ts'
 import { eventRoutes } from './routes/events.ts'
+import { executionResultRoutes } from './routes/executions/result.ts'
+import { executionSteerRoutes } from './routes/executions/steer.ts'
+import { executionRoutes } from './routes/executions.ts'
 import { executorRoutes } from './routes/executors.ts'
 import { gateRoutes } from './routes/gates.ts'
 import { healthRoutes } from './routes/health.ts'
@@ -34,6 +37,7 @@ import { jobRoutes } from './routes/jobs.ts'
 import { lineageRoutes } from './routes/lineage.ts'
 import { meRoutes } from './routes/me.ts'
 import { metricRoutes } from './routes/metrics.ts'
+import { playbookRoutes } from './routes/playbooks.ts'
 import { scheduleRoutes } from './routes/schedules.ts'
 import { stagingRoutes } from './routes/staging.ts'
 import { traceRoutes } from './routes/traces.ts'
@@ -123,6 +127,13 @@ export async function createServer(context: ApiContext): Promise<FastifyInstance
       await api.register(consumerRoutes, { prefix: '/consumers' })
       await api.register(issueRoutes, { prefix: '/issues' })
       await api.register(webhookRoutes, { prefix: '/webhooks' })
+      await api.register(playbookRoutes, { prefix: '/playbooks' })
+      await api.register(executionRoutes, { prefix: '/executions' })
+      await api.register(executionSteerRoutes, { prefix: '/executions' })
+      await api.register(
+        executionResultRoutes(() => context.ingest),
+        { prefix: '/executions' },
+      )
       await api.register(traceRoutes)
       await api.register(metricRoutes(measures))
     },

@@ -144,7 +144,8 @@ export class Call {
 
   enqueue(from: Job, job: NewJob, client?: Client): Promise<string> {
     const inherited: NewJob = {
-      ...(from.correlation_id !== null && { correlation_id: from.correlation_id }),
+      // Where no event is behind it all, the first job is.
+      correlation_id: from.correlation_id ?? from.job_id,
       ...(from.causation_event_id !== null && { causation_event_id: from.causation_event_id }),
       ...(from.workspace_id !== null && { workspace_id: from.workspace_id }),
       ...job,
@@ -155,9 +156,13 @@ export class Call {
     })
   }
 
-  /** The same follow-up in a second run of the handler has the same key; the same twice in one run has two. */
+  /**
+   * The same follow-up in a second run of the handler has the same key; the same twice in one run has two. When it is due and
+   * how urgent it is are no part of it: "in an hour" is another time in the second run.
+   */
   private keyOf(from: Job, job: NewJob): string {
-    const content = createHash('sha256').update(JSON.stringify(job)).digest('base64url').slice(0, 22)
+    const { process_after: _due, priority: _urgency, ...what } = job
+    const content = createHash('sha256').update(JSON.stringify(what)).digest('base64url').slice(0, 22)
     const key = `after:${from.job_id}:${content}`
     const nth = (this.followUps.get(key) ?? 0) + 1
     this.followUps.set(key, nth)

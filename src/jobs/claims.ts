@@ -1,10 +1,11 @@
 /** Asks for jobs, from where the last claim ended, and makes up for claims whose answer was lost. */
 import type { Logger } from 'pino'
 import type { Pool } from '../db/connection.ts'
+import { isConnectionError } from '../db/transient.ts'
 import { Cursors } from './cursors.ts'
 import { type ClaimedJob, claimJobs } from './lease.ts'
+import { isLeaseLost } from './lease-lost.ts'
 import type { WorkerHooks } from './metrics.ts'
-import { isConnectionError, isLeaseLost } from './transient.ts'
 import type { WorkerLease } from './worker-lease.ts'
 
 /** By then a server that lost sight of us has noticed, and no claim of ours is still under way. */

@@ -3,8 +3,9 @@
  * Alone it leaves at once, so latency is that of one statement; under load each statement carries hundreds.
  */
 import { setImmediate } from 'node:timers/promises'
-import { isLeaseLost, isTransient } from './transient.ts'
-import { Wake } from './wake.ts'
+import { isTransient } from '../db/transient.ts'
+import { Wake } from '../db/wake.ts'
+import { isLeaseLost } from './lease-lost.ts'
 
 export interface Writing<Item> {
   /** One statement. May be called again with the same items when its answer was lost: it must count once. */

@@ -14,7 +14,10 @@ export async function loadHandlers(path: string): Promise<JobHandlers> {
   const module = await import(pathToFileURL(resolve(path)).href).catch((error) => {
     throw unloadable(path, error)
   })
-  return checkHandlers(module.default ?? { ...module }, path)
+  // Handlers of playbooks may stand beside those of jobs, or alone.
+  const { playbookHandlers, ...others } = { ...module }
+  if (playbookHandlers !== undefined && Object.keys(others).length === 0) return {}
+  return checkHandlers(module.default ?? others, path)
 }
 
 function checkHandlers(given: unknown, path: string): JobHandlers {

@@ -1,7 +1,10 @@
 /** What a program does with jobs: enqueue in its own transaction, run handlers, look, steer, schedule. */
 import { type Client, createPool, type Pool } from '../db/connection.ts'
+import { type MaintenanceTask, startMaintenance } from '../db/maintenance.ts'
+import { refuseTransactionPooler } from '../db/pooler.ts'
 import type { JobHandlers } from './handlers.ts'
 import type { NewJob } from './job.ts'
+import { jobTasks } from './maintenance.ts'
 import * as queue from './queue.ts'
 import * as schedules from './schedules.ts'
 import type { JobTester } from './testing.ts'
@@ -43,13 +46,20 @@ interface Surroundings {
   readonly pool: Pool
   readonly workerUrl: string
   worker<T>(work: (client: Client) => Promise<T>): Promise<T>
+  /** What the database needs from time to time besides what jobs do. A worker may be all that ever runs. */
+  readonly tasks: readonly MaintenanceTask[]
 }
 
-/** Claims, heartbeats and schedules, beside one connection for each handler. */
-const OTHERS = 4
+/** Claims, heartbeats, schedules and maintenance, beside one connection for each handler. */
+const OTHERS = 5
 const CONCURRENCY = 10
 
-export function jobsLibrary({ pool, workerUrl, worker }: Surroundings): Jobs & { close(): Promise<void> } {
+export function jobsLibrary({
+  pool,
+  workerUrl,
+  worker,
+  tasks,
+}: Surroundings): Jobs & { close(): Promise<void> } {
   const running = new Set<Worker>()
   const within = <T>(client: Client | undefined, work: (own: Client) => Promise<T>): Promise<T> =>
     client ? work(client) : worker(work)
@@ -65,7 +75,7 @@ export function jobsLibrary({ pool, workerUrl, worker }: Surroundings): Jobs & {
     pause: (kind) => worker((client) => queue.pauseKind(client, kind)),
     resume: (kind) => worker((client) => queue.resumeKind(client, kind)),
     async work(handlers, options = {}) {
-      const started = await work(workerUrl, handlers, options, () => running.delete(started))
+      const started = await work(workerUrl, handlers, options, tasks, () => running.delete(started))
       running.add(started)
       return started
     },
@@ -84,14 +94,22 @@ async function work(
   url: string,
   handlers: JobHandlers,
   options: WorkOptions,
+  tasks: readonly MaintenanceTask[],
   ended: () => void,
 ): Promise<Worker> {
   // Loaded here: most programs, and every command of the CLI but two, run no jobs.
   const { startWorker } = await import('./worker.ts')
+  const { default: pino } = await import('pino')
+  await refuseTransactionPooler(url)
   const max = (options.concurrency ?? CONCURRENCY) + OTHERS
   const pool = createPool(url, { role: 'dot_executor', purpose: 'jobs', max })
   try {
     const worker = await startWorker({ ...options, pool, listenUrl: url, handlers })
+    const maintenance = startMaintenance(
+      pool,
+      [...jobTasks, ...tasks],
+      options.log ?? pino({ level: 'silent' }),
+    )
     let stopped: Promise<void> | undefined
     return {
       get id() {
@@ -99,8 +117,8 @@ async function work(
       },
       health: () => worker.health(),
       stop() {
-        stopped ??= worker
-          .stop()
+        stopped ??= Promise.all([worker.stop(), maintenance.stop()])
+          .then(() => {})
           .finally(() => pool.end())
           .finally(ended)
         return stopped

@@ -111,6 +111,15 @@ function everywhere(where: string, limit: string): string {
   return parts.join(' union all ')
 }
 
+/** The job that has this key, whatever became of it. */
+export async function jobOfKey(db: Queryable, kind: string, key: string): Promise<string | undefined> {
+  const { rows } = await db.query<{ job_id: string }>(
+    'select job_id from iu_core.job_key where job_kind = $1 and idempotency_key = $2',
+    [kind, key],
+  )
+  return rows[0]?.job_id
+}
+
 export async function findJob(db: Queryable, id: string): Promise<JobRecord | undefined> {
   const { rows } = await db.query<JobRecord>(everywhere('job_id = $1', ''), [id])
   return rows[0]

@@ -4,8 +4,8 @@
  */
 import type { Logger } from 'pino'
 import type { Pool, Queryable } from '../db/connection.ts'
+import { Wake } from '../db/wake.ts'
 import { nextTime } from './cron.ts'
-import { Wake } from './wake.ts'
 
 export interface Scheduler {
   stop(): Promise<void>

@@ -4,10 +4,17 @@
  */
 import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
+import {
+  type Address,
+  HostRefused,
+  orAborted,
+  permittedAddresses,
+  pinnedTo,
+  type Resolve,
+} from '../access/outbound-hosts.ts'
 import { VERSION } from '../version.ts'
 import { FatalJobError, type JobContext, type JobHandler } from './handlers.ts'
 import type { Job } from './job.ts'
-import { type Address, HostRefused, permittedAddresses, type Resolve } from './webhook-hosts.ts'
 import { signatureOf } from './webhook-signature.ts'
 
 export interface WebhookOptions {
@@ -102,7 +109,10 @@ async function post(
   const late = AbortSignal.timeout(timeoutMs)
   const signal = AbortSignal.any([aborted, late])
   try {
-    const addresses = await orAborted(permittedAddresses(url, options.hosts, options.resolve), signal)
+    const addresses = await orAborted(
+      permittedAddresses(url, { hosts: options.hosts, setting: 'STAGEDOOR_WEBHOOK_HOSTS' }, options.resolve),
+      signal,
+    )
     return await send(url, addresses, job, target.secret, signal, options.ca)
   } catch (error) {
     if (error instanceof HostRefused) throw new FatalJobError(error.message)
@@ -131,13 +141,7 @@ function send(
         method: 'POST',
         // A connection of its own: a kept one might lead to an address that was checked for another time.
         agent: false,
-        lookup: (_hostname, { all }, found) =>
-          all
-            ? found(
-                null,
-                addresses.map((one) => ({ ...one })),
-              )
-            : found(null, addresses[0]!.address, addresses[0]!.family),
+        lookup: pinnedTo(addresses),
         signal,
         ...(ca !== undefined && { ca }),
         headers: {
@@ -159,15 +163,4 @@ function send(
     sent.on('error', reject)
     sent.end(body)
   })
-}
-
-/** A lookup cannot be stopped, but it need not be waited for. */
-async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted()
-  return Promise.race([
-    work,
-    new Promise<never>((_, reject) =>
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true }),
-    ),
-  ])
 }

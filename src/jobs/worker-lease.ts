@@ -4,13 +4,15 @@
  */
 import type { Logger } from 'pino'
 import type { Pool } from '../db/connection.ts'
+import type { KeptConnection } from '../db/kept-connection.ts'
 import type { Call, Outcome } from './calls.ts'
 import { BatchedWrites } from './completion.ts'
 import { JobAborted } from './handlers.ts'
-import type { KeptConnection } from './kept-connection.ts'
+import type { Job } from './job.ts'
 import {
   completeJobs,
   type Failure,
+  type FailureOutcome,
   failJobs,
   HEARTBEAT,
   heldJobs,
@@ -21,8 +23,8 @@ import {
   setIdle,
   type WorkerTerms,
 } from './lease.ts'
+import { isLeaseLost } from './lease-lost.ts'
 import type { WorkerHooks } from './metrics.ts'
-import { isLeaseLost } from './transient.ts'
 
 export interface LeaseKeeping {
   readonly pool: Pool
@@ -56,6 +58,8 @@ export class WorkerLease {
   private readonly releases: BatchedWrites<JobRef>
   private ended = false
   private isIdle = false
+  /** What was said last about it, and is perhaps still under way. */
+  private said: Promise<void> = Promise.resolve()
   private beatTimer: NodeJS.Timeout | undefined
   private deadlineTimer: NodeJS.Timeout | undefined
 
@@ -85,7 +89,13 @@ export class WorkerLease {
       },
     )
     this.failures = this.writes(
-      (failed) => timed(hooks, 'failed', failed.length, failJobs(pool, worker, failed)),
+      (failed) =>
+        timed(
+          hooks,
+          'failed',
+          failed.length,
+          failJobs(pool, worker, failed).then((outcomes) => tellFailures(keeping.log, failed, outcomes)),
+        ),
       ({ job }) => job,
     )
     this.snoozes = this.writes(
@@ -151,6 +161,8 @@ export class WorkerLease {
   }
 
   async rest(): Promise<void> {
+    // On another connection it could overtake the opposite, and no enqueue would give notice.
+    await this.said
     await setIdle(this.keeping.pool, this.worker, true)
     this.isIdle = true
   }
@@ -158,7 +170,7 @@ export class WorkerLease {
   /** Nobody waits for the answer: too many notices do no harm. */
   work(): void {
     this.isIdle = false
-    setIdle(this.keeping.pool, this.worker, false).catch(() => {})
+    this.said = setIdle(this.keeping.pool, this.worker, false).catch(() => {})
   }
 
   /** The server that knew of it has gone: it keeps who is idle in memory only. */
@@ -259,6 +271,18 @@ export class WorkerLease {
       () => this.lose('no heartbeat came through for as long as it lasts'),
       Math.max(0, left),
     )
+  }
+}
+
+/** Whoever watches the worker sees what fails, why, and whether it comes again. */
+function tellFailures(log: Logger, failed: readonly Failure[], outcomes: readonly FailureOutcome[]): void {
+  const became = new Map(outcomes.map((outcome) => [outcome.job_id, outcome]))
+  for (const { job, error } of failed) {
+    const { outcome, process_after } = became.get(job.job_id) ?? {}
+    const { job_id, job_kind, attempts: attempt } = job as JobRef & Partial<Job>
+    const told = { job_id, job_kind, attempt, error }
+    if (outcome === 'dead') log.error(told, 'a job failed for good and is a dead letter')
+    else if (outcome === 'retry') log.warn({ ...told, next: process_after }, 'a job failed; it comes again')
   }
 }
 

@@ -5,19 +5,20 @@ import pino, { type Logger } from 'pino'
 import type { Pool } from '../db/connection.ts'
 import { mapConnectionError } from '../db/database-error.ts'
 import type { HealthCheck } from '../db/health.ts'
+import { KeptConnection } from '../db/kept-connection.ts'
+import { type Listener, listen } from '../db/listen.ts'
+import { isConnectionError } from '../db/transient.ts'
+import { Wake } from '../db/wake.ts'
 import { StagedoorError } from '../errors.ts'
 import { PATIENCE_MS } from './claim-ahead.ts'
 import { Claims } from './claims.ts'
 import { type JobHandlers, largestCall } from './handlers.ts'
-import { KeptConnection } from './kept-connection.ts'
 import { KindSettingsInUse } from './kind-settings.ts'
 import { Lanes } from './lanes.ts'
 import { DEFAULT_LEASE_MS, reapJobs } from './lease.ts'
-import { type Listener, listen } from './listen.ts'
+import { isLeaseLost } from './lease-lost.ts'
 import { harmless, type WorkerHooks } from './metrics.ts'
 import { type Scheduler, startScheduler } from './scheduler.ts'
-import { isConnectionError, isLeaseLost } from './transient.ts'
-import { Wake } from './wake.ts'
 import { WorkerLease } from './worker-lease.ts'
 
 export interface WorkerOptions {
@@ -265,6 +266,7 @@ class RunningWorker implements Worker {
     if (listenUrl === undefined) return undefined
     return listen({
       url: listenUrl,
+      channels: ['stagedoor_jobs'],
       log: this.log,
       heard: (kind) => {
         if (kind === '' || kind in handlers) this.wake.now()

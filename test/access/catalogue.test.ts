@@ -158,5 +158,9 @@ it('lets agents execute nothing that decides', async () => {
     'iu_core.fn_time_uuid()',
     'iu_core.fn_time_uuid_floor(timestamp with time zone)',
     'iu_core.require_member(uuid,text)',
+    // Arithmetic on ids.
+    'noetl.fn_shard_of(bigint)',
+    'noetl.fn_snowflake_floor(timestamp with time zone)',
+    'noetl.fn_snowflake_time(bigint)',
   ])
 })

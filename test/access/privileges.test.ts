@@ -83,29 +83,32 @@ it('refuses a direct write when it is really tried', async () => {
   }
 })
 
-describe.each(['anon', 'stagedoor_api', 'stagedoor_worker'])('%s, as itself', (role) => {
-  it('has no right on any table, view or sequence', async () => {
-    expect(await rights(role, ['iu_core', 'noetl', 'public'])).toEqual({})
-  })
+describe.each(['anon', 'stagedoor_api', 'stagedoor_worker', 'stagedoor_playbook'])(
+  '%s, as itself',
+  (role) => {
+    it('has no right on any table, view or sequence', async () => {
+      expect(await rights(role, ['iu_core', 'noetl', 'public'])).toEqual({})
+    })
 
-  it('can call no function of ours', async () => {
-    const rows = await db.owner(
-      `select p.oid::regprocedure from pg_proc p
+    it('can call no function of ours', async () => {
+      const rows = await db.owner(
+        `select p.oid::regprocedure from pg_proc p
         where p.pronamespace in ('iu_core'::regnamespace, 'noetl'::regnamespace)
           and has_function_privilege($1::name, p.oid, 'execute')`,
-      [role],
-    )
-    expect(rows).toEqual([])
-  })
+        [role],
+      )
+      expect(rows).toEqual([])
+    })
 
-  it('cannot look into our schemas', async () => {
-    const rows = await db.owner(
-      `select s from unnest(array['iu_core', 'noetl']) as s where has_schema_privilege($1::name, s, 'usage')`,
-      [role],
-    )
-    expect(rows).toEqual([])
-  })
-})
+    it('cannot look into our schemas', async () => {
+      const rows = await db.owner(
+        `select s from unnest(array['iu_core', 'noetl']) as s where has_schema_privilege($1::name, s, 'usage')`,
+        [role],
+      )
+      expect(rows).toEqual([])
+    })
+  },
+)
 
 it('lets the login of the API do nothing before it takes a role', async () => {
   const session = await db.session('stagedoor_api')

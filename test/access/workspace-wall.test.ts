@@ -16,6 +16,7 @@ const TABLES = {
   'iu_core.job_queue': 'workspace_id',
   'iu_core.job_history': 'workspace_id',
   'iu_core.job_dead_letter': 'workspace_id',
+  'noetl.execution': 'workspace_id',
 } as const
 
 let ours: string
@@ -36,6 +37,7 @@ beforeAll(async () => {
       workspace,
     ])
     await jobsOf(workspace)
+    await executionOf(workspace)
   }
 })
 
@@ -51,6 +53,15 @@ async function jobsOf(workspace: string | null): Promise<void> {
           failed as (select f.job_id from leased l, iu_core.fn_job_fail(l.id, l.jobs[1:1], '{1}', '{no}', '{true}') f)
      select iu_core.fn_job_complete(l.id, l.jobs[2:2], '{1}') from leased l, failed`,
     [kind],
+  )
+}
+
+/** As it is projected; its log and results are in test/executions/sql/wall. */
+async function executionOf(workspace: string | null): Promise<void> {
+  await db.owner(
+    `insert into noetl.execution (execution_id, catalog_id, workspace_id, status, last_event_id, last_seq, created_at, updated_at)
+     values (noetl.fn_snowflake(), 1, $1, 'RUNNING', 1, 1, now(), now())`,
+    [workspace],
   )
 }
 
@@ -89,6 +100,8 @@ it('is tested on every table that has a workspace', async () => {
       // Of notifications; back-end code alone reads them: test/jobs/webhooks/targets.
       'iu_core.webhook_target',
       'iu_core.iu_auto_instantiate_template',
+      // Keys of starts; back-end code alone reads them.
+      'noetl.execution_key',
     ].sort(),
   )
 })

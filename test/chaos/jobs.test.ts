@@ -59,11 +59,13 @@ beforeAll(async () => {
     superuser,
     `select iu_core.fn_consumer_register('{"consumer_id": "chaos", "event_domain": "dot", "event_type": "run.applied",
        "job_kind": "chaos", "idempotency_key_template": "{event_id}", "payload_ref_template": "{event_subject_ref}"}');
-     select iu_core.fn_consumer_dry_run('chaos')`,
+     select iu_core.fn_consumer_dry_run('chaos');
+     -- As if it had seen an event.
+     insert into iu_core.event_dispatch_log (event_id, consumer_id, outcome) values (iu_core.fn_time_uuid(), 'chaos', 'dry_run')`,
   )
   // Somebody else than registered it.
   const reviewer = loginUrl(server.url(), 'stagedoor_worker', DATABASE)
-  await ask(reviewer, `set role service_role; select iu_core.fn_consumer_review('chaos', 0)`)
+  await ask(reviewer, `set role service_role; select iu_core.fn_consumer_review('chaos', 1)`)
   await ask(superuser, `select iu_core.fn_consumer_activate('chaos')`)
 }, 60_000)
 

@@ -31,8 +31,18 @@ it('from an administrator’s address to a running API with members', { timeout:
   expect(migrated.stdout).toContain('stagedoor login')
   expect((await runCli(['login'], env)).code).toBe(2)
   const { stdout } = await runCli(['login', '--reset', '--json'], env)
-  const { database_url: url, database_direct_url: direct } = JSON.parse(stdout)
+  const {
+    database_url: url,
+    database_direct_url: direct,
+    playbook_database_url: playbook,
+  } = JSON.parse(stdout)
   expect(new URL(direct).username).toBe('stagedoor_worker')
+  await withClient(playbook, async (session) => {
+    expect((await session.query('select session_user as login')).rows).toEqual([
+      { login: 'stagedoor_playbook' },
+    ])
+    await expect(session.query('set role service_role')).rejects.toThrow(/permission denied/)
+  })
   const client = new pg.Client(url)
   await client.connect()
   expect((await client.query('select session_user as login')).rows).toEqual([{ login: 'stagedoor_api' }])

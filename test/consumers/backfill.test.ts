@@ -4,7 +4,6 @@ import {
   backfillConsumer,
   disableConsumer,
   registerConsumer,
-  reviewConsumer,
 } from '../../src/events/consumers.ts'
 import { useDatabase } from '../support/database.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
@@ -18,8 +17,8 @@ import {
   jobsOf,
   linesOf,
   openSwitch,
-  REVIEWER,
   reviewed,
+  reviewUnseen,
 } from './registered.ts'
 
 const db = useDatabase()
@@ -94,7 +93,7 @@ it('replays dead letters once the consumer is mended', async () => {
   expect(await jobsOf(db, 'mended')).not.toContain(bad)
   await registerConsumer(owner(), consumer('mended'))
   await db.owner(`select iu_core.fn_consumer_dry_run('mended')`)
-  await db.as(REVIEWER, (client) => reviewConsumer(client, 'mended', { evidence: 0 }))
+  await reviewUnseen(db, 'mended')
   await activateConsumer(owner(), 'mended')
   await backfillConsumer(owner(), 'mended', always())
   expect(await jobsOf(db, 'mended')).toContain(bad)

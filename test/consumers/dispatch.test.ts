@@ -394,3 +394,26 @@ describe('the views', () => {
     ).toEqual([{ consumer_id: 'viewed', dispatched_24h: '3' }])
   })
 })
+
+it('names the target of a webhook, so that targets take turns', async () => {
+  await active(db, 'hook', { job_kind: 'webhook_deliver', payload_ref_template: '{event_subject_ref}' })
+  await active(db, 'bare_hook', { job_kind: 'webhook_deliver' })
+  await active(db, 'own_hook', {
+    job_kind: 'webhook_deliver',
+    payload_ref_template: 'webhook:{event_stream}',
+  })
+  const event = await emit(db, { subject: 'webhook:other', stream: 'ops' })
+  await drain(db)
+  const jobs = await db.owner(
+    `select safe_payload ->> 'consumer_id' as consumer, payload_ref, fair_key from iu_core.job_queue
+      where job_kind = 'webhook_deliver' and causation_event_id = $1 order by 1`,
+    [event],
+  )
+  expect(jobs).toEqual(
+    [
+      ['bare_hook', 'webhook:bare_hook'],
+      ['hook', 'webhook:hook'],
+      ['own_hook', 'webhook:ops'],
+    ].map(([consumer, ref]) => ({ consumer, payload_ref: ref, fair_key: ref })),
+  )
+})

@@ -8,7 +8,7 @@ import {
 } from '../../src/events/dispatcher.ts'
 import { useDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
-import { active, emit, jobsOf, openSwitch } from './registered.ts'
+import { active, drain, emit, jobsOf, openSwitch } from './registered.ts'
 
 const db = useDatabase()
 const running: Dispatcher[] = []
@@ -85,4 +85,33 @@ it('stopped, it has stopped', async () => {
   expect(dispatcher.health()).toMatchObject({ ok: false, detail: 'stopped' })
   await emit(db)
   expect(await jobsOf(db, 'ended')).toEqual([])
+})
+
+it('has nothing to do for lines that nobody would try again now', async () => {
+  await active(db, 'held')
+  const event = await emit(db)
+  await drain(db)
+  const waits = async () =>
+    (await db.owner<{ waits: boolean }>('select iu_core.fn_consumer_work_waits() as waits'))[0]!.waits
+  const defer = (ago: string) =>
+    db.owner(
+      `update iu_core.event_dispatch_log set outcome = 'deferred', job_id = null, dispatched_at = now() - $2::interval
+        where event_id = $1 and consumer_id = 'held'`,
+      [event, ago],
+    )
+  expect(await waits()).toBe(false)
+  await defer('5 seconds')
+  expect(await waits()).toBe(true)
+  // Tried for an hour already, so the next time is in a minute.
+  await db.owner(`alter table iu_core.event_outbox disable trigger user`)
+  await db.owner(`update iu_core.event_outbox set created_at = now() - interval '1 hour' where id = $1`, [
+    event,
+  ])
+  await db.owner(`alter table iu_core.event_outbox enable trigger user`)
+  expect(await waits()).toBe(false)
+  await defer('2 minutes')
+  expect(await waits()).toBe(true)
+  await db.owner(`select iu_core.fn_consumer_disable('held')`)
+  await drain(db)
+  expect(await waits()).toBe(false)
 })

@@ -19,7 +19,7 @@ import { active, consumer, dispatch, emit, openSwitch, REVIEWER, register, revie
 
 const db = useDatabase()
 const owner = () => db.pool(MIGRATOR)
-const review = (id: string, evidence = 0) =>
+const review = (id: string, evidence = 1) =>
   db.as(REVIEWER, (client) => reviewConsumer(client, id, { evidence }))
 const state = async (id: string) => (await findConsumer(owner(), id))!.state
 
@@ -181,13 +181,23 @@ describe('the way to active', () => {
     await register(db, 'seen', { job_kind: 'another' })
     await dryRunConsumer(owner(), 'seen')
     expect(await sqlstateOf(review('seen', 1))).toBe('SD323')
-    expect(await review('seen', 0)).toMatchObject({ reviewed_by: 'rita' })
+    await emit(db)
+    await dispatch(db)
+    expect(await review('seen', 1)).toMatchObject({ reviewed_by: 'rita' })
+  })
+
+  it('is not open to whoever looked at nothing', async () => {
+    await register(db, 'unseen')
+    await dryRunConsumer(owner(), 'unseen')
+    expect(await sqlstateOf(review('unseen', 0))).toBe('SD001')
+    expect(await sqlstateOf(review('unseen', 1))).toBe('SD323')
+    expect(await state('unseen')).toBe('dry_run')
   })
 
   it('is not open to the registrant, not even in the name of another', async () => {
     await register(db, 'own')
     await dryRunConsumer(owner(), 'own')
-    expect(await sqlstateOf(reviewConsumer(owner(), 'own', { evidence: 0 }))).toBe('SD324')
+    expect(await sqlstateOf(reviewConsumer(owner(), 'own', { evidence: 1 }))).toBe('SD324')
     const forged = db.owner(
       `update iu_core.consumer_registry set reviewed_by = 'rita', reviewed_at = now() where consumer_id = 'own'`,
     )
@@ -197,6 +207,12 @@ describe('the way to active', () => {
       [MIGRATOR],
     )
     expect(await sqlstateOf(self)).toBe('23514')
+    const through = db.owner(
+      `update iu_core.consumer_registry set registered_by = 'eve', registered_via = $1, job_kind = 'other'
+        where consumer_id = 'own'`,
+      [MIGRATOR],
+    )
+    expect(await sqlstateOf(through)).toBe('SD203')
     expect(await state('own')).toBe('dry_run')
   })
 
@@ -207,8 +223,8 @@ describe('the way to active', () => {
       registered_via: 'postgres',
     })
     await dryRunConsumer(service, 'for_ada')
-    expect(await sqlstateOf(reviewConsumer(service, 'for_ada', { evidence: 0 }))).toBe('SD324')
-    expect(await sqlstateOf(reviewConsumer(service, 'for_ada', { evidence: 0, actor: 'ada' }))).toBe('SD324')
+    expect(await sqlstateOf(reviewConsumer(service, 'for_ada', { evidence: 1 }))).toBe('SD324')
+    expect(await sqlstateOf(reviewConsumer(service, 'for_ada', { evidence: 1, actor: 'ada' }))).toBe('SD324')
   })
 
   it('cannot be cut short by hand', async () => {

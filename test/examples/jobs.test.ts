@@ -16,6 +16,11 @@ const db = useDatabase()
 const api = useApi(db)
 const path = (name: string) => fileURLToPath(new URL(`../../examples/jobs/${name}`, import.meta.url))
 const readsTypes = 'typescript' in process.features
+let address: Promise<string> | undefined
+const listening = () => {
+  address ??= api.listen()
+  return address
+}
 const hasPython = spawnSync('python3', ['--version']).status === 0
 
 it('the handler in TypeScript sends, and gives up where no retry helps', async () => {
@@ -42,12 +47,15 @@ it('its file is what `stagedoor worker --handlers` takes, where Node reads TypeS
 })
 
 it.skipIf(!hasPython)('the script in Python leases, completes and fails over HTTP', async () => {
-  const address = await api.listen()
   const good = await enqueue(db, 'send_report', 'external_worker', { payload: { recipient: 'ops' } })
   const bad = await enqueue(db, 'send_report', 'external_worker')
   const later = await enqueue(db, 'send_report', 'external_worker', { payload: { recipient: 'nobody' } })
   const script = spawn('python3', [path('worker.py'), '--until-idle'], {
-    env: { ...process.env, API_URL: address, EXECUTOR_TOKEN: await executorToken('external_worker') },
+    env: {
+      ...process.env,
+      API_URL: await listening(),
+      EXECUTOR_TOKEN: await executorToken('external_worker'),
+    },
   })
   let said = ''
   for (const stream of [script.stdout, script.stderr]) {
@@ -69,4 +77,25 @@ it.skipIf(!hasPython)('the script in Python leases, completes and fails over HTT
   expect(kept).toEqual({ result: { message_ref: `mail:${good}` } })
   // It left: nothing waits for its lease to pass.
   expect(await db.owner('select from iu_core.job_worker')).toEqual([])
+})
+
+it.skipIf(!hasPython)('a result that is refused costs the script in Python only the result', async () => {
+  const id = await enqueue(db, 'send_report', 'external_worker', { payload: { recipient: 'ops' } })
+  const code = `import worker; worker.HANDLERS["send_report"] = lambda job, _: {"password": "x"}; worker.main()`
+  const script = spawn('python3', ['-c', code, '--until-idle'], {
+    cwd: path('.'),
+    env: {
+      ...process.env,
+      PYTHONDONTWRITEBYTECODE: '1',
+      API_URL: await listening(),
+      EXECUTOR_TOKEN: await executorToken('external_worker'),
+    },
+  })
+  let said = ''
+  script.stderr.on('data', (chunk) => {
+    said += chunk
+  })
+  const [exit] = await once(script, 'close')
+  expect({ exit, said }).toEqual({ exit: 0, said: expect.stringContaining('the result cannot be kept') })
+  expect(await stateOf(db, id)).toBe('completed')
 })

@@ -115,7 +115,7 @@ describe('the wall', () => {
     const issue = await openIssue(worker(), { ...BROKEN, subject: 'volume:g', workspace: ours })
     const resolve = (caller: Member) => sqlstateOf(db.as(caller, (client) => resolveIssue(client, issue)))
     expect(await resolve(people.viewer)).toBe('SD202')
-    expect(await resolve(stranger)).toBe('SD201')
+    expect(await resolve(stranger)).toBe('SD330')
     expect(await resolve(people.agent)).toBe('42501')
     expect(await resolve(people.operator)).toBe('not refused')
     expect(await findIssue(worker(), issue)).toMatchObject({ resolved_by: people.operator.userId })
@@ -123,7 +123,8 @@ describe('the wall', () => {
 
   it('leaves what belongs to no workspace to back-end code', async () => {
     const issue = await openIssue(worker(), { ...BROKEN, subject: 'volume:h' })
-    expect(await sqlstateOf(db.as(people.operator, (client) => resolveIssue(client, issue)))).toBe('SD201')
+    expect(await sqlstateOf(db.as(people.operator, (client) => resolveIssue(client, issue)))).toBe('SD330')
+    expect(await findIssue(worker(), issue)).toMatchObject({ resolved_by: null })
   })
 
   it('lets nobody but back-end code open one', async () => {

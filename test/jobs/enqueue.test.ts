@@ -1,6 +1,7 @@
 /** Enqueueing from plain SQL: twelve arguments, keys, modes, and what a job may not carry. */
 import { beforeEach, describe, expect, it } from 'vitest'
 import { useDatabase } from '../support/database.ts'
+import { createWorkspace } from '../support/factories.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
 import { untilWaiting } from '../support/waiting.ts'
 import { queueDriver } from './queue-driver.ts'
@@ -168,6 +169,82 @@ describe('a kind whose keys count among the waiting ones', () => {
     expect(await due()).toBeCloseTo(90, 0)
     expect(await queue.rows('select from iu_core.job_queue')).toHaveLength(1)
   })
+})
+
+describe('a job that waits for its next attempt and gets new content', () => {
+  const put = (kind: string, more = ''): Promise<string> =>
+    queue.one(`select iu_core.fn_job_enqueue('${kind}', 'doc'${more})`)
+  const row = async () =>
+    (
+      await queue.rows<Record<string, unknown>>(
+        `select executor, attempts, last_error, process_after > now() + interval '30 minutes' as later from iu_core.job_queue`,
+      )
+    )[0]
+
+  it.each(['replace', 'debounce'])('by %s has all its attempts, and comes no earlier', async (mode) => {
+    const kind = `again_${mode}`
+    await queue.one('select iu_core.fn_job_kind_set($1, $2)::text', [
+      kind,
+      JSON.stringify({ key_mode: mode, backoff: '1 hour', backoff_most: '1 hour', debounce: '1 second' }),
+    ])
+    const id = await put(kind)
+    const worker = await queue.register([kind])
+    const running = await queue.claim(worker, 1, new Date(Date.now() + 60_000))
+    await queue.fail(queue.leasesOf(worker, running)[0]!)
+    expect(await row()).toMatchObject({ attempts: 1, last_error: 'it broke', later: true })
+    // The second time, nothing of the failure is left to see.
+    for (let n = 0; n < 2; n++) {
+      expect(await put(kind, `, 'external_worker'`)).toBe(id)
+      expect(await row()).toEqual({
+        executor: 'external_worker',
+        attempts: 0,
+        last_error: null,
+        later: true,
+      })
+    }
+  })
+})
+
+it('is the workspace’s whose event it follows from, unless it names another', async () => {
+  const [ours, theirs] = [await createWorkspace(db, 'ours'), await createWorkspace(db, 'theirs')]
+  const cause = await queue.one<string>(
+    `select iu_core.fn_event_emit('staging', 'record_created', p_workspace_id => $1)`,
+    [ours],
+  )
+  const workspaceOf = (id: string) =>
+    queue.one('select workspace_id from iu_core.job_queue where job_id = $1', [id])
+  const named = 'select iu_core.fn_job_enqueue($1, p_causation_event_id => $2)'
+  expect(await workspaceOf(await queue.one(named, ['named', cause]))).toBe(ours)
+  const [plain, other] = await queue.rows<{ id: string }>(
+    'select id from iu_core.fn_job_enqueue_batch($1) id',
+    [
+      JSON.stringify([
+        { job_kind: 'many', causation_event_id: cause },
+        { job_kind: 'many', causation_event_id: cause, workspace_id: theirs },
+      ]),
+    ],
+  )
+  expect([await workspaceOf(plain!.id), await workspaceOf(other!.id)]).toEqual([ours, theirs])
+  const session = await db.session('stagedoor_worker')
+  await session.query(`select set_config('stagedoor.cause', $1, false)`, [cause])
+  const within = await session.query(`select iu_core.fn_job_enqueue('within') as id
+    union all select iu_core.fn_job_enqueue_batch('[{"job_kind": "within"}]')`)
+  for (const { id } of within.rows) expect(await workspaceOf(id)).toBe(ours)
+})
+
+it('belongs to no workspace where it stands for events of several', async () => {
+  const [ours, theirs] = [await createWorkspace(db, 'one'), await createWorkspace(db, 'another')]
+  await queue.one(`select iu_core.fn_job_kind_set('sweep', '{"key_mode": "debounce"}')::text`)
+  const put = async (workspace: string) => {
+    await queue.rows('select iu_core.fn_job_enqueue_batch($1)', [
+      JSON.stringify([{ job_kind: 'sweep', idempotency_key: 'all', workspace_id: workspace }]),
+    ])
+    return queue.one('select workspace_id from iu_core.job_queue')
+  }
+  expect(await put(ours)).toBe(ours)
+  expect(await put(ours)).toBe(ours)
+  expect(await put(theirs)).toBeNull()
+  expect(await put(theirs)).toBeNull()
 })
 
 it('follows from the event that the running job came from', async () => {

@@ -116,3 +116,16 @@ it('cuts a long error and takes an empty one', async () => {
   )
   expect(await queue.one('select length(last_error) from iu_core.job_queue')).toBe(2000)
 })
+
+it('refuses to be told two things of one job', async () => {
+  const id = await queue.enqueue('mail')
+  const worker = await queue.register(['mail'])
+  await queue.claim(worker)
+  const twice = [worker, [id, id], [1, 1]]
+  for (const call of ['fn_job_complete($1, $2, $3)', 'fn_job_release($1, $2, $3)']) {
+    expect(await sqlstateOf(queue.rows(`select iu_core.${call}`, twice))).toBe('SD001')
+  }
+  const fail = queue.rows('select iu_core.fn_job_fail($1, $2, $3, $4)', [...twice, ['a', 'b']])
+  expect(await sqlstateOf(fail)).toBe('SD001')
+  expect(await queue.one('select attempts from iu_core.job_queue where job_id = $1', [id])).toBe(1)
+})

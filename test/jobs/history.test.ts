@@ -70,3 +70,19 @@ it('is named in health and by doctor where no job could end today, and the error
 })
 
 const thisMonth = (): Promise<string> => queue.one(`select to_char(now() at time zone 'UTC', '"y"YYYY"m"MM')`)
+
+it('keeps the key of a job that was enqueued long ago and ended a moment ago', async () => {
+  const id = await queue.one<string>(
+    `select overlay(iu_core.fn_time_uuid()::text placing '00000000-0000' from 1 for 13)`,
+  )
+  await db.owner(`insert into iu_core.job_key values ('mail', 'long', $1)`, [id])
+  await db.owner(
+    `insert into iu_core.job_queue (job_id, job_kind, idempotency_key, actor) values ($1, 'mail', 'long', 'x')`,
+    [id],
+  )
+  const worker = await queue.register(['mail'])
+  const claimed = (await queue.claim(worker)).filter((job) => job.job_id === id)
+  await queue.complete(...queue.leasesOf(worker, claimed))
+  await queue.rows('select iu_core.fn_job_history_maintain()')
+  expect(await queue.enqueue('mail', 'long')).toBe(id)
+})

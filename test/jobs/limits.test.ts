@@ -1,5 +1,5 @@
 /** Limits of a kind: how many at once, how many in a time, one at a time for a key, keys in turns. */
-import { beforeEach, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { useDatabase } from '../support/database.ts'
 import { queueDriver } from './queue-driver.ts'
 
@@ -108,4 +108,47 @@ it('claims nothing of a paused kind, whatever else it claims', async () => {
   expect(await queue.claim(worker)).toHaveLength(2)
   await queue.one(`select iu_core.fn_job_resume('heavy')`)
   expect(await queue.claim(worker)).toHaveLength(1)
+})
+
+describe('a fair kind', () => {
+  const LINE = Array.from({ length: 1500 }, () => 'big')
+  const targets = async (limit: number) =>
+    (await claimAtOnce('sync', 1, limit))[0]!.jobs.map((job) => job.target_ref).sort()
+
+  it('gives a turn to a key behind any number of jobs of another', async () => {
+    await kind('sync', { fair_by: 'target_ref', concurrency: 4 }, [...LINE, 'small', 'tiny'])
+    expect(await targets(4)).toEqual(['big', 'big', 'small', 'tiny'])
+  })
+
+  it('counts what runs without a key as it counts the others', async () => {
+    await kind('sync', { fair_by: 'target_ref', concurrency: 100 }, [null, null, null, null])
+    expect(await targets(2)).toEqual([null, null])
+    await kind('sync', {}, ['late', 'late'])
+    expect(await targets(2)).toEqual(['late', 'late'])
+  })
+
+  it('is fair to those that waited when it became one', async () => {
+    await kind('sync', { fair_by: null, concurrency: 4 }, [...LINE, 'small'])
+    await kind('sync', { fair_by: 'target_ref' }, [])
+    expect(await targets(4)).toEqual(['big', 'big', 'big', 'small'])
+  })
+
+  it('lets a job that was replaced or replayed take turns by what it is now', async () => {
+    await kind('sync', { fair_by: 'target_ref', concurrency: 4, key_mode: 'replace', max_attempts: 1 }, LINE)
+    const put = (target: string) =>
+      queue.one(`select iu_core.fn_job_enqueue('sync', 'doc', p_target_ref => $1)`, [target])
+    await put('big')
+    await put('small')
+    const worker = await queue.register(['sync'])
+    const jobs = (await queue.claim(worker, 2)) as unknown as {
+      job_id: string
+      target_ref: string
+      lease_epoch: number
+    }[]
+    const small = jobs.find((job) => job.target_ref === 'small')!
+    await queue.fail({ worker, job: small.job_id, epoch: small.lease_epoch })
+    await queue.replay(small.job_id)
+    expect(await targets(2)).toEqual(['big', 'small'])
+    await queue.one(`select iu_core.fn_job_kind_set('sync', '{"key_mode": "keep"}')::text`)
+  })
 })

@@ -145,3 +145,46 @@ it('a schedule fires once for each time, whoever asks', async () => {
   ).toBeNull()
   expect(await queue.rows('select from iu_core.job_queue')).toHaveLength(1)
 })
+
+it('a claim locks the limited kinds of its worker in one order, whatever their turn', async () => {
+  await queue.one(`select iu_core.fn_job_kind_set('a_limited', '{"concurrency": 5}')::text`)
+  await queue.one(`select iu_core.fn_job_kind_set('b_limited', '{"concurrency": 5}')::text`)
+  await queue.enqueue('a_limited')
+  await queue.enqueue('b_limited', null, 10)
+  const worker = await queue.register(['b_limited', 'a_limited'])
+  const [holder, claimer] = [await db.session('postgres'), await db.session('stagedoor_worker')]
+  const hold = (kind: string) =>
+    holder.query(`select from iu_core.job_kind where job_kind = '${kind}' for no key update nowait`)
+  await holder.query('begin')
+  await hold('a_limited')
+  const claimed = claimer.query('select job_kind from iu_core.fn_job_claim($1)', [worker])
+  await untilWaiting(db, claimer)
+  // It waits for the first with nothing in its hands, though the second one has the higher priority.
+  await hold('b_limited')
+  await holder.query('commit')
+  expect((await claimed).rows).toEqual([{ job_kind: 'b_limited' }, { job_kind: 'a_limited' }])
+})
+
+it('8 workers with the same limited kinds never wait for each other in a circle', async () => {
+  const kinds = ['limited_a', 'limited_b', 'limited_c']
+  for (const kind of kinds) {
+    await queue.one('select iu_core.fn_job_kind_set($1, $2)::text', [kind, '{"concurrency": 2}'])
+  }
+  await queue.rows('select iu_core.fn_job_enqueue_batch($1)', [
+    JSON.stringify(Array.from({ length: 150 }, (_, n) => ({ job_kind: kinds[n % 3] }))),
+  ])
+  let completed = 0
+  await Promise.all(
+    Array.from({ length: 8 }, async () => {
+      const worker = await queue.register(kinds)
+      while (completed < 150) {
+        // More than a kind lets go at once, so that one claim goes through all of them.
+        const jobs = await queue.claim(worker, 50)
+        if (jobs.length === 0) continue
+        const done = await queue.complete(...queue.leasesOf(worker, jobs))
+        completed += done.length
+      }
+    }),
+  )
+  expect(completed).toBe(150)
+})

@@ -97,6 +97,8 @@ it('does not believe claims that another login sets', async () => {
   ).toBe('SD704')
 })
 
+const NOBODYS = '00000000-0000-7000-8000-000000000000'
+
 it('lets a member cancel and replay in the own workspace only, and a viewer or agent nowhere', async () => {
   const ours = await createWorkspace(db, 'ours')
   const theirs = await createWorkspace(db, 'theirs')
@@ -110,7 +112,8 @@ it('lets a member cancel and replay in the own workspace only, and a viewer or a
     JSON.stringify([{ job_kind: 'mail', workspace_id: ours }]),
   ])) as [{ id: string }]
   const CANCEL = 'select iu_core.fn_job_cancel($1) as outcome'
-  expect(await sqlstateOf(as(stranger, CANCEL, [id]))).toBe('SD201')
+  // As if it were not there: an error tells nobody what others have.
+  for (const job of [id, NOBODYS]) expect(await sqlstateOf(as(stranger, CANCEL, [job]))).toBe('SD701')
   expect(await sqlstateOf(as(viewer, CANCEL, [id]))).toBe('SD202')
   expect(await sqlstateOf(as(agent, CANCEL, [id]))).toBe('42501')
   expect(await as(operator, CANCEL, [id])).toEqual([{ outcome: 'cancelled' }])
@@ -118,4 +121,9 @@ it('lets a member cancel and replay in the own workspace only, and a viewer or a
   expect(await as(operator, REPLAY, [ours])).toEqual([])
   expect(await sqlstateOf(as(operator, REPLAY, [theirs]))).toBe('SD201')
   expect(await sqlstateOf(as(operator, REPLAY, [null]))).toBe('SD201')
+  const REPLAY_ONE = 'select iu_core.fn_job_replay(p_jobs => array[$1::uuid], p_workspace_id => $2)'
+  expect(await sqlstateOf(as(operator, REPLAY_ONE, [id, ours]))).toBe('SD702')
+  for (const job of [id, NOBODYS]) {
+    expect(await sqlstateOf(as(stranger, REPLAY_ONE, [job, theirs]))).toBe('SD701')
+  }
 })

@@ -113,6 +113,8 @@ it('is reviewed by a second person who has seen evidence, then activated, then s
   expect(await sqlstateOf(activate())).toBe('SD313')
   expect(await sqlstateOf(review({ evidence: 0 }))).toBe('SD313')
   expect(await sqlstateOf(review({ evidence: 1000 }))).toBe('SD313')
+  // One statement was noted, so nobody can have seen two.
+  expect(await sqlstateOf(review({ evidence: 2 }))).toBe('SD313')
   await review({ evidence: 1, revision: 1 })
   expect(await state()).toBe('reviewed')
   await order()
@@ -261,21 +263,35 @@ describe('the database refuses, also to the owner,', () => {
 
   it('an active route that nobody has reviewed', async () => {
     expect(await sqlstateOf(set('enabled = true, dry_run = false, activated_at = now()'))).toBe('23514')
-    const inserted = db.owner(
+    await db.owner(
       `insert into iu_core.iu_sql_event_route (route_code, source_object_kind, source_schema, source_table, sql_event,
-         target_event_domain, target_event_type, enabled, dry_run, activated_at, registered_by)
-       values ('sneaked', 'table', 'public', 'orders', 'insert', 'piece', 'piece_reordered', true, false, now(), 'eve')`,
+         target_event_domain, target_event_type, enabled, dry_run, activated_at, registered_by, reviewed_by, reviewed_at, evidence_seen)
+       values ('sneaked', 'table', 'public', 'orders', 'insert', 'piece', 'piece_reordered', true, false, now(), 'eve', 'rita', now(), 1)`,
     )
-    expect(await sqlstateOf(inserted)).toBe('23514')
+    expect(await findRoute(admin(db), 'sneaked')).toMatchObject({
+      state: 'disabled',
+      reviewed_by: null,
+      registered_by: MIGRATOR,
+    })
+    await db.owner(`delete from iu_core.iu_sql_event_route where route_code = 'sneaked'`)
   })
 
   it('a review by the registrant, in their own name or through a service', async () => {
     const stamps = 'reviewed_at = now(), evidence_seen = 1'
     expect(await sqlstateOf(set(`reviewed_by = registered_by, ${stamps}`))).toBe('23514')
     expect(await sqlstateOf(set(`reviewed_by = 'ada', reviewed_via = registered_by, ${stamps}`))).toBe(
-      '23514',
+      'SD203',
     )
     expect(await sqlstateOf(set(`reviewed_by = null, ${stamps}`))).toBe('23514')
+  })
+
+  it('a review in the name of somebody who did not act', async () => {
+    const stamps = 'reviewed_at = now(), evidence_seen = 1'
+    expect(await sqlstateOf(set(`reviewed_by = 'rita', ${stamps}`))).toBe('SD203')
+    const through = `registered_by = 'eve', registered_via = '${MIGRATOR}', target_event_stream = 'eu'`
+    expect(await sqlstateOf(set(through))).toBe('SD203')
+    await set(`registered_by = 'eve', target_event_stream = 'eu'`)
+    expect(await findRoute(admin(db), code)).toMatchObject({ registered_by: MIGRATOR, reviewed_by: null })
   })
 
   it('to swap the registrant under a review', async () => {

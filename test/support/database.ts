@@ -11,7 +11,7 @@ import { type Caller, inTransaction } from '../../src/db/transaction.ts'
 import type { TestServer } from './servers.ts'
 import { loginUrl, MIGRATOR, TEMPLATE } from './template.ts'
 
-export type Login = 'postgres' | 'stagedoor_api' | 'stagedoor_worker' | typeof MIGRATOR
+export type Login = 'postgres' | 'stagedoor_api' | 'stagedoor_worker' | 'stagedoor_playbook' | typeof MIGRATOR
 
 export interface TestDatabase {
   readonly name: string

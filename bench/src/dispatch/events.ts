@@ -40,7 +40,13 @@ async function activateConsumers({ database }: Task): Promise<void> {
       }),
     ])
     await owner.query('select iu_core.fn_consumer_dry_run($1)', [consumer])
-    await reviewer.query('select iu_core.fn_consumer_review($1, 0)', [consumer])
+    // As if the dry run had seen an event.
+    await owner.query(
+      `insert into iu_core.event_dispatch_log (event_id, consumer_id, outcome)
+       values (iu_core.fn_time_uuid(), $1, 'dry_run')`,
+      [consumer],
+    )
+    await reviewer.query('select iu_core.fn_consumer_review($1, 1)', [consumer])
     await owner.query('select iu_core.fn_consumer_activate($1)', [consumer])
   }
 }

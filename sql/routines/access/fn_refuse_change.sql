@@ -18,3 +18,11 @@ create or replace trigger event_outbox_only_grows
 create or replace trigger event_outbox_is_not_truncated
   before truncate on iu_core.event_outbox
   for each statement execute function iu_core.fn_refuse_change();
+
+-- The log of executions is their only truth. Each partition has its own against TRUNCATE (fn_execution_partitions_maintain).
+create or replace trigger event_only_grows
+  before update or delete on noetl.event
+  for each row execute function iu_core.fn_refuse_change();
+create or replace trigger event_is_not_truncated
+  before truncate on noetl.event
+  for each statement execute function iu_core.fn_refuse_change();

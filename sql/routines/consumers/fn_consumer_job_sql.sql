@@ -23,8 +23,13 @@ declare
     'causation_depth', 'r.causation_depth',
     'actor', quote_literal('consumer:' || c.consumer_id));
   v_row text;
+  v_ref text := case when c.payload_ref_template is not null then iu_core.fn_consumer_template_sql(c.payload_ref_template) end;
   v_where text := 'true';
 begin
+  -- Deliveries to one target take turns with those to others by the target's name, which is the consumer's.
+  if c.job_kind = 'webhook_deliver' and coalesce(c.payload_ref_template, '') not like 'webhook:%' then
+    v_ref := quote_literal('webhook:' || c.consumer_id);
+  end if;
   if c.rate is not null then
     v_columns := v_columns || jsonb_build_object('process_after', format(
       'greatest(now(), $2 + (($3 + count(*) filter (where r.problem is null) over (order by r.ordinality) - 1) / %s) * %L::interval)',
@@ -59,9 +64,9 @@ begin
                                                 where l.event_id = e.id and l.consumer_id = %8$L and %9$s)) as k) as r) as j
     $sql$,
     v_row, c.max_depth,
-    case when c.payload_ref_template is null then 'false' else 'k.ref is null' end,
+    case when v_ref is null then 'false' else 'k.ref is null' end,
     c.consumer_id || ':', iu_core.fn_consumer_template_sql(c.idempotency_key_template),
-    case when c.payload_ref_template is null then 'null::text' else iu_core.fn_consumer_template_sql(c.payload_ref_template) end,
+    coalesce(v_ref, 'null::text'),
     v_where, c.consumer_id,
     case when p_again then 'l.outcome in (''enqueued'', ''duplicate'')' else 'true' end);
 end $$;

@@ -20,7 +20,10 @@ begin
               is distinct from
               row(old.consumer_id, old.event_domain, old.event_type, old.event_stream, old.workspace_id, old.job_kind,
                   old.executor, old.idempotency_key_template, old.payload_ref_template) then
-    if new.registered_via is distinct from v_actor then
+    if new.registered_via = v_actor then
+      -- Only a service may: whoever else names another has it refused.
+      perform iu_core.fn_actor_for(new.registered_by);
+    else
       new.registered_by := v_actor;
       new.registered_via := null;
     end if;
@@ -37,8 +40,8 @@ begin
     new.registered_by := old.registered_by;
     new.registered_via := old.registered_via;
     new.registered_at := old.registered_at;
-    if new.reviewed_by is not null and new.reviewed_by is distinct from old.reviewed_by
-       and new.reviewed_by <> v_actor and new.reviewed_via is distinct from v_actor then
+    if new.reviewed_by is not null and row(new.reviewed_by, new.reviewed_via) is distinct from row(old.reviewed_by, old.reviewed_via)
+       and new.reviewed_via is distinct from (select a.via from iu_core.fn_actor_for(new.reviewed_by) a) then
       raise exception using
         errcode = 'SD203',
         message = format('%s cannot act as %L', v_actor, new.reviewed_by),

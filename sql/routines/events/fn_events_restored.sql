@@ -1,6 +1,7 @@
 -- After a logical restore: transaction ids are those of another server, so positions by transaction mean nothing here, and
 -- might do harm once this server's own ids get there. To be run before anything writes. What every reader has not read
--- yet, and what each consumer's beginning does not show, is worked out among the old ids, which still fit one another.
+-- yet, and what each consumer's beginning does not show, is worked out among the old ids, which still fit one another; so
+-- is what steps of executions wait for, of the events that are theirs. They look through the past again.
 -- Events that are alike in that get one small id together, and the positions are written anew with it. Administrators only.
 --
 -- Events that came already after the restore (their row is as old as their transaction) nobody has read: a position of
@@ -14,7 +15,7 @@ declare
   v_groups jsonb;
 begin
   lock table iu_core.event_outbox in access exclusive mode;
-  lock table iu_core.event_reader, iu_core.consumer_registry in exclusive mode;
+  lock table iu_core.event_reader, iu_core.consumer_registry, noetl.wait in exclusive mode;
   if exists (select from iu_core.consumer_registry where enabled) then
     perform iu_core.fn_event_reader_register('consumers', true);
   end if;
@@ -32,6 +33,12 @@ begin
            || array(select 'consumer ' || c.consumer_id from iu_core.consumer_registry c
                      where (pg_snapshot_xmax(c.active_from) > pg_snapshot_xmax(v_now) and o.native)
                         or not pg_visible_in_snapshot(e.tx, c.active_from)
+                     order by 1)
+           || array(select format('wait %s %s', w.execution_id, w.node_id) from noetl.wait w
+                     where w.kind = 'event' and w.event_domain = e.event_domain and w.event_type = e.event_type
+                       and (w.subject is null or w.subject = e.event_subject_ref)
+                       and ((pg_snapshot_xmax(w.since) > pg_snapshot_xmax(v_now) and o.native)
+                            or not pg_visible_in_snapshot(e.tx, w.since))
                      order by 1) as unseen_by
       from iu_core.event_outbox e,
            lateral (select e.xmin::text::bigint = e.tx::text::bigint % 4294967296) as o (native)
@@ -56,4 +63,7 @@ begin
      set active_from = iu_core.fn_event_snapshot_without(v_now, v_groups, 'consumer ' || consumer_id)
    where enabled;
   get diagnostics consumers = row_count;
+  update noetl.wait
+     set since = iu_core.fn_event_snapshot_without(v_now, v_groups, format('wait %s %s', execution_id, node_id)), caught_up = false
+   where kind <> 'timer';
 end $$;

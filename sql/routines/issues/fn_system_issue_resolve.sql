@@ -11,7 +11,7 @@ declare
   v_actor record;
   v_issue iu_core.system_issue;
 begin
-  perform iu_core.require_member((select i.workspace_id from iu_core.system_issue i where i.issue_id = p_issue_id), 'operate');
+  perform iu_core.require_member(iu_core.fn_system_issue_workspace(p_issue_id), 'operate');
   select * into v_actor from iu_core.fn_actor_for(p_actor);
   update iu_core.system_issue
      set resolved_at = clock_timestamp(), resolved_by = v_actor.actor, resolved_via = v_actor.via, resolution = p_resolution
@@ -19,12 +19,6 @@ begin
   returning * into v_issue;
   if not found then
     select * into v_issue from iu_core.system_issue where issue_id = p_issue_id;
-    if not found then
-      raise exception using
-        errcode = 'SD330',
-        message = format('There is no issue %s', p_issue_id),
-        detail = json_build_object('issue', p_issue_id)::text;
-    end if;
     raise exception using
       errcode = 'SD331',
       message = format('Issue %s was resolved by %s at %s', p_issue_id, v_issue.resolved_by, v_issue.resolved_at),

@@ -8,4 +8,7 @@ begin
      or p_others is not null and p_others <> cardinality(p_jobs) then
     raise exception using errcode = 'SD001', message = 'Jobs, epochs and what is said of them are arrays of the same length';
   end if;
+  if exists (select from unnest(p_jobs) j group by j having count(*) > 1) then
+    raise exception using errcode = 'SD001', message = 'A job is named once: only one thing can be said of it';
+  end if;
 end $$;

@@ -23,6 +23,7 @@ declare
   v_line record;
   v_after_time timestamptz;
   v_after_id uuid;
+  v_limited_locked boolean := false;
 begin
   if p_limit is null or p_limit not between 1 and 10000 then
     raise exception using errcode = 'SD001', message = 'The limit must be from 1 to 10000';
@@ -62,6 +63,11 @@ begin
      where l.urgency is not null order by l.urgency, random()
   loop
     if v_line.limited then
+      -- All of them in one order before the first: kinds take turns by chance, and two claims would wait for each other.
+      if not v_limited_locked then
+        perform from iu_core.job_kind k where k.job_kind = any (w.kinds) and k.limited order by k.job_kind for no key update;
+        v_limited_locked := true;
+      end if;
       return query select * from iu_core.fn_job_claim_limited(w, v_line.job_kind, v_line.urgency::smallint, v_left, v_now);
     else
       v_after_time := coalesce((p_after #>> array[v_line.job_kind, (-v_line.urgency)::text, 'process_after'])::timestamptz, '-infinity');

@@ -9,9 +9,11 @@ as $$
 declare
   k iu_core.job_kind;
   v_free integer := p_limit;
+  v_window integer;
   v_tokens double precision;
   v_ids uuid[];
 begin
+  -- Locked already, with the other kinds of this claim.
   select * into k from iu_core.job_kind where job_kind = p_kind for no key update;
   if k.paused_at is not null then
     return;
@@ -32,19 +34,47 @@ begin
   if v_free <= 0 then
     return;
   end if;
-  with waiting as materialized (
-    -- A window of those due: what is further behind has its turn when these are gone.
-    select q.job_id, q.process_after, q.serial_key, q.fair_key
-      from (select q.job_id, q.process_after,
-                   case k.serial_by when 'source_ref' then q.source_ref when 'target_ref' then q.target_ref when 'payload_ref' then q.payload_ref end as serial_key,
-                   case k.fair_by when 'source_ref' then q.source_ref when 'target_ref' then q.target_ref when 'payload_ref' then q.payload_ref end as fair_key
-              from iu_core.job_queue q
-             where q.job_kind = p_kind and q.executor = p_worker.executor and q.urgency = p_urgency
-               and q.process_after <= p_now and q.leased_by is null
-               and not exists (select from iu_core.job_running r
-                                where k.serial_by is not null and r.job_kind = p_kind
-                                  and r.serial_key = case k.serial_by when 'source_ref' then q.source_ref when 'target_ref' then q.target_ref when 'payload_ref' then q.payload_ref end)
-             order by q.process_after, q.job_id limit greatest(1000, 10 * v_free)) q
+  v_window := greatest(1000, 10 * v_free);
+  with recursive keys as (
+    -- Keys with a turn, one step in the index each. Beyond the first thousand they wait until they are among the oldest.
+    (select q.fair_key, 1 as position from iu_core.job_queue q
+      where k.fair_by is not null and q.job_kind = p_kind and q.executor = p_worker.executor and q.urgency = p_urgency
+        and q.fair_key is not null
+      order by q.fair_key limit 1)
+    union all
+    select (select q.fair_key from iu_core.job_queue q
+             where q.job_kind = p_kind and q.executor = p_worker.executor and q.urgency = p_urgency and q.fair_key > y.fair_key
+             order by q.fair_key limit 1), y.position + 1
+      from keys y where y.fair_key is not null and y.position < 1000
+  ), due as (
+    -- The oldest of all, a window: what is further behind has its turn when these are gone.
+    (select q.job_id, q.process_after, q.source_ref, q.target_ref, q.payload_ref
+       from iu_core.job_queue q
+      where q.job_kind = p_kind and q.executor = p_worker.executor and q.urgency = p_urgency
+        and q.process_after <= p_now and q.leased_by is null
+        and not exists (select from iu_core.job_running r
+                         where k.serial_by is not null and r.job_kind = p_kind
+                           and r.serial_key = case k.serial_by when 'source_ref' then q.source_ref when 'target_ref' then q.target_ref when 'payload_ref' then q.payload_ref end)
+      order by q.process_after, q.job_id limit v_window)
+    union
+    -- And the oldest of each key, or a key with a long line would be the whole window.
+    select h.*
+      from keys y, lateral (
+        select q.job_id, q.process_after, q.source_ref, q.target_ref, q.payload_ref
+          from iu_core.job_queue q
+         where q.job_kind = p_kind and q.executor = p_worker.executor and q.urgency = p_urgency and q.fair_key = y.fair_key
+           and q.process_after <= p_now and q.leased_by is null
+           and not exists (select from iu_core.job_running r
+                            where k.serial_by is not null and r.job_kind = p_kind
+                              and r.serial_key = case k.serial_by when 'source_ref' then q.source_ref when 'target_ref' then q.target_ref when 'payload_ref' then q.payload_ref end)
+         order by q.process_after, q.job_id
+         limit (select least(v_free, 1 + v_window / count(*)) from keys)) h
+     where y.fair_key is not null
+  ), waiting as materialized (
+    select d.job_id, d.process_after,
+           case k.serial_by when 'source_ref' then d.source_ref when 'target_ref' then d.target_ref when 'payload_ref' then d.payload_ref end as serial_key,
+           iu_core.fn_job_fair_key(k.fair_by, d.source_ref, d.target_ref, d.payload_ref) as fair_key
+      from due d
   ), first_of_key as (
     select w.*, row_number() over (partition by coalesce(w.serial_key, w.job_id::text) order by w.process_after, w.job_id) as turn_in_serial,
            row_number() over (partition by w.fair_key order by w.process_after, w.job_id)
@@ -67,7 +97,7 @@ begin
   insert into iu_core.job_running (job_id, job_kind, worker_id, serial_key, fair_key)
   select q.job_id, p_kind, p_worker.worker_id,
          case k.serial_by when 'source_ref' then q.source_ref when 'target_ref' then q.target_ref when 'payload_ref' then q.payload_ref end,
-         case k.fair_by when 'source_ref' then q.source_ref when 'target_ref' then q.target_ref when 'payload_ref' then q.payload_ref end
+         iu_core.fn_job_fair_key(k.fair_by, q.source_ref, q.target_ref, q.payload_ref)
     from iu_core.job_queue q where q.job_id = any (v_ids);
   return query
     update iu_core.job_queue q

@@ -1,5 +1,6 @@
 -- Enqueues one job in the caller's transaction: rolled back, there is no job. The same kind and key again: the same job.
--- In the transaction of a job's handler it follows from the event that job came from.
+-- In the transaction of a job's handler it follows from the event that job came from. It is the workspace's whose event
+-- it follows from; without one it is global. fn_job_enqueue_batch takes a workspace by name.
 create or replace function iu_core.fn_job_enqueue(
   p_kind text,
   p_idempotency_key text default null,
@@ -35,11 +36,11 @@ begin
   v_job.actor := v_actor.actor;
   v_job.actor_via := v_actor.via;
   if p_causation_event_id is null then
-    select c.event_id, c.correlation_id, c.depth
-      into v_job.causation_event_id, v_job.correlation_id, v_job.causation_depth from iu_core.fn_event_cause() c;
+    select c.event_id, c.correlation_id, c.depth, c.workspace_id
+      into v_job.causation_event_id, v_job.correlation_id, v_job.causation_depth, v_job.workspace_id from iu_core.fn_event_cause() c;
   else
-    select e.id, e.correlation_id, e.causation_depth
-      into v_job.causation_event_id, v_job.correlation_id, v_job.causation_depth
+    select e.id, e.correlation_id, e.causation_depth, e.workspace_id
+      into v_job.causation_event_id, v_job.correlation_id, v_job.causation_depth, v_job.workspace_id
       from iu_core.event_outbox e where e.id = p_causation_event_id;
     if not found then
       raise exception using

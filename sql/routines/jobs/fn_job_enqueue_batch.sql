@@ -1,4 +1,5 @@
--- Enqueues many jobs in one statement; their ids, in the given order. The objects' keys are the columns' names.
+-- Enqueues many jobs in one statement; their ids, in the given order. The objects' keys are the columns' names. A job that
+-- names no workspace is the one's whose event it follows from.
 create or replace function iu_core.fn_job_enqueue_batch(p_jobs jsonb) returns setof uuid
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -35,13 +36,14 @@ begin
   v_causes := array(select distinct (j ->> 'causation_event_id')::uuid from jsonb_array_elements(p_jobs) j
                      where j ->> 'causation_event_id' is not null);
   with cause as materialized (
-    select e.id, e.correlation_id, e.causation_depth from unnest(v_causes) o join iu_core.event_outbox e on e.id = o
+    select e.id, e.correlation_id, e.causation_depth, e.workspace_id from unnest(v_causes) o join iu_core.event_outbox e on e.id = o
   )
   select coalesce(array_agg(row(
            null, j.job_kind, coalesce(j.executor, 'PG_worker'), j.priority, null, j.process_after, null, 0, 0, 0, 0, null, null,
-           j.idempotency_key, j.source_ref, j.target_ref, j.payload_ref, j.safe_payload, j.workspace_id,
+           j.idempotency_key, j.source_ref, j.target_ref, j.payload_ref, j.safe_payload,
+           coalesce(j.workspace_id, case when j.causation_event_id is null then c.workspace_id else e.workspace_id end),
            coalesce(j.correlation_id, e.correlation_id, c.correlation_id), coalesce(j.causation_event_id, c.event_id),
-           coalesce(e.causation_depth, c.depth), v_actor, null, null)::iu_core.job_queue order by t.position), '{}')
+           coalesce(e.causation_depth, c.depth), v_actor, null, null, null)::iu_core.job_queue order by t.position), '{}')
     into v_jobs
     from iu_core.fn_event_cause() c,
          jsonb_array_elements(p_jobs) with ordinality as t (value, position),

@@ -41,7 +41,8 @@ begin
       null; -- Somebody has long been at work there. The next round tries again.
     end;
   end if;
-  -- Never while the job is there, and a history row outlives no key: the longer of both holds.
+  -- Never while the job is there, and a history row outlives no key: the longer of both holds. An id says when the job was
+  -- enqueued; one that ended much later is found in the history.
   with old as (
     select y.job_kind, y.idempotency_key
       from iu_core.job_kind k
@@ -49,6 +50,8 @@ begin
      where y.job_id < iu_core.fn_time_uuid_floor(now() - greatest(k.key_retention, p_keep))
        and not exists (select from iu_core.job_queue q where q.job_id = y.job_id)
        and not exists (select from iu_core.job_dead_letter d where d.job_id = y.job_id)
+       and not exists (select from iu_core.job_history h
+                        where h.job_id = y.job_id and h.finished_at >= now() - greatest(k.key_retention, p_keep))
      limit 100000
   )
   delete from iu_core.job_key y using old where y.job_kind = old.job_kind and y.idempotency_key = old.idempotency_key;

@@ -6,6 +6,7 @@ as $$
 declare
   k iu_core.job_kind;
   v_unknown text;
+  v_before text;
 begin
   perform iu_core.fn_job_check(p_kind, null, 'PG_worker', '{}');
   if jsonb_typeof(p_settings) is distinct from 'object' then
@@ -19,6 +20,7 @@ begin
   end if;
   insert into iu_core.job_kind (job_kind) values (p_kind) on conflict do nothing;
   select * into k from iu_core.job_kind where job_kind = p_kind for update;
+  v_before := k.fair_by;
   k := jsonb_populate_record(k, p_settings);
   update iu_core.job_kind
      set description = k.description, max_attempts = k.max_attempts, max_crashes = k.max_crashes, backoff = k.backoff,
@@ -26,8 +28,11 @@ begin
          rate_period = k.rate_period, serial_by = k.serial_by, fair_by = k.fair_by, key_mode = k.key_mode,
          debounce = k.debounce, debounce_most = k.debounce_most, key_retention = k.key_retention
    where job_kind = p_kind returning * into k;
+  -- Those that wait take turns by the new key. What is enqueued at this moment may not; it has its turn by its age.
+  update iu_core.job_queue q set fair_key = iu_core.fn_job_fair_key(k.fair_by, q.source_ref, q.target_ref, q.payload_ref)
+   where q.job_kind = p_kind and k.fair_by is distinct from v_before;
   return k;
-exception when check_violation or not_null_violation then
+exception when check_violation or not_null_violation or data_exception then
   raise exception using errcode = 'SD001', message = format('The settings of the kind %s do not fit: %s', p_kind, sqlerrm);
 end $$;
 

@@ -16,6 +16,7 @@ declare
   v_given bigint;
   v_keyed bigint;
   v_number integer;
+  v_fair jsonb;
 begin
   insert into iu_core.job_kind (job_kind)
   select k from unnest(v_kinds) k where not exists (select from iu_core.job_kind e where e.job_kind = k)
@@ -40,13 +41,17 @@ begin
       select case when g.idempotency_key is null then v_ids[g.ordinality] else
                (select k.job_id from iu_core.job_key k where k.job_kind = g.job_kind and k.idempotency_key = g.idempotency_key) end
         from unnest(p_jobs) with ordinality g) end;
+    -- NULL for most batches: then it costs a job nothing.
+    v_fair := (select jsonb_object_agg(k.job_kind, k.fair_by) from iu_core.job_kind k
+                where k.job_kind = any (v_kinds) and k.fair_by is not null);
     insert into iu_core.job_queue (
       job_id, job_kind, executor, priority, process_after, idempotency_key, source_ref, target_ref, payload_ref,
-      safe_payload, workspace_id, correlation_id, causation_event_id, causation_depth, actor, actor_via)
+      safe_payload, workspace_id, correlation_id, causation_event_id, causation_depth, actor, actor_via, fair_key)
     select v_ids[g.ordinality], g.job_kind, coalesce(g.executor, 'PG_worker'), coalesce(g.priority, 0::smallint),
            coalesce(g.process_after, now()), g.idempotency_key, g.source_ref, g.target_ref, g.payload_ref,
            coalesce(g.safe_payload, '{}'), g.workspace_id, g.correlation_id, g.causation_event_id,
-           coalesce(g.causation_depth, 0::smallint), g.actor, g.actor_via
+           coalesce(g.causation_depth, 0::smallint), g.actor, g.actor_via,
+           case when v_fair is not null then iu_core.fn_job_fair_key(v_fair ->> g.job_kind, g.source_ref, g.target_ref, g.payload_ref) end
       from unnest(p_jobs) with ordinality g
      where v_owners[g.ordinality] = v_ids[g.ordinality];
     return query select n, v_owners[n], v_owners[n] = v_ids[n] from generate_subscripts(v_ids, 1) n;

@@ -14,7 +14,6 @@ as $$
 declare
   v_actor record;
   v_ids uuid[];
-  v_known boolean;
 begin
   perform iu_core.require_member(p_workspace_id, 'operate');
   v_actor := iu_core.fn_actor_for(p_actor);
@@ -33,8 +32,8 @@ begin
            order by d.died_at, d.job_id limit p_limit for update skip locked) l;
   if v_ids is null then
     if cardinality(p_jobs) = 1 then
-      select exists (select from iu_core.job_queue q where q.job_id = p_jobs[1]) into v_known;
-      if not v_known then
+      perform iu_core.fn_job_workspace(p_jobs[1]);
+      if not exists (select from iu_core.job_queue q where q.job_id = p_jobs[1]) then
         perform iu_core.fn_job_refuse_ended(p_jobs[1]);
       end if;
     end if;
@@ -47,12 +46,13 @@ begin
     insert into iu_core.job_queue (
       job_id, job_kind, executor, priority, process_after, enqueued_at, replays, lease_epoch, idempotency_key, source_ref,
       target_ref, payload_ref, safe_payload, workspace_id, correlation_id, causation_event_id, causation_depth, actor,
-      actor_via, last_error)
+      actor_via, last_error, fair_key)
     -- A range of epochs for each life, so that whoever held the job in its earlier life holds nothing of this one.
     select d.job_id, d.job_kind, d.executor, d.priority, clock_timestamp(), d.enqueued_at, d.replays + 1,
            (d.replays + 1) * 1000000, d.idempotency_key, d.source_ref, d.target_ref, d.payload_ref, d.safe_payload,
-           d.workspace_id, d.correlation_id, d.causation_event_id, d.causation_depth, d.actor, d.actor_via, d.last_error
-      from dead d
+           d.workspace_id, d.correlation_id, d.causation_event_id, d.causation_depth, d.actor, d.actor_via, d.last_error,
+           iu_core.fn_job_fair_key(k.fair_by, d.source_ref, d.target_ref, d.payload_ref)
+      from dead d join iu_core.job_kind k on k.job_kind = d.job_kind
     returning job_id;
   perform pg_notify('stagedoor_jobs', k)
      from (select distinct q.job_kind as k from iu_core.job_queue q where q.job_id = any (v_ids)) kinds;

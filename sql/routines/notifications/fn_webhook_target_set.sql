@@ -13,7 +13,13 @@ declare
   v_known boolean;
 begin
   perform iu_core.require_member(
-    iu_core.fn_webhook_target_workspace(p_target_code, nullif(p_target ->> 'workspace_id', '')::uuid), 'administer');
+    iu_core.fn_webhook_target_place(p_target_code, nullif(p_target ->> 'workspace_id', '')::uuid), 'administer');
+  select * into t from iu_core.webhook_target where target_code = p_target_code for update;
+  v_known := found;
+  -- Names are the whole installation's. That it is taken has to be said, but not by whom.
+  if v_known and not iu_core.fn_caller_is_service() and iu_core.fn_member_role(t.workspace_id, iu_core.fn_actor()) is null then
+    raise exception using errcode = 'SD001', message = format('The webhook target cannot be used: the name %s is taken', p_target_code);
+  end if;
   if jsonb_typeof(p_target) is distinct from 'object' then
     raise exception using errcode = 'SD001', message = 'A webhook target is given as a JSON object';
   end if;
@@ -23,8 +29,6 @@ begin
     raise exception using errcode = 'SD001', message = 'A webhook target has no field called ' || v_problem;
   end if;
   v_actor := iu_core.fn_actor_for(p_actor);
-  select * into t from iu_core.webhook_target where target_code = p_target_code for update;
-  v_known := found;
   if v_known and p_target ? 'workspace_id' and (p_target ->> 'workspace_id')::uuid is distinct from t.workspace_id then
     raise exception using errcode = 'SD001', message = format('The target %s belongs to another workspace, and stays there', p_target_code);
   end if;

@@ -1,6 +1,6 @@
--- The workspace that a target belongs to, or would: for the check of who may touch it. Locked, so that what was checked is
--- still so when it is changed. Internal.
-create or replace function iu_core.fn_webhook_target_workspace(p_target_code text, p_given uuid default null) returns uuid
+-- The workspace of a target that the caller may know of; one of others is answered like one that is not there. Locked, so
+-- that what was checked is still so when it is changed. Internal: definer functions give it to require_member.
+create or replace function iu_core.fn_webhook_target_workspace(p_target_code text) returns uuid
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -8,5 +8,12 @@ declare
   v_workspace uuid;
 begin
   select t.workspace_id into v_workspace from iu_core.webhook_target t where t.target_code = p_target_code for update;
-  return case when found then v_workspace else p_given end;
+  if not found
+     or not (iu_core.fn_caller_is_service() or iu_core.fn_member_role(v_workspace, iu_core.fn_actor()) is not null) then
+    raise exception using
+      errcode = 'SD335',
+      message = format('There is no webhook target %s', coalesce(p_target_code, 'NULL')),
+      detail = json_build_object('target', p_target_code)::text;
+  end if;
+  return v_workspace;
 end $$;

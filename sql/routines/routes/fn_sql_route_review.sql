@@ -24,8 +24,9 @@ begin
       then format('it was changed since: what you looked at was revision %s, now it is %s', p_revision, v_route.revision)
     when v_kept = 0 then 'its dry run has seen no statement yet'
     when p_evidence is null or p_evidence < 1 then 'nobody reviews what they have not looked at'
-    -- From a hundred on the oldest are let go.
-    when p_evidence > greatest(v_kept, 100) then format('there is evidence of %s statements only, not %s', v_kept, p_evidence)
+    -- From a hundred on the oldest are let go, and one may have seen more than are left.
+    when v_kept < 100 and p_evidence > v_kept
+      then format('there is evidence of %s only, not of %s', case v_kept when 1 then '1 statement' else v_kept || ' statements' end, p_evidence)
   end;
   if v_reason is not null then
     raise exception using

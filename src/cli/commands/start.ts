@@ -14,6 +14,7 @@ import { configOf, type GlobalOptions, outputOf } from '../context.ts'
 import type { Output } from '../output.ts'
 import { addClient } from './client.ts'
 import { printPlan } from './migrate.ts'
+import { handlersFrom } from './worker/handlers-from.ts'
 
 /** Opened on the very first start of the embedded server, so that a newcomer can try everything. */
 const DEMO_GATES = [
@@ -32,6 +33,11 @@ export function startCommand(): Command {
   return new Command('start')
     .description('run API, workers and console in this process')
     .option('--port <port>', 'port to listen on (PORT)')
+    .option(
+      '--handlers <file>',
+      'handlers of yours: its default export for jobs, playbookHandlers for playbooks',
+    )
+    .option('--no-playbooks', 'leave executions to `stagedoor worker`')
     .addHelpText(
       'after',
       `
@@ -41,12 +47,15 @@ With DATABASE_URL: connects only. It never migrates, opens a gate or loads data;
 prints the plan and the next command. Ctrl-C stops everything cleanly.`,
     )
     .action(async (_options, command: Command) => {
-      const options = command.optsWithGlobals<GlobalOptions & { port?: string }>()
+      const options = command.optsWithGlobals<
+        GlobalOptions & { port?: string; handlers?: string; playbooks: boolean }
+      >()
       const output = outputOf(options)
       const config = configOf(options, options.port === undefined ? {} : { port: options.port })
       const step = (text: string) => output.note(pc.dim(`  ${text}`))
       // Loaded here, because the other commands need no HTTP server.
       const { requireFreePort, serve, untilStopped } = await import('../serve.ts')
+      const theirs = await handlersFrom(options.handlers)
       await requireFreePort(config)
       const database = await openDatabase(config, { share: false, notice: output.note, progress: step })
       let first: FirstStart
@@ -57,7 +66,7 @@ prints the plan and the next command. Ctrl-C stops everything cleanly.`,
         throw error
       }
       const stopped = untilStopped()
-      const serving = await serve(config, database)
+      const serving = await serve(config, database, { ...theirs, playbooks: options.playbooks })
       try {
         const links = await signInLinks(config, database, serving.url)
         const added = first.client === undefined ? {} : { dataset: DEMO_DATASET, client: first.client }

@@ -47,6 +47,7 @@ With an identity provider of your own (STAGEDOOR_JWKS_URL) it signs the tokens, 
       const options = command.optsWithGlobals<TokenOptions>()
       const output = outputOf(options)
       requireTime(options.expiresIn)
+      refuseMixed(command, options)
       const { token, bearer } = await withDatabase(options, async (database, config) => {
         const jwtSecret = requireSecret(database)
         const bearer = options.role === undefined ? await memberFor(database, options) : programOf(options)
@@ -55,6 +56,16 @@ With an identity provider of your own (STAGEDOOR_JWKS_URL) it signs the tokens, 
       })
       output.result({ token, ...bearer.shown }, () => output.line(token))
     })
+}
+
+/** What would be ignored is refused: the token would be another than the one that was meant. */
+function refuseMixed(command: Command, { role, executor, user }: TokenOptions): void {
+  const reason =
+    role === undefined
+      ? executor !== undefined && 'A token that leases jobs is one of --role stagedoor_executor'
+      : (user !== undefined || command.getOptionValueSource('as') === 'cli') &&
+        `--role ${role} is of a program, --as and --user are of a member: say one of them`
+  if (reason) throw new StagedoorError('argument_invalid', { reason })
 }
 
 interface Bearer {

@@ -4,15 +4,16 @@ import { readTrace } from '../../stagedoor/trace.ts'
 import { type ActingOptions, acting, asOption, userOption } from '../acting.ts'
 import { outputOf } from '../context.ts'
 import { idOf } from '../ids.ts'
+import { executionId } from './executions/execution-id.ts'
 import { traceLines } from './trace/tree.ts'
+
+const traceId = idOf('an event, a job or an execution', 'stagedoor events list')
 
 export function traceCommand(): Command {
   return new Command('trace')
-    .description('from a change to what came of it: events and jobs as one tree, with times')
-    .argument(
-      '<id>',
-      'of an event, a job or the whole trace',
-      idOf('an event or a job', 'stagedoor events list'),
+    .description('from a change to what came of it: events, jobs and executions as one tree, with times')
+    .argument('<id>', 'of an event, a job, an execution or the whole trace', (given) =>
+      /^\d{1,19}$/.test(given) ? executionId(given) : traceId(given),
     )
     .option('--ids', 'with the id of everything')
     .addOption(asOption())
@@ -23,7 +24,8 @@ export function traceCommand(): Command {
       const trace = await acting(options, (client) => readTrace(client, id))
       output.result(trace, () => {
         for (const line of traceLines(trace, id, options.ids === true)) output.line(line)
-        if (trace.cut) output.line(pc.dim('There is more than the first thousand events or jobs.'))
+        if (trace.cut)
+          output.line(pc.dim('There is more than the first thousand events, jobs or executions.'))
       })
     })
 }

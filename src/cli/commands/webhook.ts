@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
 import { Command, Option } from 'commander'
 import pc from 'picocolors'
 import type { Client } from '../../db/connection.ts'
 import { StagedoorError } from '../../errors.ts'
-import { enqueue } from '../../jobs/queue.ts'
+import { type Consumer, findConsumer } from '../../events/consumers.ts'
+import { enqueue, findJob, type JobRecord } from '../../jobs/queue.ts'
 import { newWebhookSecret } from '../../jobs/webhook-signature.ts'
 import {
   listWebhookTargets,
@@ -13,7 +15,7 @@ import {
   type WebhookTarget,
 } from '../../jobs/webhook-targets.ts'
 import { workspaceOf } from '../acting.ts'
-import { configOf, type GlobalOptions, outputOf } from '../context.ts'
+import { configOf, type GlobalOptions, outputOf, withAdministrator } from '../context.ts'
 import { administering } from '../governing.ts'
 import { type Output, table } from '../output.ts'
 import { printNext } from './upload/next-step.ts'
@@ -65,7 +67,7 @@ function addCommand(): Command {
     .action(async (code: string, _options, command: Command) => {
       const options = command.optsWithGlobals<AddOptions>()
       const output = outputOf(options)
-      const { target, secret } = await administering(options, async (client) => {
+      const { target, secret, teller } = await administering(options, async (client) => {
         const known = await find(client, code)
         const secret = known && !options.newSecret ? undefined : newWebhookSecret()
         const workspace =
@@ -78,7 +80,8 @@ function addCommand(): Command {
           ...((options.enable || options.disable) && { enabled: options.enable === true }),
           ...(workspace !== undefined && { workspace_id: workspace }),
         })
-        return { target: (await find(client, code))!, secret }
+        const target = (await find(client, code))!
+        return { target, secret, teller: await tellerOf(client, target) }
       })
       output.result({ ...target, ...(secret !== undefined && { secret }) }, () => {
         output.line(`${pc.green('✔')} ${code} is told ${told(target)}.`)
@@ -87,9 +90,29 @@ function addCommand(): Command {
           output.line(`    ${pc.bold(secret)}`)
         }
         warnOfHost(output, options, target.url)
-        printNext(output, [{ what: 'Try it', command: `stagedoor webhook test ${code}` }])
+        printNext(output, [
+          { what: 'Try it', command: `stagedoor webhook test ${code}` },
+          ...(teller && teller.state !== 'active'
+            ? [
+                {
+                  what: `Nothing tells it yet: the consumer ${teller.consumer_id} is ${teller.state === 'disabled' ? 'off' : 'not active yet'}`,
+                  command: `stagedoor consumer dry-run ${teller.consumer_id}`,
+                },
+              ]
+            : []),
+        ])
       })
     })
+}
+
+/** The consumer that makes webhooks for this purpose. */
+function tellerOf(client: Client, { purpose }: WebhookTarget): Promise<Consumer | undefined> | undefined {
+  const tellers: Partial<Record<WebhookPurpose, string>> = {
+    review: 'notify_reviewers',
+    alert: 'alert_evaluate',
+  }
+  const id = tellers[purpose]
+  return id === undefined ? undefined : findConsumer(client, id)
 }
 
 /** The worker reads its own environment; here one can only say what is so in this one. */
@@ -173,9 +196,16 @@ function testCommand(): Command {
           ...(target.workspace_id !== null && { workspace_id: target.workspace_id }),
         })
       })
-      output.result({ job_id: id }, () => {
-        output.line(`${pc.green('✔')} On its way.`)
-        printNext(output, [{ what: 'See what the receiver answered', command: `stagedoor job show ${id}` }])
+      const job = await withAdministrator(options, (client) => endOf(client, id))
+      output.result({ job_id: id, state: job?.state ?? 'waiting', result: job?.result ?? null }, () => {
+        if (job?.state === 'completed')
+          return output.line(`${pc.green('✔')} Delivered: ${JSON.stringify(job.result)}`)
+        if (job?.last_error) output.line(pc.red(`✖ ${job.last_error}`))
+        else
+          output.line(
+            `${pc.yellow('●')} Nobody has taken it yet. The server delivers it, where STAGEDOOR_WEBHOOK_HOSTS names its host.`,
+          )
+        printNext(output, [{ what: 'See how it goes', command: `stagedoor job show ${id}` }])
       })
     })
 }
@@ -192,6 +222,18 @@ function removeCommand(): Command {
         output.line(`${pc.green('✔')} ${code} is gone.`),
       )
     })
+}
+
+const ANSWER_MS = 10_000
+
+/** As it is when it has ended or failed once, or when that takes too long. */
+async function endOf(client: Client, id: string): Promise<JobRecord | undefined> {
+  const until = performance.now() + ANSWER_MS
+  for (;;) {
+    const job = await findJob(client, id)
+    if (job?.finished_at || job?.last_error || performance.now() > until) return job
+    await setTimeout(200)
+  }
 }
 
 async function find(client: Client, code: string): Promise<WebhookTarget | undefined> {

@@ -3,12 +3,15 @@ import pc from 'picocolors'
 import { openDatabase } from '../../db/open.ts'
 import { refuseTransactionPooler } from '../../db/pooler.ts'
 import { StagedoorError } from '../../errors.ts'
+import type { PlaybookHandlers } from '../../executions/tool.ts'
 import { EXECUTORS } from '../../jobs/executors.ts'
 import type { JobHandlers } from '../../jobs/handlers.ts'
 import { configOf, type GlobalOptions, outputOf } from '../context.ts'
 import { commaList } from '../json-argument.ts'
+import type { MetricsPort } from '../metrics-port.ts'
 import { whole } from '../numbers.ts'
 import { table } from '../output.ts'
+import { handlersFrom } from './worker/handlers-from.ts'
 
 interface WorkerOptions extends GlobalOptions {
   readonly handlers?: string
@@ -16,12 +19,18 @@ interface WorkerOptions extends GlobalOptions {
   readonly concurrency?: number
   readonly executor?: string
   readonly dispatch?: boolean
+  readonly playbooks: boolean
+  readonly metricsPort?: number
+  readonly metricsHost: string
 }
 
 export function workerCommand(): Command {
   return new Command('worker')
-    .description('run jobs in a process of its own, with handlers of yours')
-    .option('--handlers <file>', 'its default export is defineJobs({ your_kind: async (job) => … })')
+    .description('run jobs and playbooks in a process of its own, with handlers of yours')
+    .option(
+      '--handlers <file>',
+      'its default export is defineJobs({ your_kind: async (job) => … }), its export playbookHandlers those of playbooks',
+    )
     .option(
       '--kinds <kinds>',
       'only these, separated by commas; default: all that it has handlers for',
@@ -30,6 +39,9 @@ export function workerCommand(): Command {
     .option('--concurrency <n>', 'handlers at once (STAGEDOOR_WORKER_CONCURRENCY)', whole(1, 1000))
     .addOption(new Option('--executor <name>', 'whose jobs it runs').choices(EXECUTORS).default('PG_worker'))
     .option('--dispatch', 'also turn events into jobs, where no `stagedoor start` does')
+    .option('--no-playbooks', 'run jobs only: no executions are driven here, and no steps of theirs run')
+    .option('--metrics-port <n>', 'figures of this process for Prometheus, at /metrics', whole(0, 65_535))
+    .option('--metrics-host <address>', 'where the port is open; there is no token', '127.0.0.1')
     .addHelpText(
       'after',
       `
@@ -41,11 +53,17 @@ jobs.ts:
       return { report_ref: 'r1' }
     },
   })
+  export const playbookHandlers = {
+    async geocode({ address }, { command_id, signal }) {
+      return { lat: 0, lon: 0 }
+    },
+  }
 
   $ stagedoor worker --handlers ./jobs.ts
   $ stagedoor job enqueue send_report
 
 \`stagedoor start\` runs the jobs that Stagedoor brings itself. Here they run, too, unless --kinds says otherwise.
+Steps run where their execution is driven, so give every process that drives the same handlers.
 Throwing means: again later. Ctrl-C lets what runs come to its end. Killed, its jobs go to others within seconds.`,
     )
     .action(async (_options, command: Command) => {
@@ -58,38 +76,73 @@ Throwing means: again later. Ctrl-C lets what runs come to its end. Killed, its 
       )
       // Loaded here, because the other commands run no jobs.
       const { default: pino } = await import('pino')
-      const { loadHandlers } = await import('../../jobs/handlers-file.ts')
+      const { runPlaybooks } = await import('../running-playbooks.ts')
       const { ownHandlers, runJobs } = await import('../running-jobs.ts')
+      const { createMeasures } = await import('../../http/measures.ts')
+      const { openMetricsPort } = await import('../metrics-port.ts')
       const { untilStopped } = await import('../serve.ts')
-      const theirs = options.handlers === undefined ? {} : await loadHandlers(options.handlers)
+      const { handlers: theirs, playbookHandlers } = await handlersFrom(options.handlers)
       const handlers = chosen({ ...ownHandlers(config), ...theirs }, options.kinds)
       const log = pino({ level: config.logLevel }, pino.destination(2))
       const database = await openDatabase(config, { share: true, announce: true, notice: output.note })
+      const measures = createMeasures()
+      let metrics: MetricsPort | undefined
       try {
+        if (options.metricsPort !== undefined)
+          metrics = await openMetricsPort(measures, options.metricsPort, options.metricsHost)
         await refuseTransactionPooler(database.workerUrl)
         const stopped = untilStopped()
         const jobs = await runJobs(config, database, {
           log,
           handlers,
           dispatches: options.dispatch === true,
+          hooks: measures.worker,
+          dispatched: measures.dispatched,
           ...(options.executor !== undefined && { executor: options.executor }),
         })
+        const playbooks = options.playbooks
+          ? await runPlaybooks(config, database, {
+              log,
+              handlers: playbookHandlers,
+              hooks: measures.engine,
+              ...(concurrency !== undefined && { concurrency }),
+            })
+          : undefined
         const kinds = Object.keys(handlers)
-        output.result({ executor: options.executor, kinds, concurrency: config.workerConcurrency }, () => {
+        const started = {
+          executor: options.executor,
+          kinds,
+          concurrency: config.workerConcurrency,
+          playbooks: options.playbooks ? Object.keys(playbookHandlers) : null,
+        }
+        output.result({ ...started, ...(metrics && { metrics_url: metrics.url }) }, () => {
           output.line(
             `${pc.green('●')} ${pc.bold('Working')} as ${options.executor}, ${config.workerConcurrency} at once`,
           )
           const lines = kinds.map((kind) => [`    ${kind}`, kind in theirs ? '' : 'built in'])
           output.line(table(lines, (cell, column) => (column === 1 ? pc.dim(cell) : cell)))
+          if (!('webhook_deliver' in handlers) && options.kinds === undefined)
+            output.line(pc.dim('  Webhooks wait for a worker with STAGEDOOR_WEBHOOK_HOSTS.'))
+          if (options.playbooks) output.line(`  ${pc.dim('playbooks')} ${handlersText(playbookHandlers)}`)
+          if (metrics) output.line(`  ${pc.dim('metrics')} ${metrics.url}`)
           output.line(pc.dim('  Ctrl-C stops it, and lets what runs come to its end.'))
         })
         await stopped
         output.note(pc.dim('\n  stopping…'))
+        await playbooks?.stop()
         await jobs.stop()
       } finally {
+        await metrics?.close()
         await database.close()
       }
     })
+}
+
+function handlersText(handlers: PlaybookHandlers): string {
+  const names = Object.keys(handlers)
+  return names.length === 0
+    ? 'driven and run, with no handlers of yours'
+    : `driven and run, with ${names.join(', ')}`
 }
 
 function chosen(handlers: JobHandlers, kinds: readonly string[] | undefined): JobHandlers {

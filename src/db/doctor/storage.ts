@@ -89,16 +89,22 @@ export async function partitionRights(client: pg.Client): Promise<Finding[]> {
 
 const PARTITIONED = [
   {
-    table: 'event_outbox',
-    left: 'fn_event_partition_days_left',
-    maintain: 'fn_event_partitions_maintain',
+    table: 'iu_core.event_outbox',
+    left: 'iu_core.fn_event_partition_days_left',
+    maintain: 'iu_core.fn_event_partitions_maintain',
     what: 'event',
   },
   {
-    table: 'job_history',
-    left: 'fn_job_history_days_left',
-    maintain: 'fn_job_history_maintain',
+    table: 'iu_core.job_history',
+    left: 'iu_core.fn_job_history_days_left',
+    maintain: 'iu_core.fn_job_history_maintain',
     what: 'end of a job',
+  },
+  {
+    table: 'noetl.event',
+    left: 'noetl.fn_execution_partition_days_left',
+    maintain: 'noetl.fn_execution_partitions_maintain',
+    what: 'event of an execution that begins now',
   },
 ]
 
@@ -106,17 +112,17 @@ const PARTITIONED = [
 export async function partitionsAhead(client: pg.Client): Promise<Finding[]> {
   const findings: Finding[] = []
   for (const { table, left, maintain, what } of PARTITIONED) {
-    const { rows } = await client.query<{ days: number | null }>(`select iu_core.${left}() as days`)
+    const { rows } = await client.query<{ days: number | null }>(`select ${left}() as days`)
     const days = rows[0]?.days ?? null
     if (days !== null && days >= DAYS_AHEAD) continue
     findings.push({
       kind: 'partitions',
-      object: `table iu_core.${table}`,
+      object: `table ${table}`,
       problem:
         days === null
           ? `has no partition for today: no ${what} can be written`
           : `has partitions for only ${days} more days, and should have ${DAYS_AHEAD} at least`,
-      remedy: `select iu_core.${maintain}();`,
+      remedy: `select ${maintain}();`,
     })
   }
   return findings

@@ -1,5 +1,5 @@
 /** The passwords and keys of one home: made once, kept in it, readable by its owner only. */
-import { randomBytes } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { StagedoorError } from '../../errors.ts'
 import { readIfThere, writeOnce } from './files.ts'
@@ -9,10 +9,13 @@ export interface Secrets {
   readonly apiPassword: string
   readonly migratorPassword: string
   readonly workerPassword: string
+  readonly playbookPassword: string
   readonly jwtSecret: string
 }
 
-const NAMES: readonly (keyof Secrets)[] = [
+type Kept = Omit<Secrets, 'playbookPassword'>
+
+const NAMES: readonly (keyof Kept)[] = [
   'superuserPassword',
   'apiPassword',
   'migratorPassword',
@@ -49,7 +52,13 @@ function parse(home: string, content: string): Secrets {
       throw damaged(home, `secrets.json has no valid ${name}`)
     }
   }
-  return values as unknown as Secrets
+  const kept = values as unknown as Kept
+  return { ...kept, playbookPassword: derived(kept.superuserPassword, 'stagedoor_playbook') }
+}
+
+/** For a login that came later than the homes: none of them has to be rewritten, and nothing leads back. */
+function derived(password: string, login: string): string {
+  return createHmac('sha256', password).update(login).digest('base64url')
 }
 
 function damaged(home: string, reason: string): StagedoorError {

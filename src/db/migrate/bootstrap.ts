@@ -50,6 +50,8 @@ export const ROLES: readonly Role[] = [
     attributes: 'login noinherit',
     becomes: ['dot_executor', 'service_role', 'vector_worker'],
   },
+  // What the `sql` tool of playbooks logs in as: its statements are the users' own, and reach what it was granted.
+  { name: 'stagedoor_playbook', attributes: 'login noinherit', becomes: [] },
 ]
 
 /** What the login that migrates must be able to become: the owner, and what the CLI acts as. */

@@ -10,10 +10,12 @@ export type ExecutionStatus = 'RUNNING' | 'PAUSED' | 'COMPLETED' | 'FAILED' | 'C
 export interface ExecutionState {
   execution_id: string
   catalog_id: string
+  /** Of the playbook. */
+  version: number
   seq: number
   last_event_id: string
   status: ExecutionStatus
-  parent: { execution_id: string; node_id: string; index?: number } | null
+  parent: Parent | null
   workspace_id: string | null
   started_by: string
   cause: string | null
@@ -22,11 +24,20 @@ export interface ExecutionState {
   args: JsonObject
   /** The latest outcome of each step that has ended. */
   steps: Record<string, StepOutcome>
-  /** How often each step was entered. */
+  /** How often each step was entered, and all of them together. */
   entries: Record<string, number>
+  entered: number
   /** What has been entered and has not ended, by node_id. */
   active: Record<string, Activation>
   error: string | null
+}
+
+/** The step of another execution that waits for this one. */
+export interface Parent {
+  execution_id: string
+  node_id: string
+  index?: number
+  attempt?: number
 }
 
 export interface StepOutcome {
@@ -35,16 +46,30 @@ export interface StepOutcome {
   result?: ResultValue
   error?: string
   /** Of a loop. */
-  fanin?: { status: 'complete' | 'partial' | 'failed'; total: number; done: number; failed: number }
+  fanin?: FanIn
+  /** Of a loop whose playbook refers to `steps.X.results`: what its items gave, in their order. */
+  results?: ResultValue
 }
 
-export type Activation = CommandActivation | LoopActivation | WaitActivation | ChildActivation
+export interface FanIn {
+  status: 'complete' | 'partial' | 'failed'
+  total: number
+  done: number
+  failed: number
+}
+
+export type Activation =
+  | CommandActivation
+  | LoopActivation
+  | WaitActivation
+  | ChildActivation
+  | EndedActivation
 
 interface Entered {
   node_id: string
   step: string
-  /** The event that led here. */
-  from_event_id: string
+  /** The latest event of it: what comes next follows from that. */
+  event_id: string
 }
 
 /** A step that runs its tools where the execution is driven. */
@@ -65,11 +90,22 @@ export interface LoopActivation extends Entered {
   failed: number
   /** Items from 0 to issued - 1 have been handed out. */
   issued: number
-  /** Items that are out or will be tried again: index → attempt (and when). Bounded by max_in_flight. */
-  open: Record<string, { attempt: number; retry_at?: string; child?: string }>
-  /** Ended early (fail_fast); nothing more is handed out. */
-  stopping: boolean
+  /** Items that are out or will be tried again, by index. Bounded by max_in_flight. */
+  open: Record<string, OpenItem>
+  /** The first item that failed for good: the step's error names it. */
+  failure?: { index: number; error: string }
   collection: ResultValue
+  /** What the expressions of its tools refer to, as it was when the loop began: every item sees the same. */
+  scope: ResultValue
+}
+
+export interface OpenItem {
+  attempt: number
+  event_id: string
+  /** ISO 8601: it failed and is not handed out again before. */
+  retry_at?: string
+  /** The execution that runs it. */
+  child?: string
 }
 
 export interface WaitActivation extends Entered {
@@ -81,4 +117,11 @@ export interface ChildActivation extends Entered {
   attempt: number
   child: string
   retry_at?: string
+}
+
+/** Ended, and its arcs are not taken yet: the execution is paused, or the loop's results become readable with this flush. */
+export interface EndedActivation extends Entered {
+  kind: 'ended'
+  outcome: StepOutcome
+  collecting: boolean
 }

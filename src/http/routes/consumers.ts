@@ -151,7 +151,7 @@ export const consumerRoutes: FastifyPluginAsyncTypebox = async (api) => {
         body: Type.Object(
           {
             evidence: Type.Integer({
-              minimum: 0,
+              minimum: 1,
               maximum: 1000,
               description: 'how many lines you looked at',
             }),

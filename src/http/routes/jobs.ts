@@ -27,7 +27,7 @@ const NewJobShape = Type.Object(
     safe_payload: Type.Optional(
       Type.Record(Type.String(), Type.Unknown(), { description: 'references, never data' }),
     ),
-    priority: Type.Optional(Type.Integer({ minimum: -32768, maximum: 32767, description: 'higher first' })),
+    priority: Type.Optional(Type.Integer({ minimum: -32767, maximum: 32767, description: 'higher first' })),
     process_after: Type.Optional(Type.String({ format: 'date-time' })),
     workspace_id: Type.Optional(Uuid),
     correlation_id: Type.Optional(Uuid),

@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import { StagedoorError } from '../../errors.ts'
 import { openIssueCounts } from '../../events/issues.ts'
 import { readerLag } from '../../events/lag.ts'
+import { executionStatistics } from '../../executions/statistics.ts'
 import { queueStatistics } from '../../jobs/statistics.ts'
 import type { Measures } from '../measures.ts'
 import { problems } from '../responses.ts'
@@ -15,7 +16,7 @@ export function metricRoutes(measures: Measures): FastifyPluginAsyncTypebox {
       {
         schema: {
           operationId: 'metrics',
-          summary: 'Figures of queue, workers, readers and issues, for Prometheus',
+          summary: 'Figures of queue, workers, readers, issues and executions, for Prometheus',
           description:
             'They are about all workspaces: `stagedoor token --role service_role --read-only --expires-in 1y` makes a token for the scraper.',
           tags: ['health'],
@@ -41,6 +42,7 @@ export function metricRoutes(measures: Measures): FastifyPluginAsyncTypebox {
           queue: await queueStatistics(client),
           readers: await readerLag(client),
           issues: await openIssueCounts(client),
+          executions: await executionStatistics(client),
         }))
         return reply.type(measures.contentType).send(await measures.render(now))
       },

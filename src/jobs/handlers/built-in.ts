@@ -2,11 +2,15 @@
 import { FatalJobError, type JobContext, type JobHandlers } from '../handlers.ts'
 import type { Job } from '../job.ts'
 import { type WebhookOptions, webhookHandler } from '../webhooks.ts'
+import { startPlaybook } from './playbook-start.ts'
 import { cleanIdResolutions, cleanStagedRows, sweepStaging } from './retention.ts'
 
 export interface BuiltInOptions {
   readonly webhooks: WebhookOptions
 }
+
+/** What the server runs by itself. */
+export const BUILT_IN_KINDS: readonly string[] = Object.keys(builtInHandlers({ webhooks: { hosts: [] } }))
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
@@ -30,6 +34,7 @@ export function builtInHandlers({ webhooks }: BuiltInOptions): JobHandlers {
         requireUuid(job.causation_event_id, 'event that it follows from'),
       ),
     health_followup_review: (job, context) => answer(context, 'fn_health_followup_review', subjectOf(job)),
+    playbook_start: startPlaybook,
     staging_cleanup_sweep: sweepStaging,
     cleanup_staging_rows: cleanStagedRows,
     cleanup_staging_id_resolution: cleanIdResolutions,

@@ -39,8 +39,10 @@ it('a job is enqueued once for its key, shown, cancelled, and then it has ended'
   const empty = await cli('job', 'list')
   expect(empty.stdout).toMatch(/No job here[\s\S]*fn_job_enqueue/)
   const enqueue = ['job', 'enqueue', 'send_report', '--key', 'week-45', '--payload', '{"report_id":"r1"}']
-  const { job_id: id } = await json(...enqueue, '--at', '2h', '--priority', '5')
-  expect(await json(...enqueue)).toEqual({ job_id: id })
+  const { job_id: id, created } = await json(...enqueue, '--at', '2h', '--priority', '5')
+  expect(created).toBe(true)
+  expect(await json(...enqueue)).toEqual({ job_id: id, created: false })
+  expect((await cli(...enqueue)).stdout).toMatch(/had this key already: it is waiting. Nothing was added/)
   expect((await cli('job', 'list')).stdout).toMatch(
     new RegExp(`${id} +○ waiting +send_report +.* due in 1 h|${id} .* due in 2 h`),
   )
@@ -84,6 +86,15 @@ it.each([
   [2, /There is no handler of mine/, ['worker', '--kinds', 'mine']],
   [2, /There is no file/, ['worker', '--handlers', 'nowhere.mjs']],
   [2, /--executor/, ['token', '--role', 'stagedoor_executor']],
+  [2, /from -32767 to 32767/, ['job', 'enqueue', 'a', '--priority', 'high']],
+  [2, /--role stagedoor_executor/, ['token', '--executor', 'external_worker']],
+  [2, /say one of them/, ['token', '--role', 'service_role', '--as', 'admin']],
+  [
+    2,
+    /begins with a lowercase letter/,
+    ['consumer', 'add', 'Bad Name', '--on', 'dot.run.applied', '--kind', 'a'],
+  ],
+  [2, /do not fit/, ['job', 'kind', 'set', 'a', 'max_attempts=abc']],
 ])('exit %i, %s: %j', TIMEOUT, async (exit, words, args) => {
   const { code, stderr } = await cli(...args)
   expect({ code, stderr }).toEqual({ code: exit, stderr: expect.stringMatching(words) })
@@ -168,11 +179,34 @@ describe('on one’s own database', () => {
         return { done_ref: job.job_id }
       } }`,
     )
-    const worker = startCli(['worker', '--handlers', file, '--kinds', 'slow', '--concurrency', '2'], env)
+    await db.owner(`do $$ declare p regclass; begin
+      for p in select partition from iu_core.v_job_history_partition where from_time > now() loop
+        execute format('drop table %s', p);
+      end loop; end $$`)
+    const worker = startCli(
+      ['worker', '--handlers', file, '--kinds', 'slow', '--concurrency', '2', '--metrics-port', '0'],
+      env,
+    )
     await worker.says(/Working as PG_worker, 2 at once\n +slow/)
+    const [, metrics] = await worker.says(/metrics (http:\/\/127\.0\.0\.1:\d+\/metrics)/)
     const { job_id: id } = await json('job', 'enqueue', 'slow')
     await worker.says(/begun/)
+    await until('the end is counted', async () =>
+      /stagedoor_jobs_ended_total\{by="worker",kind="slow",outcome="completed"\} 1/.test(
+        await (await fetch(metrics!)).text(),
+      ),
+    )
+    expect(await (await fetch(metrics!)).text()).not.toContain('stagedoor_dispatch_lag_seconds')
+    await until('partitions are ahead, with nothing but a worker', async () => {
+      const [row] = await db.owner<{ days: number }>(
+        'select history_days_left as days from iu_core.fn_health()',
+      )
+      return row!.days >= 90
+    })
+    const { job_id: last } = await json('job', 'enqueue', 'slow', '--priority', '-5')
+    await worker.says(/begun[\s\S]*begun/)
     expect(await worker.end('SIGINT')).toBe(0)
+    expect(await json('job', 'show', last)).toMatchObject({ state: 'completed', priority: -5 })
     expect(await json('job', 'show', id)).toMatchObject({ state: 'completed', result: { done_ref: id } })
     expect(await db.owner('select from iu_core.job_worker')).toEqual([])
   })

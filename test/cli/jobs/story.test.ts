@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { NOTE } from '../../consumers/registered.ts'
 import { freePort, type RunningCli, runCli, startCli } from '../../support/cli.ts'
 import { temporaryHome } from '../../support/temporary-home.ts'
 import { until } from '../../support/until.ts'
@@ -77,7 +78,9 @@ const done = async (...args: string[]) => {
 }
 const activate = async (consumer: string) => {
   await done('consumer', 'dry-run', consumer)
-  await done('consumer', 'review', consumer, '--seen', '0', '--as', 'reviewer')
+  // As if it had seen an event; what it makes of one is looked at below.
+  await sql.query(NOTE, [consumer])
+  await done('consumer', 'review', consumer, '--seen', '1', '--as', 'reviewer')
   await done('consumer', 'activate', consumer)
 }
 const untilThere = (what: string) =>
@@ -110,6 +113,13 @@ it('a route shows in its dry run what it would send, and a colleague activates i
   expect(await done('route', 'activate', 'orders.insert', 'orders.update', '--as', 'reviewer')).toMatch(
     /orders\.update is active/,
   )
+  expect(await done('route', 'add', 'orders', '--on', 'insert', '--keep', 'id,status')).toMatch(
+    /orders\.insert is as it was/,
+  )
+  expect(await cli('route', 'remove', 'orders.insert')).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/is active[\s\S]*route disable orders\.insert/),
+  })
   expect(await json('route', 'list')).toMatchObject([
     { route_code: 'iu_lifecycle_log.insert', state: 'disabled' },
     { route_code: 'orders.insert', state: 'active' },
@@ -130,6 +140,9 @@ it('a consumer makes jobs after a dry run and a review, and the handler runs the
     code: 6,
     stderr: expect.stringContaining('has not been reviewed'),
   })
+  for (const role of ['viewer', 'operator']) {
+    expect(await cli('consumer', 'review', 'ship', '--seen', '1', '--as', role)).toMatchObject({ code: 5 })
+  }
   await done('consumer', 'review', 'ship', '--seen', '1', '--as', 'reviewer')
   expect(await done('consumer', 'activate', 'ship')).toMatch(/ship is active/)
 

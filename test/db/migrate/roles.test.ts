@@ -76,7 +76,7 @@ it('is migrated by a login without superuser that may create roles', async () =>
   )
   expect(roles).toHaveLength(ROLES.length)
   for (const role of roles) {
-    const ours = role.name === 'stagedoor_api' || role.name === 'stagedoor_worker'
+    const ours = ['stagedoor_api', 'stagedoor_worker', 'stagedoor_playbook'].includes(role.name)
     expect(role).toMatchObject({ login: ours, inherit: !ours, powerful: false })
   }
   // Routines are replaced as their owner, also by this login.
@@ -149,7 +149,7 @@ it('tells another login what it lacks on a database that is migrated already', a
   expect(isUpToDate(await migrate({ url: other }))).toBe(true)
 })
 
-it.each(['stagedoor_api', 'stagedoor_worker', 'service_role'])(
+it.each(['stagedoor_api', 'stagedoor_worker', 'stagedoor_playbook', 'service_role'])(
   'is never migrated or planned by %s, and no statement is printed that would make it powerful',
   async (own) => {
     await migrate({ url: await prepare('createrole') })

@@ -134,11 +134,14 @@ describe('a consumer', () => {
   it('of all workspaces is the back end’s to review, by whoever its token names', async () => {
     await registerConsumer(owner(), consumer('everybodys'))
     await dryRunConsumer(owner(), 'everybodys')
+    await emit()
+    await dispatchEvents(db.pool('stagedoor_worker'))
     const token = await api.token(reviewer)
     expect((await api.get('/api/consumers/everybodys', token)).status).toBe(200)
-    expect((await api.post('/api/consumers/everybodys/review', token, { evidence: 0 })).status).toBe(403)
+    expect((await api.post('/api/consumers/everybodys/review', token, { evidence: 0 })).status).toBe(400)
+    expect((await api.post('/api/consumers/everybodys/review', token, { evidence: 1 })).status).toBe(403)
     expect(
-      await api.post('/api/consumers/everybodys/review', await serviceToken(), { evidence: 0 }),
+      await api.post('/api/consumers/everybodys/review', await serviceToken(), { evidence: 1 }),
     ).toMatchObject({
       status: 200,
       body: { reviewed_by: 'service' },

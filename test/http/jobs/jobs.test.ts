@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { beforeAll, expect, it } from 'vitest'
 import { useApi } from '../../support/api.ts'
 import { useDatabase } from '../../support/database.ts'
@@ -146,6 +147,38 @@ it('a trace is the chain of events and jobs, by the id of any of them', async ()
   }
   const stranger = await createMember(db, await createWorkspace(db, 'Other'), 'admin')
   expect((await api.get(`/api/traces/${root}`, await api.token(stranger))).status).toBe(404)
+})
+
+it('a trace has the events that were given its id, also those that nothing caused', async () => {
+  const back = db.pool('stagedoor_worker')
+  const correlation = randomUUID()
+  const emit = async () =>
+    (
+      await back.query<{ id: string }>(
+        `select iu_core.fn_event_emit('staging', 'record_created', p_workspace_id => $1, p_correlation_id => $2) as id`,
+        [workspace, correlation],
+      )
+    ).rows[0]!.id
+  const events = [await emit(), await emit()]
+  const token = await api.token(operator)
+  for (const id of [correlation, ...events]) {
+    const trace = (await api.get(`/api/traces/${id}`, token)).body
+    expect(trace).toMatchObject({ correlation_id: correlation, events: events.map((one) => ({ id: one })) })
+  }
+})
+
+it('a trace shows an agent the events that it may see, and no jobs', async () => {
+  const { rows } = await db
+    .pool('stagedoor_worker')
+    .query<{ id: string }>(`select iu_core.fn_event_emit('system', 'gate_changed') as id`)
+  const event = rows[0]!.id
+  await api.post('/api/jobs', service, {
+    jobs: [{ job_kind: 'follows', causation_event_id: event, workspace_id: workspace }],
+  })
+  const agent = await createMember(db, workspace, 'agent')
+  const seen = async (member: Member) => (await api.get(`/api/traces/${event}`, await api.token(member))).body
+  expect(await seen(operator)).toMatchObject({ events: [{ id: event }], jobs: [{ job_kind: 'follows' }] })
+  expect(await seen(agent)).toMatchObject({ events: [{ id: event }], jobs: [] })
 })
 
 it('figures for Prometheus are the back end’s, also with a token that can only read', async () => {

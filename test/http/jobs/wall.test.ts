@@ -126,19 +126,22 @@ it('people and agents lease nothing, whatever their token claims', async () => {
 })
 
 describe('jobs of a workspace', () => {
-  it('are seen by its members and by nobody else', async () => {
+  it('are seen by the people in it, and neither by agents nor by anybody else', async () => {
     const id = await enqueue(db, 'theirs', 'PG_worker', { workspace })
     expect((await api.get(`/api/jobs/${id}`, await api.token(viewer))).status).toBe(200)
     const hidden = await api.get(`/api/jobs/${id}`, await api.token(stranger))
     expect(hidden).toMatchObject({ status: 404, body: { code: 'job_not_found' } })
     expect((await api.get('/api/jobs', await api.token(stranger))).body).toEqual({ jobs: [], next: null })
+    for (const path of [`/api/jobs/${id}`, '/api/jobs']) {
+      expect([path, (await api.get(path, await api.token(agent))).status]).toEqual([path, 403])
+    }
   })
 
   it('are cancelled by those who may operate there', async () => {
     const id = await enqueue(db, 'theirs', 'PG_worker', { workspace })
     for (const member of [viewer, agent, stranger]) {
       const refused = await api.post(`/api/jobs/${id}/cancel`, await api.token(member), {})
-      expect([member.appRole, refused.status]).toEqual([member.appRole, 403])
+      expect([member.appRole, refused.status]).toEqual([member.appRole, member === stranger ? 404 : 403])
     }
     expect(await stateOf(db, id)).toBe('waiting')
     const done = await api.post(`/api/jobs/${id}/cancel`, await api.token(operator), { reason: 'by mistake' })

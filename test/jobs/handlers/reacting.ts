@@ -3,6 +3,7 @@ import { beforeAll } from 'vitest'
 import { builtInHandlers } from '../../../src/jobs/handlers/built-in.ts'
 import type { JobHandlers } from '../../../src/jobs/handlers.ts'
 import type { JobRecord } from '../../../src/jobs/queue.ts'
+import { NOTE } from '../../consumers/registered.ts'
 import type { TestDatabase } from '../../support/database.ts'
 import { type TestJobs, useJobs } from '../worker/support.ts'
 
@@ -30,7 +31,8 @@ export function useReacting(db: TestDatabase): Reacting {
     async activate(...consumers) {
       for (const consumer of consumers) {
         await db.owner('select iu_core.fn_consumer_dry_run($1)', [consumer])
-        await db.owner('select iu_core.fn_consumer_review($1, 0)', [consumer])
+        await db.owner(NOTE, [consumer])
+        await db.owner('select iu_core.fn_consumer_review($1, 1)', [consumer])
         await db.owner('select iu_core.fn_consumer_activate($1)', [consumer])
       }
     },

@@ -75,9 +75,15 @@ describe('an administrator of a workspace', () => {
         setWebhookTarget(client, code, { url: 'https://evil.example.com/' }),
       )
       expect(await sqlstateOf(change)).toBe('SD201')
-      expect(await sqlstateOf(set(admin, code, {}))).toBe('SD201')
-      expect(await sqlstateOf(db.as(admin, (client) => removeWebhookTarget(client, code)))).toBe('SD201')
+      // A name is taken once; whose it is is not said.
+      const taken = await set(admin, code, {}).catch((error) => error)
+      expect(taken).toMatchObject({ code: 'argument_invalid', message: expect.stringContaining('is taken') })
+      expect(JSON.stringify([taken.message, taken.details])).not.toContain(theirs)
     }
+    for (const code of ['theirs', 'all', 'nobodys']) {
+      expect(await sqlstateOf(db.as(admin, (client) => removeWebhookTarget(client, code)))).toBe('SD335')
+    }
+    expect(await stored('theirs')).toBeDefined()
     expect(await db.as(admin, (client) => listWebhookTargets(client, ours))).toEqual([])
     for (const workspace of [theirs, undefined]) {
       expect(await sqlstateOf(db.as(admin, (client) => listWebhookTargets(client, workspace)))).toBe('SD201')

@@ -2,6 +2,7 @@
 import { type Context, type Span, trace } from '@opentelemetry/api'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { NewJob } from '../../../src/jobs/job.ts'
+import { readTrace } from '../../../src/stagedoor/trace.ts'
 import { useDatabase } from '../../support/database.ts'
 import { useJobs } from './support.ts'
 
@@ -78,12 +79,13 @@ describe('what a handler does', () => {
   })
 
   it('a second time makes no second follow-up, but two that are alike are two', async () => {
-    const alike: NewJob = { job_kind: 'follow_up', source_ref: 'same' }
+    // When it is due is another time in the second run.
+    const alike = (): NewJob => ({ job_kind: 'follow_up', source_ref: 'same', process_after: new Date() })
     const made: string[][] = []
     await db.owner(`select iu_core.fn_job_kind_set('repeated', '{"backoff": "10 milliseconds"}')`)
     await jobs.start({
       repeated: async (_job, context) => {
-        made.push([await context.enqueue(alike), await context.enqueue(alike)])
+        made.push([await context.enqueue(alike()), await context.enqueue(alike())])
         if (made.length === 1) throw new Error('after its follow-ups')
       },
       follow_up: async () => {},
@@ -93,6 +95,25 @@ describe('what a handler does', () => {
     expect(made).toHaveLength(2)
     expect(made[0]).toEqual(made[1])
     expect(new Set(made.flat()).size).toBe(2)
+  })
+
+  it('is one trace, too, where no event is behind its job', async () => {
+    await jobs.start({
+      first: async (_job, context) => ({ next: await context.enqueue({ job_kind: 'second' }) }),
+      second: async (_job, context) => ({ next: await context.enqueue({ job_kind: 'third' }) }),
+      third: async () => {},
+    })
+    const [first] = await jobs.enqueue({ job_kind: 'first' })
+    const next = async (id: string) =>
+      ((await jobs.reached('completed', [id]))[0]!.result as { next: string }).next
+    const second = await next(first!)
+    const third = await next(second)
+    await jobs.reached('completed', [third])
+    for (const id of [first!, second, third]) {
+      const found = await readTrace(db.pool('stagedoor_worker'), id)
+      expect(found.correlation_id).toBe(first)
+      expect(found.jobs.map(({ job_id }) => job_id)).toEqual([first, second, third])
+    }
   })
 
   it('completes the job together with its own rows, and is not completed again', async () => {

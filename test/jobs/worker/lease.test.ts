@@ -1,8 +1,11 @@
 /** What a worker does when its lease, its connection or its claim goes wrong. */
+import pino from 'pino'
 import { describe, expect, it } from 'vitest'
+import { KeptConnection } from '../../../src/db/kept-connection.ts'
 import { JobAborted } from '../../../src/jobs/handlers.ts'
 import { claimJobs } from '../../../src/jobs/lease.ts'
 import { setKind } from '../../../src/jobs/queue.ts'
+import { WorkerLease } from '../../../src/jobs/worker-lease.ts'
 import { useDatabase } from '../../support/database.ts'
 import { until } from '../../support/until.ts'
 import { gate, useJobs } from './support.ts'
@@ -203,4 +206,42 @@ describe('a worker that stops', () => {
       last_error: null,
     })
   })
+})
+
+it('a worker that rests again is known to, however late its word of the work before arrives', async () => {
+  const pool = db.pool('stagedoor_worker')
+  const held = gate()
+  const arrived = gate()
+  const late = new Proxy(pool, {
+    get: (target, name) =>
+      name === 'query'
+        ? async (sql: string, values: unknown[]) => {
+            if (!sql.includes('fn_job_idle') || values[1] === true) return target.query(sql, values)
+            await held.opened
+            const answer = await target.query(sql, values)
+            arrived.open()
+            return answer
+          }
+        : Reflect.get(target, name),
+  })
+  const lease = await WorkerLease.take({
+    pool: late,
+    kept: new KeptConnection(pool, 30_000),
+    terms: { executor: 'PG_worker', kinds: ['resting'], leaseMs: 60_000 },
+    log: pino({ level: 'silent' }),
+    hooks: {},
+    lost: () => {},
+    cancelled: () => {},
+    written: () => {},
+  })
+  await lease.rest()
+  lease.work()
+  const resting = lease.rest()
+  await Promise.race([resting, pool.query('select 1')])
+  held.open()
+  await Promise.all([resting, arrived.opened])
+  expect(await db.owner('select from iu_core.worker_idle where worker_id = $1', [lease.worker])).toHaveLength(
+    1,
+  )
+  await lease.leave()
 })

@@ -1,3 +1,4 @@
+import pino from 'pino'
 import { describe, expect, it } from 'vitest'
 import { FatalJobError } from '../../../src/jobs/handlers.ts'
 import type { Job } from '../../../src/jobs/job.ts'
@@ -80,6 +81,20 @@ describe('a handler', () => {
     const ids = await jobs.enqueue(...kinds.map((job_kind) => ({ job_kind })))
     const found = await jobs.reached('completed', ids)
     expect(found.map((job) => job.result)).toEqual([null, { ok: true }, null, null, null])
+  })
+
+  it('is done once, though the history has no partition for it yet', async () => {
+    const month = `iu_core.job_history_${new Date().toISOString().replace(/^(\d+)-(\d+).*/, 'y$1m$2')}`
+    await db.owner(`drop table ${month}`)
+    const refused = gate()
+    let runs = 0
+    const log = pino({ level: 'warn' }, { write: (line) => line.includes('trying again') && refused.open() })
+    await jobs.start({ patient: async () => ({ run: ++runs }) }, { log })
+    const [id] = await jobs.enqueue({ job_kind: 'patient' })
+    await refused.opened
+    await db.owner('select iu_core.fn_job_history_maintain()')
+    const [job] = await jobs.reached('completed', [id!])
+    expect([runs, job!.result]).toEqual([1, { run: 1 }])
   })
 
   it('is told when its time is up', async () => {

@@ -17,8 +17,9 @@ interface AddOptions extends GlobalOptions {
   readonly payloadRef?: string
   readonly stream?: string
   readonly workspace?: string
+  readonly global?: boolean
   readonly executor?: string
-  readonly priority?: string
+  readonly priority: number
   readonly maxDepth?: number
   readonly rate?: { rate: number; rate_period: string }
   readonly failOpen?: boolean
@@ -31,15 +32,20 @@ const FIELDS =
 export function addCommand(): Command {
   return new Command('add')
     .description('register a consumer that makes jobs of events; it makes none yet')
-    .argument('<consumer>', 'lowercase letters, digits and _.-')
+    .argument('<consumer>', 'lowercase letters, digits and _.-', consumerName)
     .requiredOption('--on <domain.type>', 'which events', eventName)
     .requiredOption('--kind <kind>', 'of the jobs')
     .option('--key <template>', 'one job for each value; fields of the event in braces', '{event_id}')
     .option('--payload-ref <template>', 'what the jobs are about, as {event_subject_ref}')
     .option('--stream <text>', 'only events of this stream')
-    .option('--workspace <id or name>', 'only events of this one; default: of all')
+    .option('--workspace <id or name>', 'only events of this one; default: the only one there is')
+    .addOption(
+      new Option('--global', 'events of all workspaces and of none; the back end reviews it').conflicts(
+        'workspace',
+      ),
+    )
     .addOption(new Option('--executor <name>', 'who runs the jobs').choices(EXECUTORS).default('PG_worker'))
-    .option('--priority <n>', 'of the jobs, higher first', '0')
+    .option('--priority <n>', 'of the jobs, higher first', whole(-32_767, 32_767), 0)
     .option('--max-depth <n>', 'how many times an event may have come of an event; default 8', whole(0, 1000))
     .option('--rate <n/period>', 'at most so many jobs, as 100/minute', rateOf)
     .option('--fail-open', 'an event that cannot be passed on is logged, and no issue is opened')
@@ -55,8 +61,7 @@ Fields: ${FIELDS}
       const options = command.optsWithGlobals<AddOptions>()
       const output = outputOf(options)
       const consumer = await administering(options, async (client) => {
-        const workspace =
-          options.workspace === undefined ? undefined : await workspaceOf(client, options.workspace)
+        const workspace = options.global ? undefined : await workspaceOf(client, options.workspace)
         return registerConsumer(client, newConsumer(id, options, workspace))
       })
       output.result(consumer, () => {
@@ -79,7 +84,7 @@ function newConsumer(id: string, options: AddOptions, workspace: string | undefi
     event_type: options.on.type,
     job_kind: options.kind,
     idempotency_key_template: options.key,
-    priority: Number(options.priority),
+    priority: options.priority,
     fail_closed: options.failOpen !== true,
     ...options.rate,
     ...(options.payloadRef !== undefined && { payload_ref_template: options.payloadRef }),
@@ -89,6 +94,13 @@ function newConsumer(id: string, options: AddOptions, workspace: string | undefi
     ...(options.notes !== undefined && { notes: options.notes }),
     ...(workspace !== undefined && { workspace_id: workspace }),
   }
+}
+
+function consumerName(given: string): string {
+  if (/^[a-z][a-z0-9_.-]{0,62}$/.test(given)) return given
+  throw new InvalidArgumentError(
+    'A name begins with a lowercase letter; then letters, digits and _.- follow.',
+  )
 }
 
 function rateOf(given: string): { rate: number; rate_period: string } {

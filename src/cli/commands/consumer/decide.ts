@@ -63,7 +63,7 @@ export function reviewCommand(): Command {
   return new Command('review')
     .description('say that you have looked at the evidence and agree; not the one who registered it')
     .argument('<consumer>', ID)
-    .requiredOption('--seen <n>', 'how many lines you looked at, as `consumer evidence` says', whole(0, 1000))
+    .requiredOption('--seen <n>', 'how many lines you looked at, as `consumer evidence` says', whole(1, 1000))
     .addOption(asOption())
     .addOption(userOption())
     .action(async (id: string, _options, command: Command) => {
@@ -121,7 +121,9 @@ export function backfillCommand(): Command {
           output.line(pc.red(`  ${done.failures} could not be passed on: stagedoor consumer show ${id}`))
         }
         if (done.deferred > 0)
-          output.line(pc.dim(`  ${done.deferred} wait for their turn, because of its rate.`))
+          output.line(
+            pc.dim(`  ${done.deferred} are tried again: open transactions hold the keys of their jobs.`),
+          )
       })
     })
 }

@@ -3,6 +3,7 @@ import pc from 'picocolors'
 import type { Consumer, Dispatch, Evidence } from '../../../events/consumers.ts'
 import { age, table, visibleLine } from '../../output.ts'
 import { whenIs } from '../../times.ts'
+import { runStep } from '../job/screen.ts'
 import { paintStage, stageOf } from '../stages.ts'
 import { screenWidth, shortened } from '../upload/layout.ts'
 import type { NextStep } from '../upload/next-step.ts'
@@ -105,7 +106,7 @@ export function nextSteps(one: Consumer): NextStep[] {
       return [{ what: 'Let it make jobs', command: `stagedoor consumer activate ${one.consumer_id}` }]
     case 'active':
       return [
-        { what: 'Run them', command: 'stagedoor worker --handlers ./jobs.ts' },
+        ...runStep(one.job_kind, one.executor),
         {
           what: 'Take events of the past, too',
           command: `stagedoor consumer backfill ${one.consumer_id} --from 1d`,

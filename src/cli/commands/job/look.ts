@@ -141,7 +141,13 @@ function printJob(output: Output, job: JobRecord, neglected: boolean): void {
   ]
   const shown = facts.filter((fact): fact is [string, string] => fact[1] !== null)
   output.line(table(shown, (cell, column) => (column === 0 ? pc.dim(cell) : cell)))
-  if (job.last_error !== null) output.line(`\n${pc.red(visible(job.last_error))}`)
+  if (job.last_error !== null) {
+    // What has ended well since is history.
+    const earlier = job.state === 'completed'
+    output.line(
+      `\n${earlier ? pc.dim(`An earlier attempt: ${visible(job.last_error)}`) : pc.red(visible(job.last_error))}`,
+    )
+  }
   printNext(output, nextOf(job, neglected))
 }
 

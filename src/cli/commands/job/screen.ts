@@ -1,9 +1,11 @@
 /** How jobs look on the terminal. */
 import pc from 'picocolors'
+import { BUILT_IN_KINDS } from '../../../jobs/handlers/built-in.ts'
 import type { JobRecord, JobState } from '../../../jobs/queue.ts'
 import { age, table, visibleLine } from '../../output.ts'
 import { duration, whenIs } from '../../times.ts'
 import { screenWidth, shortened } from '../upload/layout.ts'
+import type { NextStep } from '../upload/next-step.ts'
 
 const MARKS: Record<JobState, string> = {
   waiting: '○',
@@ -71,4 +73,17 @@ function widest(rows: readonly (readonly string[])[], column: number): number {
 
 function times(count: number): string {
   return count === 1 ? 'once' : `${count} times`
+}
+
+/** Who would run it, by its executor; the kinds that Stagedoor brings are run by the server itself. */
+export function runStep(kind: string, executor = 'PG_worker'): NextStep[] {
+  if (executor !== 'PG_worker')
+    return [
+      {
+        what: `A worker of ${executor} leases it over HTTP, as examples/jobs/worker.py does`,
+        command: `stagedoor token --role stagedoor_executor --executor ${executor}`,
+      },
+    ]
+  if (BUILT_IN_KINDS.includes(kind)) return [{ what: 'The server runs it', command: 'stagedoor start' }]
+  return [{ what: 'Run a handler of yours for it', command: 'stagedoor worker --handlers ./jobs.ts' }]
 }

@@ -3,7 +3,7 @@ import { Command, Option } from 'commander'
 import pc from 'picocolors'
 import { EXECUTORS } from '../../../jobs/executors.ts'
 import type { NewJob } from '../../../jobs/job.ts'
-import { cancelJob, enqueue, replayJobs } from '../../../jobs/queue.ts'
+import { cancelJob, enqueue, findJob, jobOfKey, replayJobs } from '../../../jobs/queue.ts'
 import { type ActingOptions, acting, asOption, userOption, workspaceOf } from '../../acting.ts'
 import { outputOf } from '../../context.ts'
 import { idsOf } from '../../ids.ts'
@@ -12,11 +12,12 @@ import { whole } from '../../numbers.ts'
 import { pastTime, timeToCome, whenIs } from '../../times.ts'
 import { printNext } from '../upload/next-step.ts'
 import { jobId } from './look.ts'
+import { runStep } from './screen.ts'
 
 interface EnqueueOptions extends ActingOptions {
   readonly key?: string
   readonly payload?: Record<string, unknown>
-  readonly priority?: string
+  readonly priority: number
   readonly at?: Date
   readonly executor?: string
   readonly sourceRef?: string
@@ -31,7 +32,7 @@ export function enqueueCommand(): Command {
     .argument('<kind>', 'lowercase letters, digits and _.:-')
     .option('--key <text>', 'the same kind and key again is the same job')
     .option('--payload <json>', 'references that its handler needs', jsonObject)
-    .option('--priority <n>', 'higher first', '0')
+    .option('--priority <n>', 'higher first', whole(-32_767, 32_767), 0)
     .option('--at <time>', 'not before: 5m, 2h, or 2026-11-16T08:00:00Z', timeToCome)
     .addOption(new Option('--executor <name>', 'who runs it').choices(EXECUTORS).default('PG_worker'))
     .option('--source-ref <text>', 'what it comes from')
@@ -41,18 +42,26 @@ export function enqueueCommand(): Command {
     .action(async (kind: string, _options, command: Command) => {
       const options = command.optsWithGlobals<EnqueueOptions>()
       const output = outputOf(options)
-      const id = await acting(options, async (client) => {
+      const { id, known } = await acting(options, async (client) => {
         const workspace =
           options.workspace === undefined ? undefined : await workspaceOf(client, options.workspace)
-        return enqueue(client, newJob(kind, options, workspace))
+        const before = options.key === undefined ? undefined : await jobOfKey(client, kind, options.key)
+        const id = await enqueue(client, newJob(kind, options, workspace))
+        return { id, known: before === id ? await findJob(client, id) : undefined }
       })
-      output.result({ job_id: id }, () => {
+      output.result({ job_id: id, created: known === undefined }, () => {
+        if (known) {
+          output.line(
+            `${pc.yellow('●')} ${kind} ${pc.dim(id)} had this key already: it is ${known.state}. Nothing was added.`,
+          )
+          return printNext(output, [{ what: 'See how it went', command: `stagedoor job show ${id}` }])
+        }
         output.line(
           `${pc.green('✔')} ${kind} ${pc.dim(id)}${options.at ? `, due ${whenIs(options.at)}` : ''}`,
         )
         printNext(output, [
           { what: 'See how it goes', command: `stagedoor job show ${id}` },
-          { what: 'Run a handler of yours for it', command: 'stagedoor worker --handlers ./jobs.ts' },
+          ...runStep(kind, options.executor),
         ])
       })
     })
@@ -61,7 +70,7 @@ export function enqueueCommand(): Command {
 function newJob(kind: string, options: EnqueueOptions, workspace: string | undefined): NewJob {
   return {
     job_kind: kind,
-    priority: Number(options.priority),
+    priority: options.priority,
     ...(options.key !== undefined && { idempotency_key: options.key }),
     ...(options.payload && { safe_payload: options.payload }),
     ...(options.at && { process_after: options.at }),

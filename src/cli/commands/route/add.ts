@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander'
 import pc from 'picocolors'
+import type { Client } from '../../../db/connection.ts'
 import { findRoute, type NewRoute, type Route, registerRoute, type SqlEvent } from '../../../events/routes.ts'
 import { workspaceOf } from '../../acting.ts'
 import { type GlobalOptions, outputOf } from '../../context.ts'
@@ -57,21 +58,38 @@ export function addCommand(): Command {
       const output = outputOf(options)
       const { routes, name } = await administering(options, async (client) => {
         const workspace = await whose(options, (named) => workspaceOf(client, named))
-        const added: Route[] = []
+        const added: (Route & { readonly tableThere: boolean })[] = []
         for (const event of eventsOf(options.on, command)) {
           const code = await registerRoute(client, newRoute(table, event, options, workspace))
-          added.push((await findRoute(client, code))!)
+          const route = (await findRoute(client, code))!
+          added.push({ ...route, tableThere: await isThere(client, route) })
         }
         return { routes: added, name: await workspaceName(client, added[0]!) }
       })
       output.result(routes, () => {
         for (const route of routes) {
-          output.line(`${pc.green('✔')} ${pc.bold(route.route_code)} is registered. It sends nothing yet.`)
+          const said = route.state === 'disabled' ? 'is registered. It sends nothing yet.' : 'is as it was.'
+          output.line(`${pc.green('✔')} ${pc.bold(route.route_code)} ${said}`)
+          if (!route.tableThere)
+            output.line(
+              pc.yellow(
+                `  There is no table ${route.source_schema}.${route.source_table} yet; it waits for it.`,
+              ),
+            )
           for (const line of routeLines(route, name)) output.line(line)
         }
         printNext(output, nextSteps(routes))
       })
     })
+}
+
+async function isThere(client: Client, route: Route): Promise<boolean> {
+  if (route.source_object_kind !== 'table') return true
+  const { rows } = await client.query<{ there: boolean }>(
+    `select to_regclass(format('%I.%I', $1::text, $2::text)) is not null as there`,
+    [route.source_schema, route.source_table],
+  )
+  return rows[0]!.there
 }
 
 function eventsOf(given: readonly string[], command: Command): SqlEvent[] {

@@ -2,6 +2,7 @@
 import { Command } from 'commander'
 import pc from 'picocolors'
 import type { Client } from '../../../db/connection.ts'
+import { StagedoorError } from '../../../errors.ts'
 import {
   activateRoute,
   disableRoute,
@@ -10,7 +11,7 @@ import {
   removeRoute,
   reviewRoute,
 } from '../../../events/routes.ts'
-import { type ActingOptions, asOption, userOption } from '../../acting.ts'
+import { type ActingOptions, asOption, isNamed, userOption } from '../../acting.ts'
 import { type GlobalOptions, outputOf } from '../../context.ts'
 import { administering, deciding } from '../../governing.ts'
 import { whole } from '../../numbers.ts'
@@ -120,10 +121,15 @@ async function decide(
     workspace: async (client: Client) => (await requireRoute(client, codes[0]!)).workspace_id,
     call: `POST /api/event-routes/${codes[0]}/${action}`,
   }
-  const routes = await deciding(options, decision, async (client, actor) => {
+  const work = async (client: Client, actor: string | undefined): Promise<Route[]> => {
     for (const code of codes) await change(client, code, actor)
     return readRoutes(client, codes)
-  })
+  }
+  // To stop one needs nobody else: whoever can take it away can switch it off.
+  const routes =
+    action === 'disable' && !isNamed(options)
+      ? await administering(options, (client) => work(client, undefined))
+      : await deciding(options, decision, work)
   output.result(routes, () => {
     for (const code of codes) output.line(`${pc.green('✔')} ${code} ${done}.`)
     if (action !== 'disable') printNext(output, nextSteps(routes))
@@ -134,10 +140,12 @@ export function removeCommand(): Command {
   return new Command('remove')
     .description('take routes away with their triggers and evidence; events that they sent stay')
     .argument('<route...>', CODES)
+    .option('--yes', 'also those that are active')
     .action(async (codes: string[], _options, command: Command) => {
-      const options = command.optsWithGlobals<GlobalOptions>()
+      const options = command.optsWithGlobals<GlobalOptions & { yes?: boolean }>()
       const output = outputOf(options)
       const left = await administering(options, async (client) => {
+        if (!options.yes) refuseActive(await readRoutes(client, codes))
         const statements: string[] = []
         for (const code of codes) statements.push(...(await removeRoute(client, code)))
         return statements
@@ -149,6 +157,16 @@ export function removeCommand(): Command {
         for (const statement of left) output.line(pc.cyan(`  ${statement}`))
       })
     })
+}
+
+function refuseActive(routes: readonly Route[]): void {
+  const active = routes.find(({ state }) => state === 'active')
+  if (!active) return
+  throw new StagedoorError(
+    'argument_invalid',
+    { reason: `${active.route_code} is active, and its evidence and review would be gone` },
+    { hint: `Switch it off with \`stagedoor route disable ${active.route_code}\`, or remove it with --yes.` },
+  )
 }
 
 function readRoutes(client: Client, codes: readonly string[]): Promise<Route[]> {

@@ -2,12 +2,14 @@
 import pc from 'picocolors'
 import type { Dispatch } from '../../../events/consumers.ts'
 import type { OutboxEvent } from '../../../events/outbox.ts'
+import type { TracedExecution } from '../../../executions/traced.ts'
 import type { JobRecord } from '../../../jobs/queue.ts'
 import type { Trace } from '../../../stagedoor/trace.ts'
 import { cut, visibleLine } from '../../output.ts'
 import { duration } from '../../times.ts'
+import { paintStatus, statusOf } from '../executions/screen.ts'
 import { paintState, remarkOf, stateOf } from '../job/screen.ts'
-import { screenWidth } from '../upload/layout.ts'
+import { count, screenWidth } from '../upload/layout.ts'
 
 interface Node {
   readonly at: Date
@@ -34,7 +36,7 @@ export function traceLines(trace: Trace, marked: string, withIds: boolean): stri
   ]
 }
 
-function treeOf({ events, jobs, undelivered }: Trace): Node[] {
+function treeOf({ events, jobs, executions, undelivered }: Trace): Node[] {
   const nodes = new Map<string, Node>(events.map((event) => [event.id, eventNode(event)]))
   const roots: Node[] = []
   const place = (node: Node, parent: string | null): void => {
@@ -43,12 +45,53 @@ function treeOf({ events, jobs, undelivered }: Trace): Node[] {
     if (under) under.children.push(node)
     else roots.push(node)
   }
-  for (const event of events) place(nodes.get(event.id)!, event.causation_event_id)
-  for (const job of jobs) place(jobNode(job), job.causation_event_id)
+  for (const one of executions) nodes.set(one.execution_id, executionNode(one))
+  const starters = new Map(jobs.flatMap((job) => startedBy(job).map((id) => [id, job.job_id] as const)))
+  for (const job of jobs) {
+    nodes.set(job.job_id, jobNode(job))
+    place(nodes.get(job.job_id)!, job.causation_event_id)
+  }
+  for (const one of executions) {
+    place(
+      nodes.get(one.execution_id)!,
+      one.parent_execution_id ?? starters.get(one.execution_id) ?? one.cause,
+    )
+  }
+  for (const event of events)
+    place(nodes.get(event.id)!, executionOf(event, nodes) ?? event.causation_event_id)
   for (const dispatch of undelivered) place(dispatchNode(dispatch), dispatch.event_id)
   const byTime = (a: Node, b: Node) => a.at.getTime() - b.at.getTime()
   for (const node of nodes.values()) node.children.sort(byTime)
   return roots.sort(byTime)
+}
+
+/** That an execution has ended is said under it. */
+function executionOf(
+  { event_domain, event_subject_ref }: OutboxEvent,
+  nodes: ReadonlyMap<string, Node>,
+): string | undefined {
+  const [, id] = /^execution:(\d+)$/.exec((event_domain === 'dot' && event_subject_ref) || '') ?? []
+  return id !== undefined && nodes.has(id) ? id : undefined
+}
+
+function startedBy({ job_kind, result }: JobRecord): string[] {
+  const id = (result as { execution_id?: unknown } | null)?.execution_id
+  return job_kind === 'playbook_start' && typeof id === 'string' ? [id] : []
+}
+
+function executionNode(one: TracedExecution): Node {
+  const failed = one.items_failed ? `, ${count(one.items_failed)} failed` : ''
+  const items = one.items === null ? '' : `${count(one.items_done)} of ${count(one.items)} items${failed}`
+  const took =
+    one.end_time === null ? '' : `took ${duration(one.end_time.getTime() - one.created_at.getTime())}`
+  return {
+    at: one.created_at,
+    title: `${paintStatus(statusOf(one.status))} ${pc.bold(`playbook ${one.playbook ?? '?'}`)}`,
+    about: [took, items].filter(Boolean).join(', '),
+    id: one.execution_id,
+    more: one.error === null ? [] : [alarm(one.error)],
+    children: [],
+  }
 }
 
 function eventNode(event: OutboxEvent): Node {
@@ -69,7 +112,13 @@ function jobNode(job: JobRecord): Node {
     about: remarkOf({ ...job, last_error: null }),
     id: job.job_id,
     more: [
-      ...(job.last_error === null ? [] : [alarm(job.last_error)]),
+      ...(job.last_error === null
+        ? []
+        : [
+            job.state === 'completed'
+              ? aside(`an earlier attempt: ${job.last_error}`)
+              : alarm(job.last_error),
+          ]),
       ...(job.result === null ? [] : [aside(`→ ${JSON.stringify(job.result)}`)]),
     ],
     children: [],

@@ -1,0 +1,91 @@
+/** The product's engine on a database of a benchmark, as `stagedoor worker` runs it: handlers in, executions out. */
+import {
+  createPool,
+  createResults,
+  type Engine,
+  type EngineOptions,
+  handlerTool,
+  type JsonObject,
+  type Playbook,
+  type PlaybookHandlers,
+  startEngine,
+} from './product.ts'
+
+export interface Executions {
+  register(playbook: Playbook): Promise<void>
+  /** Starts one and resolves when its end is durable. Only for an engine that drives all shards. */
+  run(playbook: string, args?: JsonObject): Promise<string>
+  start(playbook: string, args?: JsonObject): Promise<string>
+  stop(): Promise<void>
+}
+
+/** As a playbook writes one. */
+export const expression = (cel: string): string => `$\{${cel}}`
+
+/** The engine's own sessions, and as many for those who start executions. */
+const SESSIONS = 20
+
+export async function openExecutions(
+  workerUrl: string,
+  handlers: PlaybookHandlers,
+  { hooks = {}, ...options }: Partial<EngineOptions> = {},
+): Promise<Executions> {
+  const pool = createPool(workerUrl, { role: 'dot_executor', max: SESSIONS, purpose: 'bench' })
+  const ends = new Ends()
+  const engine: Engine = await startEngine({
+    pool,
+    listenUrl: workerUrl,
+    tools: { handler: handlerTool(handlers) },
+    results: createResults({ pool }),
+    ...options,
+    hooks: {
+      ...hooks,
+      ended(execution) {
+        hooks.ended?.(execution)
+        ends.came(execution)
+      },
+    },
+  })
+  const start = async (playbook: string, args: JsonObject = {}): Promise<string> => {
+    const { rows } = await pool.query<{ id: string }>({
+      name: 'bench_start',
+      text: 'select noetl.fn_execution_start($1, $2)::text as id',
+      values: [playbook, args],
+    })
+    return rows[0]!.id
+  }
+  return {
+    start,
+    async register(playbook) {
+      const text = JSON.stringify(playbook)
+      await pool.query('select noetl.fn_playbook_register($1, $2, $3)', [playbook.name, text, text])
+    },
+    async run(playbook, args) {
+      const id = await start(playbook, args)
+      await ends.of(id)
+      return id
+    },
+    async stop() {
+      await engine.stop()
+      await pool.end()
+    },
+  }
+}
+
+/** An execution may end before whoever started it has heard its id. */
+class Ends {
+  private readonly early = new Set<string>()
+  private readonly awaited = new Map<string, () => void>()
+
+  came(execution: string): void {
+    const resolve = this.awaited.get(execution)
+    if (resolve === undefined) this.early.add(execution)
+    else resolve()
+    this.awaited.delete(execution)
+  }
+
+  of(execution: string): Promise<void> {
+    if (this.early.delete(execution)) return Promise.resolve()
+    return new Promise((resolve) => this.awaited.set(execution, resolve))
+  }
+}

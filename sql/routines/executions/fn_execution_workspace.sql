@@ -1,0 +1,23 @@
+-- The workspace of an execution that the caller may know of; one of others is answered like one that is not there. It may
+-- not be projected yet, or not even have begun. Internal: definer functions give it to require_member.
+create or replace function noetl.fn_execution_workspace(p_execution_id bigint) returns uuid
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_workspace uuid;
+begin
+  select found_in.workspace_id into v_workspace
+    from (select x.workspace_id from noetl.execution x where x.execution_id = p_execution_id
+          union all
+          select (e.meta ->> 'workspace_id')::uuid from noetl.event e where e.execution_id = p_execution_id and e.seq = 1
+          union all
+          select (i.body ->> 'workspace_id')::uuid from noetl.inbox i
+           where i.shard_id = noetl.fn_shard_of(p_execution_id) and i.execution_id = p_execution_id and i.kind = 'start') found_in
+   limit 1;
+  if not found
+     or not (iu_core.fn_caller_is_service() or iu_core.fn_member_role(v_workspace, iu_core.fn_actor()) is not null) then
+    perform noetl.fn_execution_unknown(p_execution_id);
+  end if;
+  return v_workspace;
+end $$;

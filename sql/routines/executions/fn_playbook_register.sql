@@ -1,0 +1,41 @@
+-- Registers a playbook: a new version, unless it is what the newest one says already. Executions that run keep theirs. Who
+-- may start it can change without a new version; one that is disabled stays so. Back-end code only: it was checked there.
+create or replace function noetl.fn_playbook_register(
+  p_path text, p_content text, p_payload jsonb, p_open_to_members boolean default false
+) returns noetl.catalog
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  c noetl.catalog;
+  v_digest bytea;
+  v_problem text;
+begin
+  v_problem := case
+    when p_path is null or p_path !~ '^[a-z][a-z0-9_.:-]{0,62}$' then 'its name has lowercase letters, digits and _.:- only'
+    when p_content is null then 'it has no text'
+    when jsonb_typeof(p_payload) is distinct from 'object' then 'it is not a JSON object'
+    when p_payload ->> 'name' is distinct from p_path then 'it is registered under another name than its own'
+    when jsonb_typeof(p_payload -> 'steps') is distinct from 'array' or p_payload -> 'steps' = '[]' then 'it has no steps'
+    when jsonb_typeof(coalesce(p_payload -> 'args', '{}')) <> 'object' then 'its args are not an object' end;
+  if v_problem is not null then
+    raise exception using
+      errcode = 'SD801',
+      message = format('%s cannot be used: %s', coalesce(p_path, 'NULL'), v_problem),
+      detail = json_build_object('playbook', p_path, 'reason', v_problem)::text;
+  end if;
+  v_digest := sha256(convert_to(p_payload::text || chr(10) || p_content, 'UTF8'));
+  perform pg_advisory_xact_lock(hashtextextended('noetl.catalog.' || p_path, 0));
+  select * into c from noetl.catalog where path = p_path order by version desc limit 1;
+  if c.digest is distinct from v_digest then
+    insert into noetl.catalog (catalog_id, path, version, content, payload, digest, open_to_members, disabled_at, registered_by)
+    values (noetl.fn_snowflake(), p_path, coalesce(c.version, 0) + 1, p_content, p_payload, v_digest, coalesce(p_open_to_members, false),
+            c.disabled_at, iu_core.fn_actor())
+    returning * into c;
+  elsif c.open_to_members is distinct from coalesce(p_open_to_members, false) then
+    update noetl.catalog set open_to_members = coalesce(p_open_to_members, false) where catalog_id = c.catalog_id returning * into c;
+  end if;
+  return c;
+end $$;
+
+grant execute on function noetl.fn_playbook_register(text, text, jsonb, boolean) to service_role, dot_executor;

@@ -1,0 +1,364 @@
+/**
+ * Drives executions and runs their commands, as many processes side by side as one likes: each holds some of the shards under a
+ * lease, and what a process leaves when it dies goes on in another.
+ */
+import { hostname } from 'node:os'
+import { setTimeout as delay } from 'node:timers/promises'
+import pino, { type Logger } from 'pino'
+import { mapConnectionError } from '../db/database-error.ts'
+import type { HealthCheck } from '../db/health.ts'
+import { KeptConnection } from '../db/kept-connection.ts'
+import { type Listener, listen } from '../db/listen.ts'
+import { StagedoorError } from '../errors.ts'
+import { Driver } from './driver.ts'
+import type { Engine, EngineOptions } from './engine-options.ts'
+import type { Append } from './flush.ts'
+import { type EngineHooks, harmless } from './hooks.ts'
+import { Inbox } from './inbox.ts'
+import { LocalCommands } from './local-commands.ts'
+import { LogWriter } from './log-writer.ts'
+import { type ExecutionOutcome, waitForEnd } from './outcome.ts'
+import { Catalog } from './playbooks.ts'
+import { Projector } from './projector.ts'
+import { Shards } from './shards.ts'
+import { Snowflakes } from './snowflake.ts'
+import { Waits } from './waits.ts'
+import { CommandWorker } from './worker.ts'
+
+export type { Engine, EngineOptions } from './engine-options.ts'
+
+export const DEFAULT_LEASE_MS = 6000
+const REAP_MS = 1000
+const EVICT_MS = 1000
+/** In memory without a reason: executions that wait for a time, an event or a person; and those that wait for other engines. */
+const WAITING_MS = 2000
+const IDLE_MS = 30_000
+const GIVE_MS = 2000
+const GIVE_LOOK_MS = 20
+const RETRY_MS = 300
+const FLUSH_TIMEOUT_MS = 30_000
+
+/** Throws when the database cannot be reached or refuses; later the engine goes on by itself. */
+export async function startEngine(options: EngineOptions): Promise<Engine> {
+  const { drives = true, runs = true, concurrency = 50 } = options
+  if (!drives && !runs)
+    throw new StagedoorError('argument_invalid', { reason: 'An engine drives, runs, or both' })
+  if (!Number.isInteger(concurrency) || concurrency < 1) {
+    throw new StagedoorError('argument_invalid', { reason: 'concurrency is a whole number from 1' })
+  }
+  const engine = new RunningEngine(options)
+  await engine.start()
+  return engine
+}
+
+class RunningEngine implements Engine {
+  private readonly options: EngineOptions
+  private readonly log: Logger
+  private readonly hooks: EngineHooks
+  private readonly leaseMs: number
+  private readonly beats: KeptConnection
+  private readonly flushes: KeptConnection
+  private readonly writer: LogWriter
+  private readonly local: LocalCommands
+  private readonly driver: Driver
+  private readonly catalog: Catalog
+  private readonly timers = new Set<NodeJS.Timeout>()
+  private readonly waiters = new Map<string, Set<(outcome: ExecutionOutcome) => void>>()
+  private shards!: Shards
+  private snowflakes!: Snowflakes
+  private inbox: Inbox | undefined
+  private worker: CommandWorker | undefined
+  private projector: Projector | undefined
+  private waits: Waits | undefined
+  private listener: Listener | undefined
+  private registering: Promise<void> | undefined
+  private lastId = '0'
+  private stopping = false
+  private stopped: Promise<void> | undefined
+
+  constructor(options: EngineOptions) {
+    const { pool, tools, results, concurrency = 50 } = options
+    this.options = options
+    this.log = options.log ?? pino({ level: 'silent' })
+    this.hooks = harmless(options.hooks ?? {}, this.log)
+    this.leaseMs = options.leaseMs ?? DEFAULT_LEASE_MS
+    this.beats = new KeptConnection(pool, this.leaseMs / 2)
+    this.flushes = new KeptConnection(pool, FLUSH_TIMEOUT_MS)
+    this.catalog = new Catalog(pool)
+    this.writer = new LogWriter({
+      connection: this.flushes,
+      engine: () => this.id,
+      epochOf: (shard) => this.shards.epochOf(shard),
+      fenced: () => this.shards.look(),
+      flushed: (appends, ms) => this.flushed(appends, ms),
+      log: this.log,
+    })
+    this.local = new LocalCommands({
+      tools,
+      results,
+      concurrency,
+      log: this.log,
+      ...(this.hooks.ran && { ran: this.hooks.ran }),
+    })
+    this.driver = new Driver({
+      pool,
+      catalog: this.catalog,
+      results,
+      log: this.log,
+      engine: () => this.id,
+      epochOf: (shard) => this.shards.epochOf(shard),
+      nextId: () => {
+        this.lastId = this.snowflakes.next()
+        return this.lastId
+      },
+      idsAfter: (id) => this.snowflakes.after(id),
+      append: (append) => this.writer.append(append),
+      begin: (execution, command) => this.local.begin(execution, command),
+      forget: (ids) => this.inbox?.forget(ids),
+      forgetShard: (shard) => this.inbox?.forgetShard(shard),
+      behind: (executions, shard) => {
+        for (const execution of executions) this.projector?.add(execution, shard)
+      },
+      ended: (outcome) => this.ended(outcome),
+    })
+  }
+
+  get id(): string {
+    return this.shards.engine
+  }
+
+  async start(): Promise<void> {
+    const { drives = true, runs = true, listenUrl, pollMs = 250 } = this.options
+    try {
+      await this.register()
+    } catch (error) {
+      await this.beats.release()
+      throw mapConnectionError(error)
+    }
+    if (drives) this.startDriving(pollMs)
+    if (runs) this.worker = this.startWorker(pollMs)
+    await this.shards.start()
+    this.every(REAP_MS, () => this.reap())
+    this.every(EVICT_MS, async () => this.driver.evict(IDLE_MS, WAITING_MS))
+    if (listenUrl !== undefined) this.listener = this.listen(listenUrl)
+  }
+
+  health(): HealthCheck {
+    const trouble = this.stopping
+      ? 'stopping'
+      : this.shards.over
+        ? 'its lease has passed'
+        : this.writer.trouble
+    const detail = `${this.shards.size} shards, ${this.driver.size} executions in memory, ${this.local.size} steps running`
+    return { name: 'executions', ok: trouble === undefined, detail: trouble ?? detail }
+  }
+
+  wait(execution: string, { signal }: { signal?: AbortSignal } = {}): Promise<ExecutionOutcome> {
+    return waitForEnd(this.options.pool, execution, [this], signal)
+  }
+
+  whenEnded(execution: string, told: (outcome: ExecutionOutcome) => void): () => void {
+    const waiting = this.waiters.get(execution) ?? new Set()
+    this.waiters.set(execution, waiting.add(told))
+    return () => {
+      waiting.delete(told)
+      if (waiting.size === 0) this.waiters.delete(execution)
+    }
+  }
+
+  stop(): Promise<void> {
+    this.stopped ??= this.shutDown()
+    return this.stopped
+  }
+
+  private async shutDown(): Promise<void> {
+    this.stopping = true
+    const graceMs = this.options.shutdownMs ?? 30_000
+    for (const timer of this.timers) clearTimeout(timer)
+    await this.registering?.catch(() => {})
+    await Promise.all([this.waits?.stop(), this.inbox?.stop()])
+    await Promise.all([this.worker?.stop(graceMs), this.local.close(graceMs)])
+    await this.writer.settled()
+    this.driver.snapshotAll()
+    await this.writer.settled()
+    await this.projector?.stop()
+    this.driver.close()
+    await this.shards.leave()
+    await this.listener?.stop()
+    await Promise.all([this.beats.release(), this.flushes.release()])
+  }
+
+  private startDriving(pollMs: number): void {
+    const { pool } = this.options
+    const { log } = this
+    const engine = () => this.id
+    this.inbox = new Inbox({
+      pool,
+      log,
+      pollMs,
+      engine,
+      tell: (rows) => this.driver.tell(rows),
+      lost: () => this.shards.lose('the database says so'),
+    })
+    this.projector = new Projector({
+      pool,
+      log,
+      engine,
+      epochOf: (shard) => this.shards.epochOf(shard),
+      fenced: () => this.shards.look(),
+      projected: (executions, events, lagMs, ms) =>
+        this.hooks.projected?.(executions.length, events, lagMs, ms),
+    })
+    this.waits = new Waits({ pool, log, pollMs, woken: () => this.inbox?.now() })
+  }
+
+  private startWorker(pollMs: number): CommandWorker {
+    const { pool, tools, results, concurrency = 50 } = this.options
+    return new CommandWorker({
+      pool,
+      catalog: this.catalog,
+      tools,
+      results,
+      concurrency,
+      pollMs,
+      log: this.log,
+      engine: () => this.id,
+      lost: () => this.shards.lose('the database says so'),
+      ended: () => this.inbox?.now(),
+      ...(this.hooks.ran && { ran: this.hooks.ran }),
+    })
+  }
+
+  private async register(): Promise<void> {
+    const {
+      pool,
+      drives = true,
+      runs = true,
+      name = `${hostname()} ${process.pid}`,
+      beats = true,
+    } = this.options
+    const { leaseMs } = this
+    const shards: Shards = await Shards.take({
+      pool,
+      kept: this.beats,
+      terms: { name, drives, runs, leaseMs, beats },
+      log: this.log,
+      taken: (shard, lastEventId) => this.taken(shards, shard, lastEventId),
+      lost: (shard) => this.lost(shard),
+      surplus: (shard) => void this.give(shards, shard),
+      beat: () => void this.worker?.dropUnwanted().catch(() => {}),
+      over: (reason) => this.leaseOver(reason),
+    })
+    this.shards = shards
+    this.snowflakes = new Snowflakes(shards.node)
+    this.snowflakes.after(this.lastId)
+  }
+
+  private leaseOver(reason: string): void {
+    this.worker?.lose()
+    this.writer.hurry()
+    this.hooks.leaseLost?.(reason)
+    if (!this.stopping) this.registering ??= this.registerAgain()
+  }
+
+  private async registerAgain(): Promise<void> {
+    while (!this.stopping) {
+      try {
+        await this.register()
+        await this.shards.start()
+        this.log.info({ engine: this.id }, 'registered again')
+        break
+      } catch (error) {
+        this.log.warn({ err: error }, 'the engine could not register; trying again')
+        await delay(RETRY_MS * (0.5 + Math.random()))
+      }
+    }
+    this.registering = undefined
+  }
+
+  private taken(shards: Shards, shard: number, lastEventId: string): void {
+    if (this.stopping) return
+    this.snowflakes.after(lastEventId)
+    this.hooks.shardTaken?.(shard)
+    void this.driver.take(shard, shards.epochOf(shard)!).then(() => this.inbox?.now())
+  }
+
+  private lost(shard: number): void {
+    this.driver.drop(shard)
+    this.writer.hurry()
+    this.hooks.shardLost?.(shard)
+  }
+
+  /** Another engine is to have it: what runs there ends first, if it does so soon. */
+  private async give(shards: Shards, shard: number): Promise<void> {
+    this.driver.leave(shard)
+    const until = performance.now() + GIVE_MS
+    while (performance.now() < until && !this.driver.isAtRest(shard)) await delay(GIVE_LOOK_MS)
+    if (shards.epochOf(shard) === undefined) return
+    this.driver.drop(shard)
+    await shards.give(shard).catch((error) => this.log.debug({ err: error, shard }, 'a shard was not given'))
+  }
+
+  private flushed(appends: readonly Append[], ms: number): void {
+    let events = 0
+    let told = false
+    let issued = false
+    for (const append of appends) {
+      events += append.events.length
+      if (append.events.length > 0) this.projector?.add(append.execution_id, append.shard_id)
+      if (append.inbox !== undefined) this.inbox?.forget(append.inbox)
+      told ||= append.messages !== undefined
+      issued ||= append.commands !== undefined
+    }
+    if (told) this.inbox?.now()
+    if (issued) this.worker?.now()
+    this.hooks.flushed?.(appends.length, events, ms)
+  }
+
+  private ended(outcome: ExecutionOutcome): void {
+    this.hooks.ended?.(outcome.execution_id)
+    for (const told of this.waiters.get(outcome.execution_id) ?? []) told(outcome)
+    this.waiters.delete(outcome.execution_id)
+  }
+
+  private listen(url: string): Listener {
+    return listen({
+      url,
+      channels: ['stagedoor_inbox', 'stagedoor_command'],
+      log: this.log,
+      heard: (payload, channel) => {
+        if (channel === 'stagedoor_command') this.worker?.now()
+        else if (payload === '' || payload.split(',').some((shard) => this.shards.epochOf(Number(shard))))
+          this.inbox?.now()
+      },
+      connected: () => {
+        this.inbox?.now()
+        this.worker?.now()
+      },
+    })
+  }
+
+  /** What dead engines held is free again, and somebody must take it: sooner than the next heartbeat would. */
+  private async reap(): Promise<void> {
+    const { rows } = await this.options.pool.query<{ free: boolean }>(
+      `select noetl.fn_engine_reap(), exists (
+         select from noetl.execution_shard s where not exists (
+           select from noetl.engine e where e.engine_id = s.owner and e.leased_until > clock_timestamp())) as free`,
+    )
+    const { drives = true, beats = true } = this.options
+    if (rows[0]!.free && drives && beats) await this.shards.look()
+  }
+
+  /** With some chance in it: engines that started together do not ask together for ever. */
+  private every(ms: number, work: () => Promise<unknown>): void {
+    const timer = setTimeout(
+      async () => {
+        this.timers.delete(timer)
+        await work().catch((error) => this.log.debug({ err: error }, 'tried again in a moment'))
+        if (!this.stopping) this.every(ms, work)
+      },
+      ms * (0.8 + 0.4 * Math.random()),
+    )
+    this.timers.add(timer)
+  }
+}

@@ -1,0 +1,275 @@
+/** Executions as people see them: a list, one with its steps, its log; under the rights of whoever asks. */
+import type { Queryable } from '../db/connection.ts'
+import { StagedoorError } from '../errors.ts'
+import type { ExecutionEvent } from './event.ts'
+import type { Json, JsonObject } from './playbook/definition.ts'
+
+/** PENDING: started, and no engine has picked it up yet. */
+export const EXECUTION_STATUSES = [
+  'PENDING',
+  'RUNNING',
+  'PAUSED',
+  'COMPLETED',
+  'FAILED',
+  'CANCELLED',
+] as const
+export type ShownStatus = (typeof EXECUTION_STATUSES)[number]
+
+export interface ExecutionRecord {
+  readonly execution_id: string
+  /** Null where the caller may not see the playbook. */
+  readonly playbook: string | null
+  readonly version: number | null
+  readonly parent_execution_id: string | null
+  readonly workspace_id: string | null
+  readonly started_by: string | null
+  readonly status: ShownStatus
+  readonly last_event_type: string | null
+  readonly last_node_name: string | null
+  readonly last_seq: number
+  readonly error: string | null
+  /** Of all its loops together; null where there is none. */
+  readonly items: number | null
+  readonly items_done: number | null
+  readonly items_failed: number | null
+  /** The loops and fan-outs, as projected. */
+  readonly state: ExecutionLoops
+  readonly start_time: Date | null
+  readonly end_time: Date | null
+  readonly created_at: Date
+  readonly updated_at: Date
+}
+
+export interface ExecutionLoops {
+  readonly loop?: Readonly<Record<string, LoopProgress>>
+  readonly fanout?: Readonly<Record<string, JsonObject>>
+}
+
+export interface LoopProgress {
+  readonly loop_id: string
+  readonly mode: string
+  readonly total: number
+  readonly done: number
+  readonly failed: number
+  readonly completed: boolean
+}
+
+export interface ExecutionStep {
+  /** One entry of the step: its name and how often it was entered. */
+  readonly node_id: string
+  readonly step: string
+  /** issued, retrying, running, waiting; completed, failed, complete, partial, timed_out. */
+  readonly status: string
+  readonly attempt: number | null
+  readonly loop: LoopProgress | null
+  readonly wait: StepWait | null
+  readonly entered_at: Date
+  readonly ended_at: Date | null
+  readonly error: string | null
+  readonly result: JsonObject | null
+}
+
+export interface StepWait {
+  readonly kind: 'timer' | 'event' | 'approval'
+  /** When it ends by itself. */
+  readonly wake_at: Date | null
+  readonly event: string | null
+  readonly subject: string | null
+  readonly staging_record_id: string | null
+}
+
+export interface ExecutionDetail extends ExecutionRecord {
+  readonly args: JsonObject
+  /** The event that it follows from. */
+  readonly cause: string | null
+  readonly correlation_id: string | null
+  readonly rerun_of: string | null
+  readonly from_step: string | null
+  /** What it gave: a value, or a reference and its bytes; null until it has completed. */
+  readonly result: JsonObject | null
+  readonly steps: readonly ExecutionStep[]
+}
+
+export interface ExecutionFilter {
+  readonly status?: ShownStatus
+  readonly playbook?: string
+  readonly workspace_id?: string
+  /** Only those that this one started. Without it only those that no other started. */
+  readonly parent?: string
+  readonly limit?: number
+  /** The id of the last of the page before. */
+  readonly after?: string
+}
+
+const COLUMNS = `execution_id::text, playbook, version, parent_execution_id::text, workspace_id, started_by, status, last_event_type,
+  last_node_name, last_seq, error, items::int, items_done::int, items_failed::int, state, start_time, end_time, created_at, updated_at`
+
+/** Newest first, as far as the caller may see. */
+export async function listExecutions(
+  db: Queryable,
+  filter: ExecutionFilter = {},
+): Promise<ExecutionRecord[]> {
+  const { rows } = await db.query<ExecutionRecord>(
+    `select ${COLUMNS} from noetl.v_execution v
+      where ($2::text is null or status = $2) and ($3::text is null or playbook = $3)
+        and ($4::uuid is null or workspace_id = $4)
+        and parent_execution_id is not distinct from $5::bigint
+        and ($6::bigint is null or v.execution_id < $6)
+      order by v.execution_id desc limit $1`,
+    [
+      filter.limit ?? 50,
+      filter.status ?? null,
+      filter.playbook ?? null,
+      filter.workspace_id ?? null,
+      filter.parent ?? null,
+      filter.after ?? null,
+    ],
+  )
+  return rows
+}
+
+export async function findExecution(db: Queryable, id: string): Promise<ExecutionRecord | undefined> {
+  const { rows } = await db.query<ExecutionRecord>(
+    `select ${COLUMNS} from noetl.v_execution v where v.execution_id = $1`,
+    [id],
+  )
+  return rows[0]
+}
+
+export async function requireExecution(db: Queryable, id: string): Promise<ExecutionRecord> {
+  const found = await findExecution(db, id)
+  if (found) return found
+  throw new StagedoorError('execution_unknown', { execution: id })
+}
+
+export async function showExecution(db: Queryable, id: string): Promise<ExecutionDetail> {
+  const record = await requireExecution(db, id)
+  const { rows } = await db.query<{
+    seq: number
+    event_type: string
+    context: Json
+    meta: Json
+    result: Json
+  }>(
+    'select seq, event_type, context, meta, result from noetl.event where execution_id = $1 and seq = any ($2)',
+    [id, [1, record.last_seq]],
+  )
+  const begun = rows.find(({ seq }) => seq === 1)
+  const ended = rows.find(({ event_type }) => event_type === 'playbook.completed')
+  const meta = (begun?.meta ?? {}) as Record<string, string | undefined>
+  return {
+    ...record,
+    args: ((begun?.context as JsonObject | undefined)?.args ?? {}) as JsonObject,
+    cause: meta.cause ?? null,
+    correlation_id: meta.correlation_id ?? null,
+    rerun_of: meta.rerun_of ?? null,
+    from_step: meta.from_step ?? null,
+    result: (ended?.result as JsonObject | undefined) ?? null,
+    steps: await executionSteps(db, record),
+  }
+}
+
+interface StepRow extends Omit<ExecutionStep, 'loop' | 'wait'> {
+  readonly loop_id: string | null
+}
+
+/** In the order in which they were entered. */
+export async function executionSteps(
+  db: Queryable,
+  { execution_id, state }: Pick<ExecutionRecord, 'execution_id' | 'state'>,
+): Promise<ExecutionStep[]> {
+  const { rows } = await db.query<StepRow>(
+    `select node_id, node_name as step, status, attempt, loop_id, entered_at, ended_at, error, result
+       from noetl.v_execution_step where execution_id = $1 order by entered_at, last_seq`,
+    [execution_id],
+  )
+  const waits = await waitsOf(db, execution_id)
+  return rows.map(({ loop_id, ...row }) => {
+    const loop = state.loop?.[row.step]
+    return {
+      ...row,
+      loop: loopOf(loop, loop_id, row),
+      wait: waits.get(row.node_id) ?? null,
+    }
+  })
+}
+
+/** The projection counts the latest loop of a step; of an earlier one its end says the counts. */
+function loopOf(
+  latest: LoopProgress | undefined,
+  loop_id: string | null,
+  row: Omit<StepRow, 'loop_id'>,
+): LoopProgress | null {
+  if (loop_id !== null) return latest?.loop_id === loop_id ? latest : endedLoop(loop_id, row.result)
+  // Its results were collected: the last event is then its exit, which names no loop.
+  return latest !== undefined && ['complete', 'partial', 'failed'].includes(row.status) ? latest : null
+}
+
+function endedLoop(loop_id: string, result: JsonObject | null): LoopProgress | null {
+  const counts = result?.context as { total: number; completed: number; failed: number } | undefined
+  if (counts === undefined) return null
+  const { total, completed, failed } = counts
+  return { loop_id, mode: 'sequential', total, done: completed, failed, completed: true }
+}
+
+/** Members see that a step waits; the rows that say for what are the back end's. */
+export async function waitsOf(db: Queryable, execution: string): Promise<Map<string, StepWait>> {
+  const { rows: allowed } = await db.query<{ may: boolean }>(
+    `select has_table_privilege('noetl.wait', 'select') as may`,
+  )
+  if (!allowed[0]!.may) return new Map()
+  const { rows } = await db.query<StepWait & { node_id: string }>(
+    `select node_id, kind, wake_at, event_domain || '.' || event_type as event, subject, staging_record_id
+       from noetl.wait where execution_id = $1`,
+    [execution],
+  )
+  return new Map(rows.map(({ node_id, ...wait }) => [node_id, wait]))
+}
+
+export interface LoggedEvent extends Omit<ExecutionEvent, 'created_at'> {
+  readonly created_at: Date
+}
+
+export interface EventFilter {
+  /** Those behind this place in the log. */
+  readonly after?: number
+  readonly limit?: number
+  /** Without what happened to single items of loops. */
+  readonly without_items?: boolean
+}
+
+/** In their order. */
+export async function executionEvents(
+  db: Queryable,
+  execution: string,
+  { after = 0, limit = 100, without_items = false }: EventFilter = {},
+): Promise<LoggedEvent[]> {
+  const { rows } = await db.query<LoggedEvent>(
+    `select execution_id::text, event_id::text, seq, event_type, catalog_id::text, parent_event_id::text, parent_execution_id::text,
+            node_id, node_name, node_type, status, context, result, meta, error, current_index, current_item, created_at
+       from noetl.event
+      where execution_id = $1 and seq > $2
+        and not ($4 and (event_type in ('loop.item', 'loop.shard.enqueued', 'loop.shard.done', 'loop.shard.failed')
+                         or (event_type like 'command.%' and meta ->> 'loop_id' is not null)))
+      order by seq limit $3`,
+    [execution, after, limit, without_items],
+  )
+  return rows
+}
+
+export interface ReadResult {
+  readonly execution_id: string
+  readonly store_tier: string
+  readonly bytes: string
+  /** Null where it is not in the database: the process that has the file reads it. */
+  readonly body: Json
+}
+
+/** A result by its reference, for those who may read its workspace. */
+export async function readResult(db: Queryable, ref: string): Promise<ReadResult> {
+  const { rows } = await db.query<ReadResult>(
+    'select execution_id::text, store_tier, bytes, body from noetl.fn_result_read($1)',
+    [ref],
+  )
+  return rows[0]!
+}

@@ -1,0 +1,144 @@
+/**
+ * The tool `sql`: one statement of the playbook's, in a transaction of its own, as the login stagedoor_playbook. That login is
+ * a member of nothing: there is no role to become, and claims that a statement forges count for nothing (DESIGN 4). What it
+ * may touch is what its operator granted to it.
+ */
+import pg from 'pg'
+import type { Pool } from '../../db/connection.ts'
+import { mapConnectionError } from '../../db/database-error.ts'
+import { isTransient } from '../../db/transient.ts'
+import type { Json, JsonObject } from '../playbook/definition.ts'
+import { type Tool, type ToolContext, ToolError } from '../tool.ts'
+import { Arguments } from './arguments.ts'
+import { LimitedQuery } from './limited-query.ts'
+import { sqlTypes } from './sql-values.ts'
+
+export const MOST_ROWS = 10_000
+
+/** Without a pool (PLAYBOOK_DATABASE_URL is not set) every call says what to set. */
+export function sqlTool(pool: Pool | undefined): Tool {
+  return async (_call, args, context) => {
+    const given = statementOf(args)
+    if (pool === undefined) throw notConfigured()
+    const client = await pool.connect().catch((error) => {
+      throw asToolError(mapConnectionError(error))
+    })
+    let broken: Error | undefined
+    try {
+      return await inOwnTransaction(client, pool, given, context)
+    } catch (error) {
+      broken = error as Error
+      throw asToolError(error)
+    } finally {
+      // After an error the session goes: a cancel that comes late must not end somebody else's statement.
+      client.release(broken)
+    }
+  }
+}
+
+interface Statement {
+  readonly query: string
+  readonly params: readonly Json[]
+  readonly rows: 'all' | 'one' | 'none'
+  readonly limit: number
+}
+
+function statementOf(args: JsonObject): Statement {
+  const given = new Arguments('sql', args, ['query', 'params', 'rows', 'limit'])
+  return {
+    query: given.text('query'),
+    params: given.list('params'),
+    rows: given.oneOf('rows', ['all', 'one', 'none']) ?? 'all',
+    limit: given.integer('limit', 1, MOST_ROWS) ?? MOST_ROWS,
+  }
+}
+
+async function inOwnTransaction(
+  client: pg.PoolClient,
+  pool: Pool,
+  given: Statement,
+  context: ToolContext,
+): Promise<Json> {
+  context.signal.throwIfAborted()
+  await client.query(begin(context))
+  const cancel = () => void cancelStatement(client, pool)
+  context.signal.addEventListener('abort', cancel, { once: true })
+  try {
+    const result = resultOf(await run(client, given), given)
+    await client.query('commit')
+    // Settings, temporary tables and locks of this statement must not meet the next one's.
+    await client.query('discard all')
+    return result
+  } finally {
+    context.signal.removeEventListener('abort', cancel)
+  }
+}
+
+/** What follows from it follows from what the execution follows from. */
+function begin({ cause, playbook, step, deadline }: ToolContext): string {
+  const timeout = deadline === undefined ? 0 : Math.max(1, deadline.getTime() - Date.now())
+  const settings = {
+    application_name: `stagedoor playbook ${playbook} ${step}`,
+    'stagedoor.cause': cause ?? '',
+    statement_timeout: String(timeout),
+    idle_in_transaction_session_timeout: '60000',
+    // A time must not change with the server that writes it.
+    timezone: 'UTC',
+    datestyle: 'ISO',
+  }
+  const set = Object.entries(settings).map(
+    ([name, value]) => `set_config('${name}', ${pg.escapeLiteral(value)}, true)`,
+  )
+  return `begin; select ${set.join(', ')}`
+}
+
+async function run(client: pg.PoolClient, { query, params, rows, limit }: Statement): Promise<LimitedQuery> {
+  const most = rows === 'one' ? 1 : rows === 'none' ? 0 : limit
+  const limited = new LimitedQuery({ text: query, values: params.map(asParameter), types: sqlTypes }, most)
+  await limited.runOn(client)
+  if (['BEGIN', 'START', 'COMMIT', 'ROLLBACK', 'PREPARE'].includes(limited.command)) {
+    throw new ToolError(
+      'Each call of the tool sql is a transaction of its own: leave begin, commit and rollback out',
+    )
+  }
+  return limited
+}
+
+/** Lists and maps go as JSON: for a PostgreSQL array write array(select jsonb_array_elements_text($1)). */
+function asParameter(value: Json): string | number | boolean | null {
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : value
+}
+
+function resultOf({ rows, rowCount, isMore }: LimitedQuery, given: Statement): Json {
+  if (given.rows === 'none') return { row_count: rowCount }
+  if (given.rows === 'one') {
+    if (rows.length === 1 && !isMore) return { row: rows[0]!, row_count: 1 }
+    throw new ToolError(
+      `The statement gave ${isMore ? 'more than one row' : 'no row'}, and rows: one asks for exactly one`,
+    )
+  }
+  if (!isMore) return { rows, row_count: rowCount }
+  throw new ToolError(
+    `The statement gives more than ${given.limit} rows; aggregate them, page with limit and a key, or write them into a table`,
+  )
+}
+
+async function cancelStatement(client: pg.PoolClient, pool: Pool): Promise<void> {
+  const { processID } = client as unknown as { processID: number }
+  await pool.query('select pg_cancel_backend($1)', [processID]).catch(() => {})
+}
+
+function asToolError(error: unknown): unknown {
+  if (error instanceof ToolError) return error
+  if (!(error instanceof pg.DatabaseError)) return error
+  const { message, code, detail, hint, position } = error
+  const more = [detail, hint && `hint: ${hint}`, position && `at character ${position}`].filter(Boolean)
+  const text = `${message} (${code})${more.length > 0 ? `; ${more.join('; ')}` : ''}`
+  return new ToolError(text, { retryable: isTransient(error), cause: error })
+}
+
+function notConfigured(): ToolError {
+  return new ToolError(
+    'No database was named for the sql of playbooks: set PLAYBOOK_DATABASE_URL to the login stagedoor_playbook (`stagedoor login --reset` prints it) and grant it what its statements need',
+  )
+}

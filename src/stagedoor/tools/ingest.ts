@@ -1,0 +1,130 @@
+/**
+ * The tool `ingest`: a file into a dataset, as far as `until` says. Called again with the same file it goes on where the
+ * upload stands: after a crash, or after a person has approved the plan.
+ */
+import { StagedoorError } from '../../errors.ts'
+import type { Json, JsonObject } from '../../executions/playbook/definition.ts'
+import { type Tool, type ToolContext, ToolError } from '../../executions/tool.ts'
+import { Arguments } from '../../executions/tools/arguments.ts'
+import type { Ingest } from '../../ingest/library.ts'
+import type { Upload } from '../../ingest/uploads.ts'
+import { fileBelow } from './files.ts'
+import { workspaceFor } from './workspace.ts'
+
+const UNTIL = ['staged', 'planned', 'submitted', 'promoted'] as const
+type Until = (typeof UNTIL)[number]
+
+export function ingestTool(ingest: Ingest, folder: string): Tool {
+  return async (_call, args, context) => {
+    const given = new Arguments('ingest', args, KNOWN)
+    const until = given.oneOf('until', UNTIL) ?? 'planned'
+    const workspace = workspaceFor(given, context)
+    if (workspace === null) throw given.wrong('workspace_id', 'is missing: this execution belongs to none')
+    const path = await fileBelow(folder, given.text('file'))
+    const dataset = given.text('dataset')
+    const { upload, created } = await ingest.run(path, {
+      dataset,
+      platform: given.optionalText('platform') ?? (await onlyPlatform(ingest, dataset)),
+      workspace_id: workspace,
+      client_id: given.optionalText('client'),
+      until: until === 'staged' ? 'staged' : 'planned',
+      on_invalid: given.oneOf('on_invalid', ['refuse', 'skip']),
+      threshold: threshold(given),
+      uploaded_by: context.started_by,
+      signal: context.signal,
+    })
+    return { ...shown(await goOn(ingest, upload, until, given, context)), created }
+  }
+}
+
+const KNOWN = [
+  'file',
+  'dataset',
+  'platform',
+  'client',
+  'on_invalid',
+  'threshold',
+  'until',
+  'workspace_id',
+] as const
+
+async function goOn(
+  ingest: Ingest,
+  upload: Upload,
+  until: Until,
+  given: Arguments,
+  { started_by: by }: ToolContext,
+): Promise<Upload> {
+  const id = upload.upload_id
+  if (upload.status === 'reading') {
+    throw new ToolError(`The same file is being read as upload ${id}`, { retryable: true })
+  }
+  if (upload.status === 'staged' && until !== 'staged') {
+    const gate = given.oneOf('on_invalid', ['refuse', 'skip']) === 'skip' ? 'LENIENT' : 'STRICT'
+    const share = threshold(given)
+    await ingest.plan(id, {
+      gate_mode: gate,
+      planned_by: by,
+      ...(share !== undefined && { threshold: share }),
+    })
+  }
+  const planned = await found(ingest, id)
+  if (planned.status !== 'planned' || until === 'staged' || until === 'planned') return planned
+  if (planned.plan_refusal !== null) {
+    throw new StagedoorError('plan_refused', { upload: id, reason: planned.plan_refusal })
+  }
+  const digest = planned.plan_digest!
+  if (planned.approval_required && planned.review_status === 'not_submitted')
+    await ingest.submit(id, digest, by)
+  if (until === 'promoted') {
+    if (planned.approval_required && planned.review_status !== 'approved') throw notApproved(planned)
+    await ingest.promote(id, digest, by)
+  }
+  return found(ingest, id)
+}
+
+async function found(ingest: Ingest, id: string): Promise<Upload> {
+  const upload = await ingest.get(id)
+  if (upload === undefined) throw new ToolError(`The upload ${id} is gone`)
+  return upload
+}
+
+function notApproved({ upload_id: id, review_status: status }: Upload): ToolError {
+  const state = status === 'not_submitted' ? 'nobody has decided yet' : `it is ${status}`
+  return new ToolError(
+    `The plan of upload ${id} needs an approval, and ${state}. Use until: submitted, then a step that waits for the approval of review_record_id, then until: promoted with the same file`,
+  )
+}
+
+async function onlyPlatform(ingest: Ingest, dataset: string): Promise<string> {
+  const known = (await ingest.datasets.list()).find((one) => one.dataset === dataset)
+  if (known === undefined) throw new StagedoorError('dataset_unknown', { dataset, platform: '' })
+  const platforms = Object.keys(known.definition.platforms)
+  if (platforms.length === 1) return platforms[0]!
+  throw new ToolError(`The dataset ${dataset} has several platforms; name one: ${platforms.join(', ')}`)
+}
+
+function threshold(given: Arguments): number | undefined {
+  const value = given.any('threshold') ?? undefined
+  if (value === undefined || (typeof value === 'number' && value >= 0 && value <= 1)) return value
+  throw given.wrong('threshold', 'must be a share from 0 to 1')
+}
+
+function shown(upload: Upload): JsonObject {
+  return {
+    upload_id: upload.upload_id,
+    status: upload.status,
+    counts: {
+      lines: upload.line_count,
+      valid: upload.valid_count,
+      invalid: upload.invalid_count,
+      skipped: upload.skipped_count,
+      warnings: upload.warning_count,
+    },
+    plan: upload.plan_totals as Json,
+    plan_refusal: upload.plan_refusal,
+    approval_required: upload.approval_required,
+    review_record_id: upload.review_record_id,
+    promotion: upload.promotion_totals as Json,
+  }
+}

@@ -1,0 +1,211 @@
+/**
+ * The promise of executions under faults: engines are killed under load, several at a time. No execution is lost, no command
+ * runs again once its end is in the log, what a dead engine drove goes on elsewhere in less than ten seconds, and the
+ * projection that came about on the way is the one that is folded from the log.
+ */
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type EmbeddedServer, startEmbedded } from '../../../src/db/embedded/server.ts'
+import { seeded } from '../../events/random.ts'
+import { playbook, type ShortStep } from '../../executions/engine/engines.ts'
+import { loginUrl, prepareTemplate, TEMPLATE } from '../../support/template.ts'
+import { temporaryHome } from '../../support/temporary-home.ts'
+import { until } from '../../support/until.ts'
+import { compile, type Program, standBy } from '../program.ts'
+import { watchRecovery } from './recovery.ts'
+
+const KILLS = 102
+const ENGINES = 4
+const ROUND_MS = 1200
+const DATABASE = 'chaos_executions'
+const OPEN = 60
+
+const home = temporaryHome('chaos-executions')
+const alive = new Set<Program>()
+const failures: string[] = []
+let server: EmbeddedServer
+let superuser: pg.Client
+
+const template = (expression: string) => `\${${expression}}`
+const loop = (mode: 'sequential' | 'parallel' | 'fanout', items: number): NonNullable<ShortStep['loop']> => ({
+  in: Array.from({ length: items }, (_, n) => n),
+  mode,
+  max_in_flight: 8,
+  // An item whose workers were killed five times has failed, and that is no loss.
+  allow_partial: true,
+})
+const retry = { attempts: 3, backoff_ms: 20, backoff_most_ms: 100 }
+const PLAYBOOKS = [
+  playbook('plain', [
+    { step: 'a', next: 'b' },
+    { step: 'b', next: 'c' },
+    { step: 'c', next: 'd' },
+    { step: 'd', args: { of: template('steps.a.result') } },
+  ]),
+  playbook('wide', [
+    { step: 'each', retry, loop: loop('fanout', 12), next: 'after' },
+    { step: 'after', args: { all: template('steps.each.results') } },
+  ]),
+  playbook('narrow', [
+    { step: 'each', retry, loop: loop('sequential', 6), next: 'some' },
+    { step: 'some', retry, loop: loop('parallel', 6) },
+  ]),
+  playbook('family', [
+    { step: 'one', tools: [{ tool: 'playbook', call: 'plain', args: {} }], next: 'pause' },
+    { step: 'pause', wait: { kind: 'timer', for_ms: 300 }, next: 'many' },
+    { step: 'many', tools: [{ tool: 'playbook', call: 'wide', args: {} }] },
+  ]),
+]
+
+beforeAll(async () => {
+  server = await startEmbedded({ home, settings: { max_connections: '200' } })
+  await prepareTemplate(server.url())
+  const admin = new pg.Client(server.url())
+  await admin.connect()
+  await admin.query(`create database ${DATABASE} template ${TEMPLATE} owner stagedoor_migrator`)
+  await admin.end()
+  superuser = new pg.Client(loginUrl(server.url(), 'postgres', DATABASE))
+  await superuser.connect()
+  await superuser.query(
+    `create table public.chaos_run (command_id text, pid integer, began_at timestamptz default clock_timestamp());
+     grant all on public.chaos_run to dot_executor`,
+  )
+  for (const one of PLAYBOOKS) {
+    const text = JSON.stringify(one)
+    await superuser.query('select noetl.fn_playbook_register($1, $2, $3)', [one.name, text, text])
+  }
+}, 60_000)
+
+afterAll(async () => {
+  for (const program of alive) end(program)
+  await superuser?.end()
+  await server?.stop()
+})
+
+function end(program: Program): void {
+  program.doomed = true
+  alive.delete(program)
+  program.child.kill('SIGKILL')
+}
+
+it(`loses no execution and runs no ended command again through ${KILLS} kills`, async () => {
+  const random = seeded(Number(process.env.SEED ?? Date.now() % 2 ** 31))
+  console.log(`seed ${random.seed} (run again with SEED=${random.seed})`)
+  const file = compile(join(home, 'programs'), ['executions/engine-program.ts'])(
+    'executions/engine-program.ts',
+  )
+  const url = loginUrl(server.url(), 'stagedoor_worker', DATABASE)
+  const reserve = (): ReturnType<typeof standBy> => {
+    const program = standBy(file, { url }, (why) => failures.push(why))
+    alive.add(program)
+    return program
+  }
+  const working = new Set<Program>()
+  const standing = Array.from({ length: ENGINES + 2 }, reserve)
+  const join_ = (): void => {
+    const next = standing.shift()!
+    next.go()
+    working.add(next)
+    standing.push(reserve())
+  }
+  for (let n = 0; n < ENGINES; n++) join_()
+  const recovery = watchRecovery(loginUrl(server.url(), 'postgres', DATABASE))
+  let loading = true
+  const load = (async () => {
+    while (loading) {
+      const { open } = await one<{ open: number }>(
+        'select count(*)::integer as open from noetl.checkpoint where not ended',
+      )
+      if (open < OPEN) {
+        await superuser.query(
+          'select noetl.fn_execution_start(path) from noetl.catalog cross join generate_series(1, 2) order by random()',
+        )
+      }
+      await delay(100)
+    }
+  })()
+
+  await until('the first executions have ended', async () => (await completed()) > 4, 40_000)
+  const began = Date.now()
+  let kills = 0
+  for (let round = 0; kills < KILLS; round++) {
+    await delay(Math.max(0, began + round * ROUND_MS - Date.now()))
+    const ready = [...working].filter((program) => program.ready)
+    // Two or three of them at a time, and never the last one.
+    const doomed = ready.slice(0, Math.min(ready.length - 1, 2 + random.below(2), KILLS - kills))
+    for (const program of doomed) {
+      recovery.add(program.pid)
+      end(program)
+      working.delete(program)
+      kills++
+      join_()
+    }
+  }
+  loading = false
+  await load
+  await until('everything has ended', async () => (await left()) === 0, 60_000)
+  const times = await recovery.stop()
+  for (const program of standing) end(program)
+  for (const program of working) {
+    program.doomed = true
+    await until('it is at work', () => program.ready || program.child.exitCode !== null, 30_000)
+    program.child.kill('SIGTERM')
+    await program.ended
+    alive.delete(program)
+  }
+
+  const outcome = await account()
+  console.log(
+    `${kills} kills in ${Date.now() - began} ms; ${JSON.stringify(outcome)}; from a death to living owners of all its shards: ` +
+      `median ${times.at(times.length >> 1)} ms, longest ${times.at(-1)} ms of ${times.length}`,
+  )
+  expect(failures).toEqual([])
+  expect(outcome).toMatchObject({ lost: 0, unfinished: 0, ranAfterItsEnd: 0, leftBehind: 0 })
+  expect(outcome.completed).toBeGreaterThan(50)
+  expect(times.at(-1)).toBeLessThan(10_000)
+  expect(await differences()).toEqual([])
+}, 240_000)
+
+async function one<Row extends pg.QueryResultRow>(sql: string): Promise<Row> {
+  return (await superuser.query<Row>(sql)).rows[0]!
+}
+
+async function completed(): Promise<number> {
+  return (
+    await one<{ n: number }>(`select count(*)::integer as n from noetl.execution where status = 'COMPLETED'`)
+  ).n
+}
+
+async function left(): Promise<number> {
+  const { n } = await one<{ n: number }>(
+    'select (select count(*) from noetl.checkpoint)::integer + (select count(*) from noetl.inbox)::integer as n',
+  )
+  return n
+}
+
+async function account() {
+  await superuser.query('analyze public.chaos_run, noetl.event')
+  return one<Record<string, number>>(
+    `select (select count(*)::integer from noetl.execution where status = 'COMPLETED') as completed,
+            (select count(*)::integer from public.chaos_run) as runs,
+            (select count(*)::integer - count(distinct command_id)::integer from public.chaos_run) as "runAgain",
+            -- What began and did not end well: a child that was never told, a parent that waits for ever.
+            (select count(*)::integer from noetl.execution where status <> 'COMPLETED') as unfinished,
+            (select count(*)::integer from (select distinct execution_id from noetl.event) e
+              where not exists (select from noetl.execution x where x.execution_id = e.execution_id)) as lost,
+            (select count(*)::integer from public.chaos_run r join noetl.event e
+                 on e.execution_id = split_part(r.command_id, ':', 1)::bigint and e.meta ->> 'command_id' = r.command_id
+              where e.event_type in ('command.completed', 'command.failed', 'loop.shard.done', 'loop.shard.failed')
+                and r.began_at > e.created_at) as "ranAfterItsEnd",
+            (select count(*)::integer from noetl.command) + (select count(*)::integer from noetl.wait) as "leftBehind"`,
+  )
+}
+
+async function differences(): Promise<string[]> {
+  const { rows } = await superuser.query<{ difference: string }>(
+    "select execution_id || ': ' || difference as difference from noetl.fn_projection_differences(0, 100000)",
+  )
+  return rows.map((row) => row.difference)
+}

@@ -1,0 +1,150 @@
+/** Engines on the test's database, the playbooks that they run, and what became of them. */
+import pino from 'pino'
+import { afterEach } from 'vitest'
+import { type Engine, type EngineOptions, startEngine } from '../../../src/executions/engine.ts'
+import type { ExecutionEvent } from '../../../src/executions/event.ts'
+import type { Json, JsonObject, Playbook, Step } from '../../../src/executions/playbook/definition.ts'
+import { createResults } from '../../../src/executions/results/tiers.ts'
+import type { PlaybookHandlers, Tools } from '../../../src/executions/tool.ts'
+import { ToolError } from '../../../src/executions/tool.ts'
+import { type TestDatabase, useDatabase } from '../../support/database.ts'
+import { until } from '../../support/until.ts'
+
+/** A step in few words: it calls a handler of its own name. */
+export type ShortStep = Partial<Omit<Step, 'next' | 'retry' | 'loop'>> & {
+  readonly step: string
+  readonly call?: string
+  readonly args?: JsonObject
+  readonly next?: Step['next'] | string
+  readonly retry?: Partial<Step['retry']>
+  readonly loop?: Partial<NonNullable<Step['loop']>> & { in: Json }
+}
+
+export function playbook(
+  name: string,
+  steps: readonly ShortStep[],
+  more: Partial<Pick<Playbook, 'args' | 'output'>> = {},
+): Playbook {
+  return { name, args: {}, start: steps[0]!.step, steps: steps.map(whole), ...more }
+}
+
+function whole({ call, args = {}, next, retry, loop, ...step }: ShortStep): Step {
+  return {
+    tools: step.wait ? [] : [{ tool: 'handler', call: call ?? step.step, args }],
+    on_error: 'fail',
+    ...step,
+    retry: { attempts: 1, backoff_ms: 1, backoff_most_ms: 1000, ...retry },
+    ...(loop && {
+      loop: {
+        as: 'item',
+        mode: 'sequential',
+        max_in_flight: 16,
+        fail_fast: false,
+        allow_partial: false,
+        ...loop,
+      },
+    }),
+    next:
+      typeof next === 'string'
+        ? { mode: 'exclusive', arcs: [{ step: next }] }
+        : (next ?? { mode: 'exclusive', arcs: [] }),
+  }
+}
+
+export function handlersAsTools(handlers: PlaybookHandlers): Tools {
+  return {
+    handler: async (call, args, context) => {
+      const handler = handlers[call ?? '']
+      if (handler === undefined) throw new ToolError(`no handler ${call}`)
+      return ((await handler(args, context)) ?? null) as Json
+    },
+  }
+}
+
+export interface Engines {
+  readonly db: TestDatabase
+  start(handlers: PlaybookHandlers, options?: Partial<EngineOptions>): Promise<Engine>
+  register(playbook: Playbook): Promise<void>
+  run(name: string, args?: JsonObject): Promise<string>
+  /** The row of noetl.execution, once it has ended. */
+  ended(execution: string, withinMs?: number): Promise<Ended>
+  status(execution: string): Promise<string | undefined>
+  log(execution: string): Promise<ExecutionEvent[]>
+  differences(): Promise<string[]>
+}
+
+export interface Ended {
+  readonly status: string
+  readonly error: string | null
+  readonly state: JsonObject
+}
+
+export function useEngines(): Engines {
+  const db = useDatabase()
+  const running = new Set<Engine>()
+  afterEach(async () => {
+    for (const engine of running) await engine.stop()
+    running.clear()
+  })
+  const worker = () => db.pool('stagedoor_worker')
+  return {
+    db,
+    async start(handlers, options = {}) {
+      const engine = await startEngine({
+        pool: worker(),
+        listenUrl: db.url('stagedoor_worker'),
+        tools: handlersAsTools(handlers),
+        results: createResults({ pool: worker() }),
+        log: pino({ level: process.env.LOG_LEVEL ?? 'silent' }),
+        shutdownMs: 2000,
+        ...options,
+      })
+      running.add(engine)
+      return engine
+    },
+    async register(playbook) {
+      await worker().query('select noetl.fn_playbook_register($1, $2, $3)', [
+        playbook.name,
+        JSON.stringify(playbook),
+        JSON.stringify(playbook),
+      ])
+    },
+    async run(name, args = {}) {
+      const { rows } = await worker().query<{ id: string }>(
+        'select noetl.fn_execution_start($1, $2)::text as id',
+        [name, JSON.stringify(args)],
+      )
+      return rows[0]!.id
+    },
+    ended: (execution, withinMs = 15_000) =>
+      until(
+        `execution ${execution} has ended`,
+        async () => {
+          const rows = await db.owner<Ended & { over: boolean }>(
+            'select status, error, state, end_time is not null as over from noetl.execution where execution_id = $1',
+            [execution],
+          )
+          return rows[0]?.over ? rows[0] : undefined
+        },
+        withinMs,
+      ),
+    async status(execution) {
+      const rows = await db.owner<{ status: string }>(
+        'select status from noetl.execution where execution_id = $1',
+        [execution],
+      )
+      return rows[0]?.status
+    },
+    async log(execution) {
+      return db.owner('select * from noetl.event where execution_id = $1 order by seq', [
+        execution,
+      ]) as unknown as Promise<ExecutionEvent[]>
+    },
+    async differences() {
+      const rows = await db.owner<{ line: string }>(
+        "select execution_id || ' ' || difference as line from noetl.fn_projection_differences()",
+      )
+      return rows.map((row) => row.line)
+    },
+  }
+}

@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest'
+import { ToolError } from '../../../src/executions/tool.ts'
+import { playbook, useEngines } from './engines.ts'
+
+const engines = useEngines()
+// biome-ignore lint/suspicious/noTemplateCurlyInString: templates of playbooks
+const [ITEM, ITEMS, RESULTS] = ['${item}', '${args.items}', '${steps.each.results}']
+
+describe.each(['sequential', 'parallel', 'fanout'] as const)('a %s loop', (mode) => {
+  const looped = (name: string, loop: object = {}, more: object = {}) =>
+    playbook(
+      `${name}-${mode}`,
+      [
+        { step: 'each', args: { item: ITEM }, loop: { in: ITEMS, mode, ...loop }, ...more, next: 'after' },
+        { step: 'after', args: { results: RESULTS } },
+      ],
+      { args: { items: [] } },
+    )
+
+  it('runs every item once and gives their results in order', async () => {
+    const ran: number[] = []
+    let results: unknown
+    await engines.start({
+      each: ({ item }) => {
+        ran.push(item as number)
+        return (item as number) * 10
+      },
+      after: (args) => {
+        results = args.results
+      },
+    })
+    await engines.register(looped('all'))
+    const items = Array.from({ length: 40 }, (_, n) => n)
+    const id = await engines.run(`all-${mode}`, { items })
+
+    expect(await engines.ended(id)).toMatchObject({ status: 'COMPLETED' })
+    expect(ran.sort((a, b) => a - b)).toEqual(items)
+    expect(results).toEqual(items.map((n) => n * 10))
+    const log = await engines.log(id)
+    expect(log.filter(({ event_type }) => event_type === 'loop.done')).toHaveLength(1)
+    expect(log.filter(({ event_type }) => event_type === 'loop.fanin.completed')).toHaveLength(
+      mode === 'fanout' ? 1 : 0,
+    )
+    expect(await engines.differences()).toEqual([])
+  })
+
+  it('ends at once when there is nothing to go through', async () => {
+    await engines.start({ each: () => null, after: () => null })
+    await engines.register(looped('none'))
+    const id = await engines.run(`none-${mode}`)
+
+    expect(await engines.ended(id)).toMatchObject({ status: 'COMPLETED' })
+  })
+
+  it('counts what failed, and goes on where a part is enough', async () => {
+    await engines.start({
+      each: ({ item }) => {
+        if ((item as number) % 4 === 0) throw new ToolError(`no ${item}`)
+        return item
+      },
+      after: () => null,
+    })
+    await engines.register(looped('part', { allow_partial: true }))
+    const id = await engines.run(`part-${mode}`, { items: [1, 2, 3, 4, 5] })
+
+    const { status, state } = await engines.ended(id)
+    expect(status).toBe('COMPLETED')
+    expect(state).toMatchObject({ loop: { each: { total: 5, done: 4, failed: 1, completed: true } } })
+  })
+
+  it('tries an item again before it counts as failed', async () => {
+    const attempts = new Map<number, number>()
+    await engines.start({
+      each: ({ item }, { attempt }) => {
+        attempts.set(item as number, attempt)
+        if (attempt < 3) throw new Error('again')
+        return item
+      },
+      after: () => null,
+    })
+    await engines.register(looped('again', {}, { retry: { attempts: 3 } }))
+    const id = await engines.run(`again-${mode}`, { items: [1, 2, 3] })
+
+    expect(await engines.ended(id)).toMatchObject({ status: 'COMPLETED' })
+    expect([...attempts.values()]).toEqual([3, 3, 3])
+  })
+
+  it('ends with the first failure where it is told to', async () => {
+    await engines.start({
+      each: ({ item }) => {
+        if (item === 1) throw new ToolError('stop')
+        return item
+      },
+    })
+    await engines.register(looped('fast', { fail_fast: true, max_in_flight: 2 }))
+    const id = await engines.run(`fast-${mode}`, { items: Array.from({ length: 200 }, (_, n) => n) })
+
+    const ended = await engines.ended(id)
+    expect(ended).toMatchObject({ status: 'FAILED' })
+    expect(ended.error).toContain('stop')
+    expect(await engines.db.owner('select from noetl.command where execution_id = $1', [id])).toEqual([])
+  })
+})
+
+it('a loop entered again does not hear of the old one, and each ends once', async () => {
+  let rounds = 0
+  await engines.start({ each: ({ item }) => item, count: () => ++rounds })
+  const again = [{ when: 'result < 3', step: 'each' }]
+  await engines.register(
+    playbook(
+      'circle',
+      [
+        { step: 'each', args: { item: ITEM }, loop: { in: ITEMS, mode: 'fanout' }, next: 'count' },
+        { step: 'count', next: { mode: 'exclusive', arcs: again } },
+      ],
+      { args: { items: [] } },
+    ),
+  )
+  const id = await engines.run('circle', { items: [1, 2, 3, 4] })
+
+  expect(await engines.ended(id)).toMatchObject({ status: 'COMPLETED' })
+  const done = (await engines.log(id)).filter(({ event_type }) => event_type === 'loop.done')
+  expect(new Set(done.map(({ meta }) => meta!.loop_id)).size).toBe(3)
+  expect(done).toHaveLength(3)
+})

@@ -1,0 +1,277 @@
+/** Commands of loops: leased to one engine at a time, ended once, taken back from the dead. */
+import { beforeEach, expect, it } from 'vitest'
+import { useDatabase } from '../../support/database.ts'
+import { sqlstateOf } from '../../support/sqlstate.ts'
+import { untilWaiting } from '../../support/waiting.ts'
+import { type Engine, engineDriver, logOf } from './engines.ts'
+
+const db = useDatabase()
+const engines = engineDriver(db)
+let engine: Engine
+
+interface Command extends Record<string, unknown> {
+  command_id: string
+  execution_id: string
+  lease_epoch: number
+  item_index: number
+}
+
+beforeEach(async () => {
+  await db.owner('delete from noetl.command')
+  await db.owner('delete from noetl.inbox')
+  engine = await engines.alone()
+})
+
+async function put(count: number, more: Record<string, unknown> = {}): Promise<string> {
+  const execution_id = await engines.newId()
+  const commands = Array.from({ length: count }, (_, item_index) => ({
+    ...{ command_id: `${execution_id}:a#1:${item_index}:1`, execution_id, catalog_id: '1', loop_id: '7' },
+    ...{ node_id: 'a#1', node_name: 'a', item_index, attempt: 1, ...more },
+  }))
+  await engines.flush(engine, { commands })
+  return execution_id
+}
+const CLAIM = 'select * from noetl.fn_command_claim($1, $2)'
+const END = 'select * from noetl.fn_command_end($1, $2) as id'
+const claim = (limit = 100, as = engine) => engines.rows<Command>(CLAIM, [as.id, limit])
+const outcome = ({ command_id, lease_epoch }: Command, more = {}) => ({
+  ...{ command_id, lease_epoch, status: 'completed', result: { value: 1 }, ...more },
+})
+const end = async (outcomes: unknown[], as = engine) =>
+  (await engines.rows<{ id: string }>(END, [as.id, JSON.stringify(outcomes)])).map((row) => row.id)
+const told = () => engines.rows('select execution_id, kind, body from noetl.inbox order by inbox_id')
+
+it('leases what is due, oldest first, and each command once', async () => {
+  await put(5)
+  await put(3, { process_after: '2100-01-01T00:00:00Z' })
+  const first = await claim(2)
+  expect(first.map((command) => [command.item_index, command.lease_epoch])).toEqual([
+    [0, 1],
+    [1, 1],
+  ])
+  expect(await claim()).toHaveLength(3)
+  expect(await claim()).toEqual([])
+})
+
+it('changes no index when it leases', async () => {
+  await put(200)
+  const session = await db.session('stagedoor_worker')
+  await session.query('begin')
+  await session.query(CLAIM, [engine.id, 200])
+  const { rows } = await session.query(
+    `select pg_stat_get_xact_tuples_updated(c.oid)::int as leased, pg_stat_get_xact_tuples_hot_updated(c.oid)::int as hot
+       from pg_class c where c.oid = 'noetl.command'::regclass`,
+  )
+  await session.query('commit')
+  expect(rows).toEqual([{ leased: 200, hot: 200 }])
+})
+
+it('executions take turns: a large fan-out that came first leaves the others their part', async () => {
+  const large = await put(500)
+  const small = await put(4)
+  const one = await put(1)
+  const share = (commands: Command[], id: string) =>
+    commands.filter((command) => command.execution_id === id).length
+  const claimed = await claim(30)
+  expect(claimed).toHaveLength(30)
+  expect([share(claimed, small), share(claimed, one), share(claimed, large)]).toEqual([4, 1, 25])
+  expect(await claim(30)).toHaveLength(30)
+})
+
+it('comes to every execution, however many have commands', async () => {
+  const ids = new Set<string>()
+  for (let n = 0; n < 150; n += 1) ids.add(await put(2))
+  const seen = new Set<string>()
+  for (let round = 0; round < 400 && seen.size < ids.size; round += 1) {
+    for (const { execution_id } of await claim(2)) seen.add(execution_id)
+  }
+  expect(seen).toEqual(ids)
+})
+
+it('engines that claim at once get every command exactly once', async () => {
+  await put(150)
+  await put(150)
+  const claimed = await Promise.all(
+    Array.from({ length: 8 }, async () => {
+      const own = await engines.register({ drives: false })
+      const mine: string[] = []
+      for (;;) {
+        const commands = await claim(7, own)
+        if (commands.length === 0) return mine
+        mine.push(...commands.map((command) => command.command_id))
+      }
+    }),
+  )
+  expect(claimed.flat()).toHaveLength(300)
+  expect(new Set(claimed.flat()).size).toBe(300)
+})
+
+it('two claims: the second passes over what the first has not committed', async () => {
+  await put(4)
+  const session = await db.session('stagedoor_worker')
+  await session.query('begin')
+  expect((await session.query(CLAIM, [engine.id, 3])).rowCount).toBe(3)
+  expect(await claim()).toHaveLength(1)
+  await session.query('rollback')
+  expect(await claim()).toHaveLength(3)
+})
+
+it('refuses a claim without a living lease', async () => {
+  await engines.expire(engine)
+  expect(await sqlstateOf(claim())).toBe('SD805')
+  expect(await sqlstateOf(claim(1, { ...engine, id: '00000000-0000-7000-8000-000000000000' }))).toBe('SD805')
+  expect(await sqlstateOf(claim(0))).toBe('SD001')
+})
+
+it('an end moves the command into the inbox of its execution, once', async () => {
+  const id = await put(2)
+  const [first, second] = await claim()
+  const outcomes = [
+    outcome(first!, { result: { value: { n: 1 } } }),
+    outcome(second!, { status: 'failed', result: null, error: 'no', retryable: false }),
+  ]
+  expect((await end(outcomes)).sort()).toEqual([first!.command_id, second!.command_id].sort())
+  expect(await end(outcomes)).toEqual([])
+  const common = { node_id: 'a#1', loop_id: '7', attempt: 1 }
+  expect(await told()).toEqual(
+    expect.arrayContaining([
+      {
+        ...{ execution_id: id, kind: 'command_ended' },
+        body: {
+          ...common,
+          command_id: first!.command_id,
+          index: 0,
+          status: 'completed',
+          result: { value: { n: 1 } },
+          error: null,
+          retryable: true,
+        },
+      },
+      {
+        ...{ execution_id: id, kind: 'command_ended' },
+        body: {
+          ...common,
+          command_id: second!.command_id,
+          index: 1,
+          status: 'failed',
+          result: null,
+          error: 'no',
+          retryable: false,
+        },
+      },
+    ]),
+  )
+  expect(await engines.rows('select from noetl.command')).toEqual([])
+})
+
+it('an end of another engine, of an old lease or with no known status does not count', async () => {
+  await put(1)
+  const [command] = await claim()
+  const other = await engines.register()
+  expect(await end([outcome(command!)], other)).toEqual([])
+  expect(await end([outcome(command!, { lease_epoch: 7 })])).toEqual([])
+  expect(await end([outcome(command!, { status: 'done' })])).toEqual([])
+  expect(await told()).toEqual([])
+  expect(await sqlstateOf(engines.rows(END, [engine.id, '{}']))).toBe('SD001')
+})
+
+it('what dead engines held is free again, and their late end does not count', async () => {
+  await put(3)
+  const held = await claim()
+  await engines.expire(engine)
+  expect(await engines.one('select noetl.fn_engine_reap()')).toBe(3)
+  expect(await end(held.map((command) => outcome(command)))).toEqual([])
+  const next = await engines.register()
+  const again = await claim(100, next)
+  expect(again.map((command) => command.lease_epoch)).toEqual([2, 2, 2])
+  expect(
+    await end(
+      again.map((command) => outcome(command)),
+      next,
+    ),
+  ).toHaveLength(3)
+  expect(await told()).toHaveLength(3)
+})
+
+it('an end that waits for the reaper does not count; one that came first is not undone', async () => {
+  await put(2)
+  const [first, second] = await claim()
+  const [reaper, late] = [await db.session(), await db.session('stagedoor_worker')]
+  await reaper.query('begin')
+  await engines.expire(engine)
+  await reaper.query('select noetl.fn_engine_reap()')
+  const waiting = late.query(END, [engine.id, JSON.stringify([outcome(first!)])])
+  await untilWaiting(db, late)
+  await reaper.query('commit')
+  expect((await waiting).rows).toEqual([])
+
+  const next = await engines.register()
+  const held = await claim(100, next)
+  const ending = held.find((command) => command.command_id === second!.command_id)!
+  await late.query('begin')
+  expect((await late.query(END, [next.id, JSON.stringify([outcome(ending)])])).rowCount).toBe(1)
+  await engines.expire(next)
+  // The other one is free; the engine stays until it is known what became of this one.
+  expect(await engines.one('select noetl.fn_engine_reap()')).toBe(1)
+  expect(await engines.rows('select from noetl.engine')).toHaveLength(1)
+  await late.query('commit')
+  expect(await engines.one('select noetl.fn_engine_reap()')).toBe(0)
+  expect(await engines.rows('select from noetl.engine')).toEqual([])
+  expect(await told()).toHaveLength(1)
+})
+
+it('a command under which engines die five times has failed, and is not tried again', async () => {
+  const id = await put(1)
+  for (let death = 1; death <= 5; death += 1) {
+    const dying = await engines.register()
+    expect(await claim(1, dying), `death ${death}`).toHaveLength(1)
+    await engines.expire(dying)
+    await engines.rows('select noetl.fn_engine_reap()')
+  }
+  expect(await engines.rows('select from noetl.command')).toEqual([])
+  expect(await told()).toMatchObject([
+    {
+      execution_id: id,
+      body: { status: 'failed', error: 'its worker died 5 times', retryable: false, index: 0 },
+    },
+  ])
+})
+
+it('leaving frees its commands without a crash', async () => {
+  await put(1)
+  await claim()
+  await engines.rows('select noetl.fn_engine_leave($1)', [engine.id])
+  expect(await engines.rows('select leased_by, crashes from noetl.command')).toEqual([
+    { leased_by: null, crashes: 0 },
+  ])
+})
+
+it('says which of its commands an engine need not run any more', async () => {
+  const [id, other] = [await put(1), await put(1)]
+  const held = (await claim()).map((command) => command.command_id)
+  await engines.flush(engine, { commands_gone: [{ execution_id: id, loop_id: null }] })
+  const CANCELLED = 'select * from noetl.fn_command_cancelled($1, $2) as id'
+  expect(await engines.rows(CANCELLED, [engine.id, held])).toEqual([{ id: `${id}:a#1:0:1` }])
+  expect(await engines.rows(CANCELLED, [(await engines.register()).id, [`${other}:a#1:0:1`]])).toHaveLength(1)
+})
+
+it('an end and the flush that ends its loop never wait for each other in a circle', async () => {
+  for (let round = 0; round < 20; round += 1) {
+    const id = await put(40)
+    const held = await claim()
+    const backwards = held.map((command) => outcome(command)).reverse()
+    await Promise.all([
+      end(backwards),
+      engines.flush(engine, { commands_gone: [{ execution_id: id, loop_id: null }] }),
+    ])
+    expect(await engines.rows('select from noetl.command')).toEqual([])
+  }
+})
+
+it('answers what a loop was begun with, and refuses one that is not there', async () => {
+  const id = await engines.newId()
+  const meta = { loop_id: '7', collection_size: 1, mode: 'parallel' }
+  await engines.flush(engine, { events: [logOf(id)('loop.started', { meta, context: { collection: [1] } })] })
+  expect(await engines.one('select noetl.fn_loop_scope($1, 7)', [id])).toEqual({ collection: [1] })
+  expect(await sqlstateOf(engines.rows('select noetl.fn_loop_scope($1, 8)', [id]))).toBe('SD803')
+})

@@ -1,0 +1,102 @@
+/** Starting a playbook: once for a key, with arguments it knows, following from what the caller follows from. */
+import { beforeAll, expect, it } from 'vitest'
+import { useDatabase } from '../../support/database.ts'
+import { createWorkspace } from '../../support/factories.ts'
+import { sqlstateOf } from '../../support/sqlstate.ts'
+import { untilWaiting } from '../../support/waiting.ts'
+import { engineDriver } from './engines.ts'
+
+const db = useDatabase()
+const engines = engineDriver(db)
+let catalogId: string
+let workspace: string
+
+beforeAll(async () => {
+  workspace = await createWorkspace(db)
+  const playbook = { name: 'hello', args: { n: 1, who: null }, start: 'a', steps: [{ step: 'a' }] }
+  catalogId = await engines.one('select catalog_id from noetl.fn_playbook_register($1, $2, $3)', [
+    ...['hello', 'text', JSON.stringify(playbook)],
+  ])
+})
+
+const START = 'select noetl.fn_execution_start($1, $2, $3, p_idempotency_key => $4) as id'
+const start = (args: unknown = {}, key: string | null = null, name = 'hello') =>
+  engines.one<string>(START, [name, JSON.stringify(args), workspace, key])
+const told = (id: string) =>
+  engines.rows('select kind, body, shard_id from noetl.inbox where execution_id = $1', [id])
+
+it('tells the execution to start: which version, with what, where, for whom', async () => {
+  const id = await start({ n: 3 })
+  expect(await told(id)).toEqual([
+    {
+      kind: 'start',
+      shard_id: Number(((BigInt(id) >> 22n) ^ BigInt(id)) & 15n),
+      body: {
+        ...{ catalog_id: catalogId, args: { n: 3 }, workspace_id: workspace, started_by: 'stagedoor_worker' },
+        ...{ cause: null, correlation_id: null, depth: 0, parent: null },
+      },
+    },
+  ])
+})
+
+it('follows from the event that the caller’s job came from', async () => {
+  const cause = await engines.one<string>(`select iu_core.fn_event_emit('dot', 'run.applied')`)
+  const session = await db.session('stagedoor_worker')
+  await session.query('begin')
+  await session.query(`select set_config('stagedoor.cause', $1, true)`, [cause])
+  const { rows } = await session.query(START, ['hello', '{}', workspace, null])
+  await session.query('commit')
+  expect(await told(rows[0].id)).toMatchObject([{ body: { cause, correlation_id: cause } }])
+})
+
+it('rolled back, it never was', async () => {
+  const session = await db.session('stagedoor_worker')
+  await session.query('begin')
+  const { rows } = await session.query(START, ['hello', '{}', workspace, 'undone'])
+  await session.query('rollback')
+  expect(await told(rows[0].id)).toEqual([])
+  expect(await start({}, 'undone')).not.toBe(rows[0].id)
+})
+
+it('the same key again is the same execution; in another workspace it is another', async () => {
+  const first = await start({ n: 1 }, 'key')
+  expect(await start({ n: 2 }, 'key')).toBe(first)
+  expect(await told(first)).toHaveLength(1)
+  const elsewhere = await engines.one(START, ['hello', '{}', await createWorkspace(db, 'other'), 'key'])
+  const global = await engines.one(START, ['hello', '{}', null, 'key'])
+  expect(new Set([first, elsewhere, global]).size).toBe(3)
+  expect(await engines.one(START, ['hello', '{}', null, 'key'])).toBe(global)
+})
+
+it('twenty with one key at once start one', async () => {
+  const ids = await Promise.all(Array.from({ length: 20 }, () => start({}, 'at-once')))
+  expect(new Set(ids).size).toBe(1)
+  expect(await told(ids[0]!)).toHaveLength(1)
+})
+
+it('one that waits for another with its key takes over when that one is rolled back', async () => {
+  const [first, second] = [await db.session('stagedoor_worker'), await db.session('stagedoor_worker')]
+  await first.query('begin')
+  const gone = (await first.query(START, ['hello', '{}', workspace, 'contested'])).rows[0].id
+  const waiting = second.query(START, ['hello', '{}', workspace, 'contested'])
+  await untilWaiting(db, second)
+  await first.query('rollback')
+  const { id } = (await waiting).rows[0]
+  expect(id).not.toBe(gone)
+  expect(await told(id)).toHaveLength(1)
+})
+
+it('refuses what the playbook does not take, a playbook or workspace that is not there, an empty key', async () => {
+  expect(await sqlstateOf(start({ m: 1 }))).toBe('SD001')
+  expect(await sqlstateOf(start([1]))).toBe('SD001')
+  expect(await sqlstateOf(start({}, ''))).toBe('SD001')
+  expect(await sqlstateOf(start({}, null, 'bye'))).toBe('SD802')
+  expect(await sqlstateOf(engines.rows(`select noetl.fn_execution_start('hello', p_version => 9)`))).toBe(
+    'SD802',
+  )
+  expect(
+    await sqlstateOf(
+      engines.rows(`select noetl.fn_execution_start('hello', p_workspace_id => gen_random_uuid())`),
+    ),
+  ).toBe('SD001')
+})

@@ -1,0 +1,156 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Json, JsonObject } from '../../src/executions/playbook/definition.ts'
+import type { ToolContext } from '../../src/executions/tool.ts'
+import { createStagedoor, defineDataset, type Stagedoor } from '../../src/index.ts'
+import { ingestTool } from '../../src/stagedoor/tools/ingest.ts'
+import { contextOf } from '../executions/run-command/command.ts'
+import { useDatabase } from '../support/database.ts'
+import { createMember, createWorkspace, type Member } from '../support/factories.ts'
+import { MIGRATOR } from '../support/template.ts'
+import { temporaryHome } from '../support/temporary-home.ts'
+
+const db = useDatabase()
+const home = temporaryHome('ingest-tool')
+const folder = join(home, 'files')
+let stagedoor: Stagedoor
+let workspace: string
+let ada: Member
+let reviewer: Member
+
+const dataset = (name: string, platforms: Record<string, { title: string }>) =>
+  defineDataset({
+    name,
+    title: 'Price list',
+    version: 1,
+    platforms,
+    fields: {
+      sku: { type: 'id', aliases: { any: ['SKU'] }, required: true },
+      price: { type: 'money', aliases: { any: ['Price'] }, required: true, min: 0 },
+    },
+    rows: [
+      {
+        name: 'price',
+        target: 'public.prices',
+        id: 'id',
+        key: ['workspace_id', 'sku'],
+        requires: ['sku', 'price'],
+        columns: { workspace_id: '$workspace', sku: 'sku', price: 'price' },
+      },
+    ],
+  })
+
+beforeAll(async () => {
+  mkdirSync(folder)
+  await db.owner(`create table public.prices (
+    id uuid primary key, workspace_id uuid not null, sku text not null, price numeric(12, 2), unique (workspace_id, sku))`)
+  await db.owner(`select iu_core.fn_gate_set('iu_core.staging_writes_enabled', true)`)
+  workspace = await createWorkspace(db)
+  ada = await createMember(db, workspace, 'operator')
+  reviewer = await createMember(db, workspace, 'reviewer')
+  stagedoor = await createStagedoor({ databaseUrl: db.url(MIGRATOR), home })
+  const file = { file: { title: 'File' } }
+  await stagedoor.ingest.datasets.register(dataset('prices', file), { approval_required: false })
+  await stagedoor.ingest.datasets.register(dataset('reviewed', file), { approval_required: true })
+  await stagedoor.ingest.datasets.register(dataset('many', { ...file, shop: { title: 'Shop' } }))
+})
+afterAll(() => stagedoor.close())
+
+const write = (name: string, text: string) => writeFileSync(join(folder, name), text)
+const call = (args: JsonObject, context: Partial<ToolContext> = {}) =>
+  ingestTool(stagedoor.ingest, folder)(
+    undefined,
+    args,
+    contextOf({ workspace_id: workspace, started_by: ada.userId, ...context }),
+  ) as Promise<Record<string, Json>>
+const rows = () => db.owner('select sku, price from public.prices order by sku')
+
+describe('a file', () => {
+  it('is read and planned in the name of whoever started it, and the same file goes on where it stands', async () => {
+    write('prices.csv', 'SKU,Price\nA,1\nB,2\n')
+    const args = { file: 'prices.csv', dataset: 'prices' }
+    const planned = await call(args)
+    expect(planned).toMatchObject({
+      status: 'planned',
+      created: true,
+      counts: { lines: 2, valid: 2, invalid: 0 },
+      plan: { price: { insert: 2 } },
+      approval_required: false,
+    })
+    expect(await stagedoor.ingest.get(planned.upload_id as string)).toMatchObject({
+      workspace_id: workspace,
+      uploaded_by: ada.userId,
+    })
+    expect(await rows()).toEqual([])
+    const promoted = await call({ ...args, until: 'promoted' })
+    expect(promoted).toMatchObject({ status: 'promoted', created: false, upload_id: planned.upload_id })
+    expect(await rows()).toHaveLength(2)
+    expect(await call({ ...args, until: 'promoted' })).toMatchObject({ status: 'promoted', created: false })
+  })
+
+  it('with lines that are wrong is not promoted, unless they may be skipped', async () => {
+    write('bad.csv', `SKU,Price\nC,x\n${Array.from({ length: 20 }, (_, n) => `D${n},1`).join('\n')}\n`)
+    const args = { file: 'bad.csv', dataset: 'prices', until: 'promoted' }
+    await expect(call(args)).rejects.toMatchObject({ code: 'plan_refused', retryable: false })
+    write('bad2.csv', `SKU,Price\nE,x\n${Array.from({ length: 20 }, (_, n) => `F${n},1`).join('\n')}\n`)
+    expect(await call({ ...args, file: 'bad2.csv', on_invalid: 'skip' })).toMatchObject({
+      status: 'promoted',
+      counts: { valid: 20, invalid: 1 },
+    })
+  })
+
+  it('whose plan needs an approval waits for it: submitted, approved by a person, promoted', async () => {
+    write('reviewed.csv', 'SKU,Price\nZ,9\n')
+    const args = { file: 'reviewed.csv', dataset: 'reviewed' }
+    const submitted = await call({ ...args, until: 'submitted' })
+    expect(submitted).toMatchObject({
+      status: 'planned',
+      approval_required: true,
+      review_record_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    })
+    await expect(call({ ...args, until: 'promoted' })).rejects.toThrow('a step that waits for the approval')
+    const upload = await stagedoor.ingest.get(submitted.upload_id as string)
+    await db.as(reviewer, (client) =>
+      client.query(`select iu_core.fn_ingest_approve($1, $2, array['changes'])`, [
+        submitted.upload_id,
+        upload!.plan_digest,
+      ]),
+    )
+    expect(await call({ ...args, until: 'promoted' })).toMatchObject({ status: 'promoted' })
+    expect(await db.owner(`select price from public.prices where sku = 'Z'`)).toEqual([{ price: '9.00' }])
+  })
+})
+
+describe('refused is', () => {
+  it.each([
+    ['a file outside the folder', { file: '../x.csv', dataset: 'prices' }, 'is not a path below'],
+    ['an unknown dataset', { file: 'prices.csv', dataset: 'nothing' }, 'There is no dataset nothing'],
+    [
+      'a platform left out where there are several',
+      { file: 'prices.csv', dataset: 'many' },
+      'name one: file, shop',
+    ],
+    [
+      'another end',
+      { file: 'prices.csv', dataset: 'prices', until: 'approved' },
+      'must be one of staged, planned',
+    ],
+    [
+      'a share over 1',
+      { file: 'prices.csv', dataset: 'prices', threshold: 2 },
+      'must be a share from 0 to 1',
+    ],
+  ])('%s', async (_, args, message) => {
+    await expect(call(args)).rejects.toThrow(message)
+  })
+
+  it('another workspace than the execution’s, and none', async () => {
+    const args = { file: 'prices.csv', dataset: 'prices' }
+    const other = await createWorkspace(db, 'Other')
+    await expect(call({ ...args, workspace_id: other })).rejects.toThrow('the workspace of this execution')
+    await expect(call(args, { workspace_id: null })).rejects.toThrow(
+      'workspace_id of the tool ingest is missing',
+    )
+  })
+})

@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest'
+import { filesFolder, readConfig } from '../../src/config.ts'
+import { TOOLS } from '../../src/executions/playbook/definition.ts'
+import { playbookTools } from '../../src/stagedoor/playbook-tools.ts'
+
+it('has every tool but those that the engine runs itself or that come later', () => {
+  const tools = playbookTools({
+    pool: undefined as never,
+    playbookPool: undefined,
+    ingest: undefined as never,
+    httpHosts: [],
+    files: 'files',
+  })
+  expect(Object.keys(tools).sort()).toEqual(
+    TOOLS.filter((name) => name !== 'playbook' && name !== 'unit').sort(),
+  )
+})
+
+it('reads its settings, and lets secrets of playbooks pass that have a name', () => {
+  const config = readConfig({
+    STAGEDOOR_HOME: '/home/x',
+    STAGEDOOR_HTTP_HOSTS: 'API.example.com:8443',
+    STAGEDOOR_SECRET_API_KEY: 'k',
+  })
+  expect(config.httpHosts).toEqual(['api.example.com:8443'])
+  expect(filesFolder(config)).toBe('/home/x/files')
+  expect(filesFolder(readConfig({ STAGEDOOR_FILES: '/srv/in' }))).toBe('/srv/in')
+  expect(JSON.stringify(config)).not.toContain('STAGEDOOR_SECRET')
+  expect(() => readConfig({ STAGEDOOR_SECRETS: 'k' })).toThrow('STAGEDOOR_SECRETS')
+})
