@@ -10,9 +10,10 @@ import { describeConfig, readConfig } from '../dist/config.js'
 import { makeManifest } from '../dist/db/doctor/manifest.js'
 import { startEmbedded } from '../dist/db/embedded/server.js'
 import { migrate } from '../dist/db/migrate/migrate.js'
+import { playbookJsonSchema } from '../dist/executions/playbook/schema.js'
 import { createServer } from '../dist/http/server.js'
 import { ROOT } from './setup.mjs'
-import { sqlReference } from './sql-reference.mjs'
+import { executionsSqlReference, sqlReference } from './sql-reference.mjs'
 
 const MADE = '<!-- Made by `npm run generate`. Do not edit. -->'
 
@@ -24,6 +25,8 @@ export async function generatedFiles() {
     'docs/reference/configuration.md': configuration(),
     'docs/reference/cli.md': cli(),
     'docs/reference/events-and-jobs-sql.md': `${MADE}\n${sqlReference(join(ROOT, 'sql/routines'))}`,
+    'docs/reference/executions-sql.md': `${MADE}\n${executionsSqlReference(join(ROOT, 'sql/routines'))}`,
+    'docs/reference/playbook.schema.json': `${JSON.stringify(playbookJsonSchema(), null, 2)}\n`,
     'docs/reference/openapi.json': `${JSON.stringify(api, null, 2)}\n`,
     'console/src/api/types.generated.ts': await apiTypes(api),
     'sql/manifest.json': await manifest(),

@@ -1,4 +1,4 @@
-/** The functions of events and jobs that somebody outside may call, with what their files say of them. */
+/** The functions that somebody outside may call, with what their files say of them. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -17,19 +17,36 @@ together: [routes](../guides/routes.md), [consumers](../guides/consumers.md), [j
 [webhooks and alerts](../guides/webhooks-and-alerts.md). Bad arguments raise one of our SQLSTATEs ([errors](errors.md)), never NULL.
 `
 
+const EXECUTION_ROOMS = [['executions', 'Playbooks and executions']]
+
+const EXECUTION_HEAD = `# Executions in SQL
+
+What a psql or Python user calls, in the schema \`noetl\`; the owner, \`workflow_admin\`, may call everything. Those for \`dot_executor\` alone
+are what an engine calls. How they belong together: [playbooks](../guides/playbooks.md), [executions](../guides/executions.md). Bad arguments
+raise one of our SQLSTATEs ([errors](errors.md)), never NULL.
+`
+
 export function sqlReference(routines) {
-  const rooms = ROOMS.map(([folder, title]) => {
+  return reference(routines, HEAD, ROOMS)
+}
+
+export function executionsSqlReference(routines) {
+  return reference(routines, EXECUTION_HEAD, EXECUTION_ROOMS)
+}
+
+function reference(routines, head, given) {
+  const rooms = given.map(([folder, title]) => {
     const files = readdirSync(join(routines, folder)).sort()
     const entries = files.map((file) => entry(readFileSync(join(routines, folder, file), 'utf8')))
     return [`## ${title}\n`, ...entries.filter(Boolean)].join('\n')
   })
-  return [HEAD, ...rooms].join('\n')
+  return [head, ...rooms].join('\n')
 }
 
 /** Undefined for what only our own functions call. */
 function entry(sql) {
   const declared =
-    /create or replace (?:function|procedure) iu_core\.(\w+)\s*\((.*?)\)\s*(?:returns (.*?))?\s*language/s.exec(
+    /create or replace (?:function|procedure) (?:iu_core|noetl)\.(\w+)\s*\((.*?)\)\s*(?:returns (.*?))?\s*language/s.exec(
       sql,
     )
   const granted = /grant execute on (?:function|procedure) .*?\bto\s+([^;]+);/s.exec(sql)

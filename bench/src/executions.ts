@@ -8,6 +8,7 @@ import {
   type JsonObject,
   type Playbook,
   type PlaybookHandlers,
+  Starts,
   startEngine,
 } from './product.ts'
 
@@ -46,14 +47,10 @@ export async function openExecutions(
       },
     },
   })
-  const start = async (playbook: string, args: JsonObject = {}): Promise<string> => {
-    const { rows } = await pool.query<{ id: string }>({
-      name: 'bench_start',
-      text: 'select noetl.fn_execution_start($1, $2)::text as id',
-      values: [playbook, args],
-    })
-    return rows[0]!.id
-  }
+  // As the library does: those that are started at the same time go to the database together.
+  const starts = new Starts(pool)
+  const start = (playbook: string, args: JsonObject = {}): Promise<string> =>
+    starts.add({ playbook, args, options: {} })
   return {
     start,
     async register(playbook) {

@@ -6,6 +6,9 @@ insert into iu_core.event_vocabulary values
   ('dot', 'execution.failed', 'an execution of a playbook failed'),
   ('dot', 'execution.cancelled', 'an execution of a playbook was cancelled');
 
+insert into iu_core.job_kind (job_kind, description) values
+  ('playbook_start', 'starts a playbook, because of an event or at a time');
+
 -- Ids that rise with time: milliseconds since 2024 (41 bits), the node that made them (10), a counter (12).
 -- Node 0 is the database itself; engines lease one of the others.
 create sequence noetl.snowflake_counter as integer minvalue 0 maxvalue 4095 start 0 cycle;

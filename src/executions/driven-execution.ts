@@ -290,7 +290,8 @@ export class DrivenExecution {
     for (const command of decision.run) this.around.begin(this, command)
     for (const timer of decision.timers) this.timers.arm(timer)
     if (decision.ended) this.around.ended(this, decision.events.at(-1)!)
-    else if (decision.go_on) this.deliver({ input: { kind: 'go_on' } })
+    else if (decision.go_on)
+      this.deliver({ input: { kind: 'go_on', through: decision.events.at(-1)?.event_id } })
     this.endIfFatal()
   }
 

@@ -2,7 +2,7 @@
 import type { ExecutionEvent } from './event.ts'
 import type { Json } from './playbook/definition.ts'
 
-export function eventRow(event: ExecutionEvent & { readonly worker_id?: string }): Json[] {
+export function eventRow(event: ExecutionEvent): Json[] {
   const row: Json[] = [
     event.execution_id,
     event.event_id,
@@ -21,7 +21,6 @@ export function eventRow(event: ExecutionEvent & { readonly worker_id?: string }
     event.current_index ?? null,
     event.current_item ?? null,
     event.parent_execution_id ?? null,
-    event.worker_id ?? null,
   ]
   // What is left out at the end is null.
   while (row.at(-1) === null) row.pop()

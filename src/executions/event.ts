@@ -28,7 +28,7 @@ export type EventType = (typeof EVENT_TYPES)[number]
 
 export const TERMINAL: readonly EventType[] = ['playbook.completed', 'playbook.failed', 'execution.cancelled']
 
-/** What the machine writes. The writer adds event_id, seq, catalog_id, parent_execution_id and worker_id. */
+/** What the machine writes. The writer adds event_id, seq, catalog_id and parent_execution_id; the database adds the engine as worker_id. */
 export interface NewEvent {
   readonly event_type: EventType
   /** `<step>#<entry>`: one entry of a step. */

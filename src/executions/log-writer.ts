@@ -37,11 +37,7 @@ export interface LogWriting {
   flushed(appends: readonly Append[], ms: number): void
 }
 
-/**
- * Half of what waits, so that the other half of the executions goes on in this process while the database writes; never less
- * than this, and never so much that a flush is not over in some milliseconds.
- */
-const FEWEST_EVENTS = 100
+/** Never so much that a flush is not over in some milliseconds; one append may be larger. */
 const MOST_EVENTS = 1000
 const FIRST_RETRY_MS = 50
 const LAST_RETRY_MS = 1000
@@ -86,11 +82,9 @@ export class LogWriter {
   }
 
   private take(): Append[] {
-    const waiting = this.queue.reduce((sum, append) => sum + append.events.length, 0)
-    const most = Math.min(MOST_EVENTS, Math.max(FEWEST_EVENTS, waiting / 2))
     let events = 0
     let count = 0
-    while (count < this.queue.length && events < most) events += this.queue[count++]!.events.length
+    while (count < this.queue.length && events < MOST_EVENTS) events += this.queue[count++]!.events.length
     return this.queue.splice(0, count)
   }
 

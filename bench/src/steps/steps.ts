@@ -47,7 +47,7 @@ export const steps: Benchmark = {
   name: 'steps',
   about: '1,000 executions × 4 no-op steps, 100 at once, and one alone, beside DBOS (and absurd)',
   unit: 'executions',
-  size: { full: 1000, quick: 400 },
+  size: { full: 1000, quick: 300 },
   rounds: { full: 5, quick: 3 },
   freshDatabase: 'contender',
   contenders: [

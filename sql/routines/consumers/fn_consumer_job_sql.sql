@@ -23,7 +23,7 @@ declare
     'causation_depth', 'r.causation_depth',
     'actor', quote_literal('consumer:' || c.consumer_id));
   v_row text;
-  v_ref text := case when c.payload_ref_template is not null then iu_core.fn_consumer_template_sql(c.payload_ref_template) end;
+  v_ref text := case when c.payload_ref_template is not null then iu_core.fn_consumer_template_sql(c.payload_ref_template, false) end;
   v_where text := 'true';
 begin
   -- Deliveries to one target take turns with those to others by the target's name, which is the consumer's.
@@ -65,7 +65,7 @@ begin
     $sql$,
     v_row, c.max_depth,
     case when v_ref is null then 'false' else 'k.ref is null' end,
-    c.consumer_id || ':', iu_core.fn_consumer_template_sql(c.idempotency_key_template),
+    c.consumer_id || ':', iu_core.fn_consumer_template_sql(c.idempotency_key_template, true),
     coalesce(v_ref, 'null::text'),
     v_where, c.consumer_id,
     case when p_again then 'l.outcome in (''enqueued'', ''duplicate'')' else 'true' end);

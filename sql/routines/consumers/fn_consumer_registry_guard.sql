@@ -10,9 +10,9 @@ declare
 begin
   if v_new or row(new.idempotency_key_template, new.payload_ref_template)
               is distinct from row(old.idempotency_key_template, old.payload_ref_template) then
-    perform iu_core.fn_consumer_template_sql(new.idempotency_key_template);
+    perform iu_core.fn_consumer_template_sql(new.idempotency_key_template, true);
     if new.payload_ref_template is not null then
-      perform iu_core.fn_consumer_template_sql(new.payload_ref_template);
+      perform iu_core.fn_consumer_template_sql(new.payload_ref_template, false);
     end if;
   end if;
   if v_new or row(new.consumer_id, new.event_domain, new.event_type, new.event_stream, new.workspace_id, new.job_kind,

@@ -1,7 +1,7 @@
 -- A template as an SQL expression over the event e: its text quoted, its {fields} as columns, nothing else. There is no
 -- eval, no path into a payload, no format string: whatever is not one of the ten fields is refused. A NULL column makes
--- the whole expression NULL, which is the error that dispatch reports. Internal.
-create or replace function iu_core.fn_consumer_template_sql(p_template text) returns text
+-- the whole expression NULL, which is the error that dispatch reports. p_distinct: it must tell events apart. Internal.
+create or replace function iu_core.fn_consumer_template_sql(p_template text, p_distinct boolean) returns text
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -17,11 +17,13 @@ declare
 begin
   select string_agg(case when token ~ '^\{.+\}$' then c_fields ->> btrim(token, '{}') else quote_literal(token) end, ' || '
                     order by position),
-         array_agg(distinct token) filter (where token ~ '[{}]' and not c_fields ? btrim(token, '{}')),
-         case when count(*) filter (where token ~ '^\{.+\}$') = 0 then 'it has no field, so every event would be the same' end
-    into v_sql, v_unknown, v_reason
+         array_agg(distinct token) filter (where token ~ '[{}]' and not c_fields ? btrim(token, '{}'))
+    into v_sql, v_unknown
     from regexp_matches(p_template, '\{[^{}]*\}|[{}]|[^{}]+', 'g') with ordinality as t (match, position),
          lateral (select match[1]) as m (token);
+  if p_distinct and p_template !~ '\{.+\}' then
+    v_reason := 'it has no field, so every event would be the same';
+  end if;
   if v_unknown is not null then
     v_reason := format('it has %s, which is no field', array_to_string(v_unknown, ', '));
   end if;

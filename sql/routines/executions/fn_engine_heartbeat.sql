@@ -25,7 +25,8 @@ begin
     return;
   end if;
   select ceil(16.0 / count(*)) into v_share from noetl.engine g
-   where g.drives and (g.leased_until > clock_timestamp() or g.engine_id = p_engine);
+   -- Whoever missed a beat may be dead: counted, it would keep the living from taking what other dead ones left.
+   where g.drives and (g.leased_until > clock_timestamp() and g.heartbeat_at > clock_timestamp() - g.lease / 2 or g.engine_id = p_engine);
   select count(*) into v_held from noetl.execution_shard s where s.owner = p_engine;
   if v_held < v_share then
     -- Those that somebody writes under right now are left: their lock would hold up our own lease.

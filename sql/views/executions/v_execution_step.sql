@@ -15,6 +15,7 @@ select distinct on (e.execution_id, e.node_id)
        min(e.created_at) over (partition by e.execution_id, e.node_id) as entered_at,
        case when e.event_type in ('command.completed', 'step.exit', 'loop.done')
               or (e.event_type = 'command.failed' and e.meta -> 'final' = 'true') then e.created_at end as ended_at,
+       case when e.status = 'waiting' then e.meta end as waits_for,
        e.error, e.result, e.seq as last_seq, e.event_id as last_event_id
   from noetl.event e
  where e.node_id is not null

@@ -13,7 +13,14 @@ const LATEST = 8_640_000_000_000_000
 
 export function startWait(turn: Turn, planned: PlannedStep, wait: Wait, node_id: string, from: string): void {
   const row: NewWait = { node_id, kind: wait.kind, ...wantedBy(turn, planned, wait) }
-  const meta = { wait: wait.kind }
+  // What it waits for, so that whoever can end it sees so in the log.
+  const meta = {
+    wait: wait.kind,
+    ...(row.staging_record_id !== undefined && { record: row.staging_record_id }),
+    ...(row.event_type !== undefined && { event: `${row.event_domain}.${row.event_type}` }),
+    ...(row.subject !== undefined && { subject: row.subject }),
+    ...(row.wake_at !== undefined && { until: row.wake_at }),
+  }
   turn.emit(
     {
       event_type: 'step.enter',

@@ -40,9 +40,9 @@ export function engineMeasures(registers: Registry[]): EngineHooks {
     buckets: SECONDS,
     registers,
   })
-  const shards = new Gauge({
-    name: 'stagedoor_engine_shards',
-    help: 'Shards that this process holds',
+  const shards = new Counter({
+    name: 'stagedoor_engine_shards_taken_total',
+    help: 'Shards that this process took over',
     registers,
   })
   const lost = new Counter({
@@ -62,7 +62,6 @@ export function engineMeasures(registers: Registry[]): EngineHooks {
     projected: (_executions, _events, lagMs) => lag.observe(lagMs / 1000),
     ended: () => ended.inc(),
     shardTaken: () => shards.inc(),
-    shardLost: () => shards.dec(),
     leaseLost: () => lost.inc(),
   }
 }

@@ -19,7 +19,9 @@ export function startPlaybook(job: Job, context: JobContext): Promise<void> {
   })
 }
 
-/** A consumer says it as its payload_ref_template, `playbook:<name>`; a schedule or a program in safe_payload. */
+/**
+ * A consumer says it as its payload_ref_template, `playbook:<name>`; a schedule or a program in safe_payload.
+ */
 function playbookOf({ payload_ref, safe_payload }: Job): string {
   const [, named] = /^playbook:(.+)$/.exec(payload_ref ?? '') ?? []
   const name = named ?? safe_payload.playbook

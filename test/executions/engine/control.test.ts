@@ -97,7 +97,6 @@ describe('an execution', () => {
     await engines.register(
       playbook('rerun', [
         { step: 'a', next: 'b' },
-        // biome-ignore lint/suspicious/noTemplateCurlyInString: a template of the playbook
         { step: 'b', args: { of: '${steps.a.result}' } },
       ]),
     )

@@ -11,7 +11,6 @@ it('runs four steps in order, each after the one before it is durable, and gives
   }
   await engines.start({ a: step('a'), b: step('b'), c: step('c'), d: step('d') })
   const steps = [{ step: 'a', next: 'b' }, { step: 'b', next: 'c' }, { step: 'c', next: 'd' }, { step: 'd' }]
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: a template of the playbook
   await engines.register(playbook('hello', steps, { output: { last: '${steps.d.result}' } }))
   const id = await engines.run('hello')
 

@@ -3,7 +3,6 @@ import { ToolError } from '../../../src/executions/tool.ts'
 import { playbook, useEngines } from './engines.ts'
 
 const engines = useEngines()
-// biome-ignore lint/suspicious/noTemplateCurlyInString: templates of playbooks
 const [ITEM, ITEMS, RESULTS] = ['${item}', '${args.items}', '${steps.each.results}']
 
 describe.each(['sequential', 'parallel', 'fanout'] as const)('a %s loop', (mode) => {

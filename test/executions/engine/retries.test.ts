@@ -51,14 +51,10 @@ describe('a step that fails', () => {
       },
       repair: (args) => args,
     })
-    const arcs = [
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: a template of the playbook
-      { when: 'error != null', step: 'repair' },
-    ]
+    const arcs = [{ when: 'error != null', step: 'repair' }]
     await engines.register(
       playbook('repaired', [
         { step: 'bad', on_error: 'continue', next: { mode: 'exclusive', arcs } },
-        // biome-ignore lint/suspicious/noTemplateCurlyInString: a template of the playbook
         { step: 'repair', args: { was: '${steps.bad.error}' } },
       ]),
     )

@@ -27,7 +27,7 @@ it('waits for a time without a command', () => {
   expect(run.log.at(-1)).toMatchObject({
     event_type: 'step.enter',
     status: 'waiting',
-    meta: { wait: 'timer' },
+    meta: { wait: 'timer', until: expect.any(String) },
   })
   expect(run.tell({ kind: 'woken', node_id: 'w#1', status: 'elapsed' }).ended).toBe(true)
   expect(run.log.at(-1)!.result).toEqual({ status: 'ok', value: { status: 'elapsed' } })

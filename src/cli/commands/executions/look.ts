@@ -20,7 +20,7 @@ import { isSomebodyDriving } from '../run/end.ts'
 import { screenWidth, shortened } from '../upload/layout.ts'
 import { type NextStep, printNext } from '../upload/next-step.ts'
 import { executionId } from './execution-id.ts'
-import { executionTable, paintStatus, resultText, statusOf, stepTable, tookOf } from './screen.ts'
+import { executionTable, paintStatus, resultText, roomAfter, statusOf, stepTable, tookOf } from './screen.ts'
 
 interface ListOptions extends ActingOptions {
   readonly status?: ShownStatus
@@ -217,11 +217,7 @@ function eventTable(events: readonly LoggedEvent[]): string {
     event.node_id ?? '',
     aboutEvent(event),
   ])
-  const taken = [0, 1, 2, 3].reduce(
-    (sum, column) => sum + 2 + Math.max(...rows.map((row) => row[column]!.length)),
-    0,
-  )
-  const room = Math.max(20, screenWidth() - taken)
+  const room = roomAfter(rows, [0, 1, 2, 3])
   const fitting = rows.map((row) => row.map((cell, column) => (column === 4 ? shortened(cell, room) : cell)))
   return table(fitting, (cell, column, row) =>
     column < 2 || column === 4 ? (events[row]!.error ? pc.red(cell) : pc.dim(cell)) : cell,

@@ -35,11 +35,7 @@ export function executionTable(executions: readonly ExecutionRecord[]): string {
     age(one.created_at),
     remarkOf(one),
   ])
-  const taken = [0, 1, 2, 3].reduce(
-    (sum, column) => sum + 2 + Math.max(...rows.map((row) => row[column]!.length)),
-    0,
-  )
-  const room = Math.max(20, screenWidth() - taken)
+  const room = roomAfter(rows, [0, 1, 2, 3])
   return table(
     [
       ['id', 'status', 'playbook', 'age', ''],
@@ -48,6 +44,12 @@ export function executionTable(executions: readonly ExecutionRecord[]): string {
     (cell, column, row) =>
       row === 0 || column === 4 ? pc.dim(cell) : column === 1 ? paintStatus(cell) : cell,
   )
+}
+
+/** What is left of the line behind these columns. */
+export function roomAfter(rows: readonly (readonly string[])[], columns: readonly number[]): number {
+  const taken = columns.map((column) => 2 + Math.max(0, ...rows.map((row) => row[column]!.length)))
+  return Math.max(20, screenWidth() - taken.reduce((sum, width) => sum + width, 0))
 }
 
 /** What one would ask of it next: how far it is, how long it took, why it failed. */
@@ -98,7 +100,7 @@ export function stepTable(steps: readonly ExecutionStep[], over: boolean): strin
       stepRemark(step, over),
     ]
   })
-  const room = Math.max(20, screenWidth() - 46)
+  const room = roomAfter(rows, [0, 1, 2])
   return table(
     rows.map((row) => row.map((cell, column) => (column === 3 ? shortened(cell, room) : cell))),
     (cell, column, row) => {

@@ -1,5 +1,11 @@
 /** The course of an execution as its log tells it: which steps are under way, and what has just ended. */
-import type { ExecutionLoops, LoggedEvent, StepWait } from '../../../executions/shown-executions.ts'
+import {
+  type ExecutionLoops,
+  type LoggedEvent,
+  type StepWait,
+  type WaitMeta,
+  waitOf,
+} from '../../../executions/shown-executions.ts'
 
 export interface ShownStep {
   readonly node_id: string
@@ -21,11 +27,10 @@ export interface EndedStep extends ShownStep {
   readonly error?: string
 }
 
-interface StepMeta {
+interface StepMeta extends Partial<WaitMeta> {
   readonly attempt?: number
   readonly final?: boolean
   readonly retry_at?: string
-  readonly wait?: string
   readonly child_execution_id?: string
   readonly loop_id?: string
   readonly collection_size?: number
@@ -58,13 +63,6 @@ export class Course {
     }
   }
 
-  waits(rows: ReadonlyMap<string, StepWait>): void {
-    for (const [node_id, wait] of rows) {
-      const step = this.active.get(node_id)
-      if (step) this.active.set(node_id, { ...step, wait })
-    }
-  }
-
   private hearOne(event: LoggedEvent): EndedStep | undefined {
     const { event_type, node_id, node_name, created_at: at } = event
     if (node_id == null || node_name == null) return undefined
@@ -88,6 +86,7 @@ export class Course {
           ...began,
           kind: meta.wait === undefined ? 'child' : 'wait',
           attempt: meta.attempt ?? 1,
+          ...(meta.wait !== undefined && { wait: waitOf(meta as WaitMeta) }),
           ...(meta.child_execution_id && { child: meta.child_execution_id }),
         })
         return undefined

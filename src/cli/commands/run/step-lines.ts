@@ -46,7 +46,7 @@ export function activeLine(step: ShownStep, width: number, now = new Date()): st
   if (step.kind === 'loop') return `${pc.cyan('●')} ${name}  ${loopText(step, now)}`
   if (step.kind === 'wait') return `${pc.yellow('○')} ${name}  ${waitText(step.wait)}  ${since}`
   if (step.retryAt !== undefined) {
-    return `${pc.yellow('↻')} ${name}  ${pc.yellow(`attempt ${step.attempt} failed, again ${whenIs(step.retryAt, now)}`)}`
+    return `${pc.yellow('↻')} ${name}  ${pc.yellow(`attempt ${step.attempt} failed, again ${step.retryAt > now ? whenIs(step.retryAt, now) : 'now'}`)}`
   }
   const what =
     step.kind === 'child'

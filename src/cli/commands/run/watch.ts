@@ -6,7 +6,6 @@ import {
   executionEvents,
   type LoggedEvent,
   requireExecution,
-  waitsOf,
 } from '../../../executions/shown-executions.ts'
 import { Course, type EndedStep } from './course.ts'
 
@@ -33,7 +32,6 @@ export async function watchExecution(
     const ended = course.hear(events)
     course.seq = Math.max(course.seq, execution.last_seq)
     course.count(execution.state)
-    if ([...course.active.values()].some(({ kind }) => kind === 'wait')) course.waits(await waitsOf(db, id))
     watcher.look(course, ended, execution)
     if (execution.end_time !== null || signal.aborted) return execution
     await delay(POLL_MS, undefined, { signal }).catch(() => {})

@@ -1,0 +1,120 @@
+/** The examples of playbooks, each run from its files through the real engine and the real tools. */
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createPool, type Pool } from '../../src/db/connection.ts'
+import { loadPlaybookHandlers } from '../../src/executions/handlers-file.ts'
+import type { JsonObject } from '../../src/executions/playbook/definition.ts'
+import { registerPlaybook } from '../../src/executions/registration.ts'
+import { showExecution } from '../../src/executions/shown-executions.ts'
+import { startExecution } from '../../src/executions/steering.ts'
+import { playbookTools } from '../../src/stagedoor/playbook-tools.ts'
+import { useEngines } from '../executions/engine/engines.ts'
+import { createMember, createWorkspace, type Member } from '../support/factories.ts'
+import { until } from '../support/until.ts'
+
+const engines = useEngines()
+const { db } = engines
+let sql: Pool
+let workspace: string
+let reviewer: Member
+
+beforeAll(async () => {
+  sql = createPool(db.url('stagedoor_playbook'), { max: 4 })
+  await db.owner(`select iu_core.fn_gate_set('iu_core.staging_writes_enabled', true)`)
+  workspace = await createWorkspace(db)
+  reviewer = await createMember(db, workspace, 'reviewer')
+})
+afterAll(() => sql.end())
+
+const path = (name: string) => fileURLToPath(new URL(`../../examples/${name}`, import.meta.url))
+const worker = () => db.pool('stagedoor_worker')
+
+async function begin(example: string, args: JsonObject = {}, handlers?: string): Promise<string> {
+  const tools = playbookTools({
+    pool: worker(),
+    playbookPool: sql,
+    ingest: undefined as never,
+    handlers: (handlers === undefined ? undefined : await loadPlaybookHandlers(path(handlers))) ?? {},
+    httpHosts: [],
+    files: path(example),
+  })
+  await engines.start({}, { tools })
+  const { name } = await registerPlaybook(worker(), readFileSync(path(`${example}/playbook.yaml`), 'utf8'))
+  return startExecution(worker(), name, args, { workspace_id: workspace })
+}
+
+it('hello: four steps, and the answer', async () => {
+  const id = await begin('hello-playbook', { name: 'Ada', times: 2 })
+  await engines.ended(id)
+  expect(await showExecution(worker(), id)).toMatchObject({
+    status: 'COMPLETED',
+    result: { value: { said: 2, last: 'hello, Ada no. 2' } },
+    steps: [
+      { step: 'ask' },
+      { step: 'say', loop: { total: 2, done: 2 } },
+      { step: 'rest' },
+      { step: 'close' },
+    ],
+  })
+})
+
+it('fan-out: of 10,000 items two fail, the fan-in is partial and the repair path is taken', {
+  timeout: 90_000,
+}, async () => {
+  const id = await begin('fan-out', {}, 'fan-out/handlers.mjs')
+  await engines.ended(id, 80_000)
+  const shown = await showExecution(worker(), id)
+  expect(shown).toMatchObject({
+    status: 'COMPLETED',
+    result: { value: { status: 'partial', total: 10_000, done: 9998, failed: 2, repaired: [1234, 5678] } },
+  })
+  expect(shown.steps.map(({ step }) => step)).toEqual(['orders', 'load', 'repair', 'report'])
+  expect(await engines.differences()).toEqual([])
+})
+
+it('fan-out: where all goes well there is nothing to repair', async () => {
+  const id = await begin('fan-out', { n: 20, broken: [] }, 'fan-out/handlers.mjs')
+  await engines.ended(id)
+  const shown = await showExecution(worker(), id)
+  expect(shown.steps.map(({ step }) => step)).toEqual(['orders', 'load', 'report'])
+  expect(shown.result).toMatchObject({ value: { status: 'complete', done: 20, repaired: [] } })
+})
+
+it('approval: it waits for the decision on its record, and goes on', async () => {
+  const { id, record } = await drafted()
+  await db.as(reviewer, (client) =>
+    client.query(
+      'select iu_core.fn_iu_staging_approve($1, (select content_hash from iu_core.iu_staging_record where staging_record_id = $1))',
+      [record],
+    ),
+  )
+  await engines.ended(id)
+  expect(await showExecution(worker(), id)).toMatchObject({ result: { value: 'week 45 is published' } })
+  const rows = await db.owner(
+    'select lifecycle_status from iu_core.iu_staging_record where staging_record_id = $1',
+    [record],
+  )
+  expect(rows).toEqual([{ lifecycle_status: 'consumed' }])
+})
+
+it('approval: rejected, the other arc is taken', async () => {
+  const { id, record } = await drafted()
+  await db.as(reviewer, (client) => client.query(`select iu_core.fn_iu_staging_reject($1, 'no')`, [record]))
+  await engines.ended(id)
+  expect(await showExecution(worker(), id)).toMatchObject({
+    result: { value: 'week 45 is not published, it was rejected' },
+  })
+})
+
+async function drafted(): Promise<{ id: string; record: string }> {
+  const id = await begin('approval-flow')
+  const record = await until('it waits', async () => {
+    const rows = await db.owner<{ record: string }>(
+      'select staging_record_id as record from noetl.wait where execution_id = $1',
+      [id],
+    )
+    return rows[0]?.record
+  })
+  return { id, record }
+}

@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createStagedoor, definePlaybook, definePlaybookHandlers, type Stagedoor } from '../src/index.ts'
+import { useDatabase } from './support/database.ts'
+import { MIGRATOR } from './support/template.ts'
+import { temporaryHome } from './support/temporary-home.ts'
+
+const db = useDatabase()
+const home = temporaryHome('library-executions')
+let stagedoor: Stagedoor
+
+beforeAll(async () => {
+  stagedoor = await createStagedoor({
+    databaseUrl: db.url('stagedoor_api'),
+    databaseDirectUrl: db.url(MIGRATOR),
+    home,
+  })
+})
+afterAll(() => stagedoor.close())
+
+const hello = definePlaybook({
+  name: 'hello',
+  args: { name: 'world' },
+  steps: [{ step: 'greet', tool: 'handler', call: 'greet', args: { name: '$' + '{args.name}' } }],
+  output: '$' + '{result}',
+})
+const handlers = definePlaybookHandlers({ greet: ({ name }) => `hello ${name}` })
+
+it('registers a playbook, drives it with handlers of the program, and waits for its end', async () => {
+  expect(await stagedoor.playbooks.register(hello)).toMatchObject({ name: 'hello', version: 1 })
+  expect(await stagedoor.playbooks.list()).toMatchObject([{ name: 'hello', disabled: false }])
+  const id = await stagedoor.executions.start('hello', { name: 'Ada' })
+  const engine = await stagedoor.executions.work({ handlers })
+  expect(await stagedoor.executions.wait(id)).toMatchObject({
+    status: 'COMPLETED',
+    result: { value: 'hello Ada' },
+  })
+  expect((await stagedoor.trace(id)).executions).toMatchObject([{ execution_id: id, playbook: 'hello' }])
+  expect(await stagedoor.executions.rebuild({ verify: true })).toEqual({ executions: 0, differences: [] })
+  await engine.stop()
+})
+
+it('starts in the transaction of the program: rolled back, it never was', async () => {
+  const client = await db.pool('stagedoor_worker').connect()
+  try {
+    await client.query('begin')
+    const id = await stagedoor.executions.start('hello', {}, { client })
+    await client.query('rollback')
+    await expect(stagedoor.executions.wait(id)).rejects.toMatchObject({ code: 'execution_unknown' })
+  } finally {
+    client.release()
+  }
+})
