@@ -4,7 +4,7 @@ export type { Backfill, Consumer, Dispatch, Evidence, NewConsumer } from './even
 export type { Consumers, Review, Routes } from './events/library.ts'
 export type { NewEvent, OutboxEvent } from './events/outbox.ts'
 export type { NewRoute, PayloadContract, Route, RouteEvidence } from './events/routes.ts'
-export type { Engine } from './executions/engine.ts'
+export type { Engine } from './executions/engine/engine.ts'
 export type { Playbooks } from './executions/library.ts'
 export { definePlaybook, type WrittenPlaybook, type WrittenStep } from './executions/playbook/define.ts'
 export type { Json, JsonObject, Playbook } from './executions/playbook/definition.ts'

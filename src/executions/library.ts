@@ -1,6 +1,6 @@
 /** What a program does with playbooks and executions: register, start, wait, look, steer, and run an engine. */
 import { type Client, createPool, type Pool } from '../db/connection.ts'
-import type { Engine, EngineOptions } from './engine.ts'
+import type { Engine, EngineOptions } from './engine/engine.ts'
 import { type ExecutionOutcome, waitForEnd } from './outcome.ts'
 import type { JsonObject, Playbook } from './playbook/definition.ts'
 import { type TracedResult, traceOf } from './reading.ts'
@@ -136,7 +136,7 @@ async function startWork(
   over: () => void,
 ): Promise<Engine> {
   // Loaded here: most programs run no executions.
-  const { startEngine } = await import('./engine.ts')
+  const { startEngine } = await import('./engine/engine.ts')
   const pool = createPool(workerUrl, {
     role: 'dot_executor',
     purpose: 'executions',

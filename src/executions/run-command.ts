@@ -8,8 +8,8 @@ import type { Json, JsonObject, Playbook, Step, ToolCall } from './playbook/defi
 import { ExpressionError, render, type Scope, withSecrets } from './playbook/expressions.ts'
 import { asJson } from './results/json-value.ts'
 import type { ResultStore } from './results/store.ts'
-import { SecretsUsed } from './secrets-used.ts'
 import { type ToolContext, ToolError, type Tools } from './tool.ts'
+import { SecretsUsed } from './tools/secrets-used.ts'
 
 export interface CommandRun {
   readonly playbook: Playbook

@@ -2,7 +2,7 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Pass } from '../events/dispatcher.ts'
 import type { ReaderLag } from '../events/lag.ts'
-import type { EngineHooks } from '../executions/hooks.ts'
+import type { EngineHooks } from '../executions/engine/hooks.ts'
 import type { ExecutionStatistics } from '../executions/statistics.ts'
 import type { WorkerHooks } from '../jobs/metrics.ts'
 import type { KindStatistics } from '../jobs/statistics.ts'

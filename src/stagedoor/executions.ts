@@ -2,7 +2,7 @@
 import type { Config } from '../config.ts'
 import type { Client, Pool } from '../db/connection.ts'
 import type { Database } from '../db/open.ts'
-import type { Engine } from '../executions/engine.ts'
+import type { Engine } from '../executions/engine/engine.ts'
 import { executionsLibrary, type Executions as Room, type WorkOptions } from '../executions/library.ts'
 import type { PlaybookHandlers } from '../executions/tool.ts'
 import { handlerTool } from '../executions/tools/handler.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { Snowflakes } from '../../src/executions/snowflake.ts'
+import { Snowflakes } from '../../src/executions/engine/snowflake.ts'
 
 const EPOCH = Date.UTC(2024, 0, 1)
 const partsOf = (id: string) => ({

@@ -1,6 +1,6 @@
 /** Figures of executions: what this process's engine counted, and what the database says when it is asked. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
-import type { EngineHooks } from '../../executions/hooks.ts'
+import type { EngineHooks } from '../../executions/engine/hooks.ts'
 import type { ExecutionStatistics } from '../../executions/statistics.ts'
 
 const SECONDS = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10, 60, 300]

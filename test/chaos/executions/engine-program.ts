@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createPool } from '../../../src/db/connection.ts'
-import { startEngine } from '../../../src/executions/engine.ts'
+import { startEngine } from '../../../src/executions/engine/engine.ts'
 import { createResults } from '../../../src/executions/results/tiers.ts'
 
 const { url } = JSON.parse(process.argv[2]!) as { url: string }

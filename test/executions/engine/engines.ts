@@ -1,7 +1,7 @@
 /** Engines on the test's database, the playbooks that they run, and what became of them. */
 import pino from 'pino'
 import { afterEach } from 'vitest'
-import { type Engine, type EngineOptions, startEngine } from '../../../src/executions/engine.ts'
+import { type Engine, type EngineOptions, startEngine } from '../../../src/executions/engine/engine.ts'
 import type { ExecutionEvent } from '../../../src/executions/event.ts'
 import type { Json, JsonObject, Playbook, Step } from '../../../src/executions/playbook/definition.ts'
 import { createResults } from '../../../src/executions/results/tiers.ts'

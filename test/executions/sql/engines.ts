@@ -1,7 +1,7 @@
 /** Engines and their shards, driven by SQL alone. */
 import type pg from 'pg'
+import { eventRow } from '../../../src/executions/engine/event-row.ts'
 import type { ExecutionEvent } from '../../../src/executions/event.ts'
-import { eventRow } from '../../../src/executions/event-row.ts'
 import type { TestDatabase } from '../../support/database.ts'
 
 export interface Engine {

@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest'
-import { Snowflakes } from '../../../src/executions/snowflake.ts'
+import { Snowflakes } from '../../../src/executions/engine/snowflake.ts'
 import { useDatabase } from '../../support/database.ts'
 import { sqlstateOf } from '../../support/sqlstate.ts'
 import { engineDriver } from './engines.ts'

@@ -1,7 +1,7 @@
 /** Keeps the projection close behind the log: what was flushed is folded soon after, all of it in one statement. */
 import type { Logger } from 'pino'
-import type { Pool } from '../db/connection.ts'
-import { Wake } from '../db/wake.ts'
+import type { Pool } from '../../db/connection.ts'
+import { Wake } from '../../db/wake.ts'
 import { isFenced } from './fenced.ts'
 
 export interface Projecting {

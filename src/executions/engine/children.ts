@@ -1,8 +1,9 @@
 /** What an execution says to those that it starts, in the flush that starts them. */
+
+import type { NewChild } from '../machine/decision.ts'
+import type { ExecutionState } from '../machine/state.ts'
+import type { CatalogEntry } from './catalog.ts'
 import type { Message } from './flush.ts'
-import type { NewChild } from './machine/decision.ts'
-import type { ExecutionState } from './machine/state.ts'
-import type { CatalogEntry } from './playbooks.ts'
 
 export function childStart(state: ExecutionState, child: NewChild, entry: CatalogEntry): Message {
   return {

@@ -1,12 +1,12 @@
 /** Commands that run where their execution is driven: so many at a time, each begun after its issue was durable. */
 import type { Logger } from 'pino'
+import type { LocalCommand } from '../machine/decision.ts'
+import { planOf } from '../machine/plan.ts'
+import type { ResultStore } from '../results/store.ts'
+import { type CommandOutcome, runCommand } from '../run-command.ts'
+import type { Tools } from '../tool.ts'
 import type { DrivenExecution } from './driven-execution.ts'
 import { storable } from './failure.ts'
-import type { LocalCommand } from './machine/decision.ts'
-import { planOf } from './machine/plan.ts'
-import type { ResultStore } from './results/store.ts'
-import { type CommandOutcome, runCommand } from './run-command.ts'
-import type { Tools } from './tool.ts'
 
 export interface LocalRunning {
   readonly tools: Tools

@@ -1,7 +1,7 @@
 /** The catalogue: playbooks by version as executions keep them, and the latest of a name. */
 import type pg from 'pg'
-import type { Queryable } from '../db/connection.ts'
-import type { Playbook } from './playbook/definition.ts'
+import type { Queryable } from '../../db/connection.ts'
+import type { Playbook } from '../playbook/definition.ts'
 
 export interface CatalogEntry {
   readonly catalog_id: string

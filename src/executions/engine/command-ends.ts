@@ -1,11 +1,11 @@
 /** What became of commands, on its way to their executions: one statement in flight, the others ride the next. */
 import { setImmediate } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import type { Pool } from '../db/connection.ts'
-import { isTransient } from '../db/transient.ts'
-import { Wake } from '../db/wake.ts'
+import type { Pool } from '../../db/connection.ts'
+import { isTransient } from '../../db/transient.ts'
+import { Wake } from '../../db/wake.ts'
+import type { CommandOutcome } from '../run-command.ts'
 import { storable } from './failure.ts'
-import type { CommandOutcome } from './run-command.ts'
 
 export interface CommandEnd {
   readonly engine: string

@@ -1,7 +1,7 @@
 /** Wakes steps whose time, event or decision has come. Any engine may ask, whoever drives them; one does at a time. */
 import type { Logger } from 'pino'
-import type { Pool } from '../db/connection.ts'
-import { Wake } from '../db/wake.ts'
+import type { Pool } from '../../db/connection.ts'
+import { Wake } from '../../db/wake.ts'
 
 export interface WaitsWaking {
   readonly pool: Pool

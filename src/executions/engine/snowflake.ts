@@ -2,7 +2,7 @@
  * Ids that rise with time: milliseconds since 2024 (41 bits), the node that made them (10), a counter (12). As strings, put
  * together from two halves that fit a double: 80 ns an id, where a BigInt takes up to twice that.
  */
-import { StagedoorError } from '../errors.ts'
+import { StagedoorError } from '../../errors.ts'
 
 const EPOCH = Date.UTC(2024, 0, 1)
 const COUNTERS = 4096

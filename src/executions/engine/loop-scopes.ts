@@ -1,8 +1,8 @@
 /** What the items of a loop see: read once by each engine that runs some of them. */
-import type { Pool } from '../db/connection.ts'
+import type { Pool } from '../../db/connection.ts'
+import type { Json, JsonObject } from '../playbook/definition.ts'
+import type { ResultStore } from '../results/store.ts'
 import { patiently } from './patience.ts'
-import type { Json, JsonObject } from './playbook/definition.ts'
-import type { ResultStore } from './results/store.ts'
 
 export interface LoopScope {
   readonly scope: JsonObject

@@ -1,8 +1,8 @@
 /** One flush: what follows from many inputs of many executions, written in one statement, all or nothing. */
-import type { KeptConnection } from '../db/kept-connection.ts'
-import type { ExecutionEvent } from './event.ts'
+import type { KeptConnection } from '../../db/kept-connection.ts'
+import type { ExecutionEvent } from '../event.ts'
+import type { Json, JsonObject } from '../playbook/definition.ts'
 import { eventRow } from './event-row.ts'
-import type { Json, JsonObject } from './playbook/definition.ts'
 
 /** What follows from one input of one execution. */
 export interface Append {

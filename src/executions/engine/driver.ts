@@ -1,18 +1,18 @@
 /** The executions that this process owns, by shard: read when a shard is taken, told what the inbox says, dropped with it. */
 import type { Logger } from 'pino'
-import type { Pool } from '../db/connection.ts'
+import type { Pool } from '../../db/connection.ts'
+import type { StartInput } from '../machine/decision.ts'
+import { resumeAfterLoad } from '../machine/resume.ts'
+import { SeedFinder } from '../machine/seed.ts'
+import type { ExecutionState } from '../machine/state.ts'
+import { type ExecutionOutcome, outcomeOf } from '../outcome.ts'
+import type { CatalogEntry } from './catalog.ts'
 import { DrivenExecution, type DrivenSurroundings } from './driven-execution.ts'
 import { isFenced } from './fenced.ts'
 import type { Append } from './flush.ts'
 import { type InboxRow, inputOf, startOf } from './inbox.ts'
 import { checkpointsOf, checkpointsOfShard, logOf, statesOf } from './load.ts'
-import type { StartInput } from './machine/decision.ts'
-import { resumeAfterLoad } from './machine/resume.ts'
-import { SeedFinder } from './machine/seed.ts'
-import type { ExecutionState } from './machine/state.ts'
-import { type ExecutionOutcome, outcomeOf } from './outcome.ts'
 import { patiently } from './patience.ts'
-import type { CatalogEntry } from './playbooks.ts'
 
 export interface DriverSurroundings extends Omit<DrivenSurroundings, 'read' | 'ended' | 'stuck'> {
   readonly pool: Pool

@@ -1,7 +1,7 @@
 /** The end of an execution, as the rest of the system hears of it. */
-import type { ExecutionState, ExecutionStatus } from './machine/state.ts'
-import type { JsonObject } from './playbook/definition.ts'
-import type { CatalogEntry } from './playbooks.ts'
+import type { ExecutionState, ExecutionStatus } from '../machine/state.ts'
+import type { JsonObject } from '../playbook/definition.ts'
+import type { CatalogEntry } from './catalog.ts'
 
 const EVENT_OF: Partial<Record<ExecutionStatus, string>> = {
   COMPLETED: 'execution.completed',

@@ -1,9 +1,9 @@
 /** Something of the database that must come through: what it does not answer now is asked again. */
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
-import { isTransient } from '../db/transient.ts'
-import { StagedoorError } from '../errors.ts'
-import { ToolError } from './tool.ts'
+import { isTransient } from '../../db/transient.ts'
+import { StagedoorError } from '../../errors.ts'
+import { ToolError } from '../tool.ts'
 
 const RETRY_MS = 300
 const MOST_MS = 60_000

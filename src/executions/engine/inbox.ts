@@ -1,11 +1,11 @@
 /** What executions are told by others: rows of all shards of this engine, read in batches, told once, consumed by a flush. */
 import type pg from 'pg'
 import type { Logger } from 'pino'
-import type { Pool } from '../db/connection.ts'
-import { Wake } from '../db/wake.ts'
+import type { Pool } from '../../db/connection.ts'
+import { Wake } from '../../db/wake.ts'
+import type { Input, StartInput } from '../machine/decision.ts'
+import type { JsonObject } from '../playbook/definition.ts'
 import { isFenced } from './fenced.ts'
-import type { Input, StartInput } from './machine/decision.ts'
-import type { JsonObject } from './playbook/definition.ts'
 
 export interface InboxRow extends pg.QueryResultRow {
   readonly inbox_id: string

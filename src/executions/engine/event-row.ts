@@ -1,6 +1,6 @@
 /** An event as noetl.fn_execution_flush takes it: its columns in order. Names for each would cost up to 40 % more. */
-import type { ExecutionEvent } from './event.ts'
-import type { Json } from './playbook/definition.ts'
+import type { ExecutionEvent } from '../event.ts'
+import type { Json } from '../playbook/definition.ts'
 
 export function eventRow(event: ExecutionEvent): Json[] {
   const row: Json[] = [

@@ -1,11 +1,12 @@
 /** Ends that the machine did not decide: something was refused by the database, or a part of the engine is at fault. */
+
+import type { ExecutionEvent } from '../event.ts'
+import type { Input } from '../machine/decision.ts'
+import { type ExecutionState, FOLD_VERSION } from '../machine/state.ts'
+import type { CatalogEntry } from './catalog.ts'
 import type { Delivery } from './driven-execution.ts'
-import type { ExecutionEvent } from './event.ts'
 import type { Append, Message } from './flush.ts'
-import type { Input } from './machine/decision.ts'
-import { type ExecutionState, FOLD_VERSION } from './machine/state.ts'
 import { outboxOf } from './outbox.ts'
-import type { CatalogEntry } from './playbooks.ts'
 
 /** The same news without what may have been refused; undefined: nothing can be left out of it. */
 export function withoutItsResult(delivery: Delivery, error: Error): Delivery | undefined {

@@ -1,5 +1,5 @@
 /** The times at which something of an execution is tried again, while its owner has it in memory. */
-import type { Timer } from './machine/decision.ts'
+import type { Timer } from '../machine/decision.ts'
 
 /** Node's timers take no more. */
 const LONGEST_MS = 2 ** 31 - 1

@@ -5,15 +5,9 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { StagedoorError } from '../errors.ts'
-import { type Address, decided } from './decided.ts'
-import type { ExecutionEvent } from './event.ts'
-import { ExecutionTimers } from './execution-timers.ts'
-import { ExecutionValues } from './execution-values.ts'
-import { failedStart, failure, withoutItsResult } from './failure.ts'
-import type { Append } from './flush.ts'
-import { PoisonEvent, ShardLost } from './log-writer.ts'
-import { decide } from './machine/decide.ts'
+import { StagedoorError } from '../../errors.ts'
+import type { ExecutionEvent } from '../event.ts'
+import { decide } from '../machine/decide.ts'
 import {
   type Decision,
   type Input,
@@ -22,12 +16,18 @@ import {
   type Ports,
   type Timer,
   ValueNeeded,
-} from './machine/decision.ts'
-import { scopeOf } from './machine/scope.ts'
-import { type ExecutionState, FOLD_VERSION } from './machine/state.ts'
+} from '../machine/decision.ts'
+import { scopeOf } from '../machine/scope.ts'
+import { type ExecutionState, FOLD_VERSION } from '../machine/state.ts'
+import type { ResultStore } from '../results/store.ts'
+import type { Catalog, CatalogEntry } from './catalog.ts'
+import { type Address, decided } from './decided.ts'
+import { ExecutionTimers } from './execution-timers.ts'
+import { ExecutionValues } from './execution-values.ts'
+import { failedStart, failure, withoutItsResult } from './failure.ts'
+import type { Append } from './flush.ts'
+import { PoisonEvent, ShardLost } from './log-writer.ts'
 import { patiently } from './patience.ts'
-import type { Catalog, CatalogEntry } from './playbooks.ts'
-import type { ResultStore } from './results/store.ts'
 import { SnapshotPace } from './snapshot-pace.ts'
 
 /** What an execution is told, and the row of the inbox that says so. */

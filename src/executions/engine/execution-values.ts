@@ -1,9 +1,9 @@
 /** What an execution refers to, as far as it is in memory. The machine says what it misses; it is brought, and asked again. */
-import type { ResultValue } from './event.ts'
-import { KeepNeeded, ValueNeeded } from './machine/decision.ts'
+import type { ResultValue } from '../event.ts'
+import { KeepNeeded, ValueNeeded } from '../machine/decision.ts'
+import type { Json } from '../playbook/definition.ts'
+import type { ResultStore } from '../results/store.ts'
 import { patiently } from './patience.ts'
-import type { Json } from './playbook/definition.ts'
-import type { ResultStore } from './results/store.ts'
 
 type Reference = Extract<ResultValue, { readonly ref: string }>
 

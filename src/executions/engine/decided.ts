@@ -1,9 +1,10 @@
 /** A decision of the machine as what is written of it. */
+
+import type { Decision } from '../machine/decision.ts'
+import type { CatalogEntry } from './catalog.ts'
 import { childStart, unknownChild } from './children.ts'
 import type { Append } from './flush.ts'
-import type { Decision } from './machine/decision.ts'
 import { outboxOf } from './outbox.ts'
-import type { CatalogEntry } from './playbooks.ts'
 
 export interface Address {
   readonly execution_id: string

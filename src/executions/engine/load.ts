@@ -1,9 +1,9 @@
 /** Executions from the database into memory: the snapshot of each, and the tail of its log folded onto it. */
 import type pg from 'pg'
-import type { Queryable } from '../db/connection.ts'
-import type { ExecutionEvent } from './event.ts'
-import { fold } from './machine/fold.ts'
-import { type ExecutionState, FOLD_VERSION } from './machine/state.ts'
+import type { Queryable } from '../../db/connection.ts'
+import type { ExecutionEvent } from '../event.ts'
+import { fold } from '../machine/fold.ts'
+import { type ExecutionState, FOLD_VERSION } from '../machine/state.ts'
 
 export interface Checkpointed extends pg.QueryResultRow {
   readonly execution_id: string

@@ -4,8 +4,8 @@
  */
 import type pg from 'pg'
 import type { Logger } from 'pino'
-import type { Pool } from '../db/connection.ts'
-import type { KeptConnection } from '../db/kept-connection.ts'
+import type { Pool } from '../../db/connection.ts'
+import type { KeptConnection } from '../../db/kept-connection.ts'
 import { isFenced } from './fenced.ts'
 
 export interface EngineTerms {

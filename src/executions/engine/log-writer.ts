@@ -5,9 +5,9 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import type { KeptConnection } from '../db/kept-connection.ts'
-import { isConnectionError, isTransient } from '../db/transient.ts'
-import { Wake } from '../db/wake.ts'
+import type { KeptConnection } from '../../db/kept-connection.ts'
+import { isConnectionError, isTransient } from '../../db/transient.ts'
+import { Wake } from '../../db/wake.ts'
 import { isFenced } from './fenced.ts'
 import { type Append, batchOf, eventsInLog, flush } from './flush.ts'
 

@@ -1,11 +1,11 @@
 /** What an engine is given, and what can be asked of it. */
 import type { Logger } from 'pino'
-import type { Pool } from '../db/connection.ts'
-import type { HealthCheck } from '../db/health.ts'
+import type { Pool } from '../../db/connection.ts'
+import type { HealthCheck } from '../../db/health.ts'
+import type { ExecutionOutcome } from '../outcome.ts'
+import type { ResultStore } from '../results/store.ts'
+import type { Tools } from '../tool.ts'
 import type { EngineHooks } from './hooks.ts'
-import type { ExecutionOutcome } from './outcome.ts'
-import type { ResultStore } from './results/store.ts'
-import type { Tools } from './tool.ts'
 
 export interface EngineOptions {
   /** Sessions as dot_executor; the engine itself uses up to eight of them. */

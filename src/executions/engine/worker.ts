@@ -1,19 +1,19 @@
 /** Runs items of loops, whoever drives their execution: claims them ahead, runs so many at a time, hands in what became of them. */
 import type pg from 'pg'
 import type { Logger } from 'pino'
-import type { Pool } from '../db/connection.ts'
-import { isConnectionError } from '../db/transient.ts'
-import { Wake } from '../db/wake.ts'
+import type { Pool } from '../../db/connection.ts'
+import { isConnectionError } from '../../db/transient.ts'
+import { Wake } from '../../db/wake.ts'
+import { planOf } from '../machine/plan.ts'
+import type { Json } from '../playbook/definition.ts'
+import type { ResultStore } from '../results/store.ts'
+import { type CommandOutcome, runCommand } from '../run-command.ts'
+import type { Tools } from '../tool.ts'
+import type { Catalog } from './catalog.ts'
 import { ClaimSize } from './claim-size.ts'
 import { CommandEnds } from './command-ends.ts'
 import { isFenced } from './fenced.ts'
 import { LoopScopes } from './loop-scopes.ts'
-import { planOf } from './machine/plan.ts'
-import type { Json } from './playbook/definition.ts'
-import type { Catalog } from './playbooks.ts'
-import type { ResultStore } from './results/store.ts'
-import { type CommandOutcome, runCommand } from './run-command.ts'
-import type { Tools } from './tool.ts'
 
 export interface WorkerSurroundings {
   readonly pool: Pool
