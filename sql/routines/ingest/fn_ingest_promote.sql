@@ -24,6 +24,7 @@ declare
 begin
   perform iu_core.require_member(iu_core.fn_ingest_upload_workspace(p_upload_id), 'operate');
   perform iu_core.fn_gate_require('iu_core.staging_writes_enabled');
+  perform iu_core.fn_ingest_temp_room();
   v_actor := iu_core.fn_actor_for(p_promoted_by);
   u := iu_core.fn_ingest_lock(p_upload_id, array['planned'], 'promoted');
   v_plan := iu_core.fn_ingest_plan_seen(p_upload_id, p_plan_digest);
