@@ -125,6 +125,20 @@ describe('columns that are plain throughout', () => {
     )
   }, 120_000)
 
+  it('may have empty cells, which are missing where they are required', async () => {
+    const dataset = datasetOf({ type: 'integer', required: true })
+    let plain: string[] = []
+    const shape = { onPlain: (fields: string[]) => (plain = fields) }
+    const rows = await judge(
+      dataset,
+      ['key', 'Value'],
+      ['1', '', '3'].map((value) => ['k', value]),
+      shape,
+    )
+    expect(plain).toContain('value')
+    expect(rows.map(({ rules }) => rules)).toEqual([[], ['required.missing'], []])
+  })
+
   it('are none where a file has no lines', async () => {
     const { plain, short } = await bothWays([], {})
     expect([plain, short]).toEqual([[], []])
