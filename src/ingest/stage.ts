@@ -13,7 +13,7 @@ import { type CompileInput, compileSelect, ROWS_OUT } from './datasets/compile-s
 import type { Dataset } from './datasets/dataset.ts'
 import { headerKnower, mapHeaders, type Remembered } from './datasets/map-headers.ts'
 import { settlePeriod } from './datasets/preamble.ts'
-import { type Evidence, profileSql, type Styles, stylesOf } from './datasets/profile.ts'
+import { type Evidence, profileOf, profileSql, type Styles } from './datasets/profile.ts'
 import type { KnownDataset } from './datasets/registry.ts'
 import { duckText, queryDuck, runDuck } from './duckdb.ts'
 import { failureOf } from './failure.ts'
@@ -116,17 +116,16 @@ async function readFile(request: StageRequest): Promise<ReadResult> {
   report({ stage: 'check', done: 0, total: normalised.lines, lines: normalised.lines })
   const map = mapHeaders(dataset, upload.platform, normalised.headers, remembered)
   const preamblePeriod = settlePeriod(dataset, upload.platform, map, normalised.preamble)
-  const found = await stylesIn(normalised, map)
-  const styles: Styles = { ...found, ...(decimal && { decimal }), ...(dates && { dates }) }
-  const base: Omit<CompileInput, 'source'> = {
+  const declared = {
     dataset,
     platform: upload.platform,
     map,
-    styles,
     upload,
     preamblePeriod,
     ...(remembered.values && { values: remembered.values }),
   }
+  const told = { ...(decimal && { decimal }), ...(dates && { dates }) }
+  const base = { ...declared, ...(await profiled(declared, normalised, told)) }
   const reading: Reading = {
     format: normalised.format,
     definition_digest: dataset.definition_digest,
@@ -136,7 +135,7 @@ async function readFile(request: StageRequest): Promise<ReadResult> {
     headers: normalised.headers,
     lines: normalised.lines,
     preamble: normalised.preamble.slice(0, 30),
-    styles,
+    styles: base.styles,
     map,
     period: preamblePeriod,
     values: remembered.values ?? {},
@@ -150,11 +149,14 @@ async function readFile(request: StageRequest): Promise<ReadResult> {
   }
 }
 
-async function stylesIn(file: NormalisedFile, map: ReturnType<typeof mapHeaders>): Promise<Styles> {
-  const [evidence] = await queryDuck<Evidence & Record<string, unknown>>(
-    profileSql(map, chunkSource(file.chunks, file.headers.length)),
-  )
-  return stylesOf(evidence!, file.delimiter)
+async function profiled(
+  declared: Omit<CompileInput, 'source' | 'styles'>,
+  file: NormalisedFile,
+  told: Partial<Styles>,
+): Promise<Pick<CompileInput, 'styles' | 'plain'>> {
+  const source = chunkSource(file.chunks, file.headers.length)
+  const [evidence] = await queryDuck<Evidence>(profileSql(declared, source))
+  return profileOf(evidence!, file.delimiter, told)
 }
 
 function customRuleNote(dataset: Dataset): FileNote[] {

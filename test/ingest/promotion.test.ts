@@ -1,5 +1,6 @@
 /** Promotion: what a plan says is what happens, and what happens is said. */
 import { expect, it } from 'vitest'
+import type { Dataset } from '../../src/ingest/datasets/dataset.ts'
 import { useDatabase } from '../support/database.ts'
 import { PRICES, useTrial } from '../support/ingest-rows.ts'
 
@@ -54,4 +55,88 @@ it('writes rows that are known by their key only', async () => {
   expect((await trial.undo(changed.upload_id)).undo_totals).toEqual({ price: { reversed: 1 } })
   expect((await trial.undo(first.upload_id)).undo_totals).toEqual({ price: { reversed: 2 } })
   expect(await db.owner('select from trial_prices')).toEqual([])
+})
+
+it('marks each staged row with what became of it, and says which days it wrote', async () => {
+  const marks = (upload: string) =>
+    db.owner(
+      `select row_type, row_number as line, processing_action as action, target_internal_id is not null as known,
+              processed_at is not null as processed,
+              target_internal_id in (select id from trial_groups union all select id from trial_items union all select id from trial_figures) as there
+         from public.staging_rows where upload_id = $1 order by row_type, row_number`,
+      [upload],
+    )
+  const days = (upload: string) =>
+    db.owner(
+      `select safe_payload ->> 'date_from' as date_from, safe_payload ->> 'date_to' as date_to from iu_core.event_outbox
+        where event_type = 'ingestion_complete' and event_subject_ref = $1`,
+      [upload],
+    )
+  const mark = (row_type: string, line: number, action: string) => ({
+    row_type,
+    line,
+    action,
+    known: true,
+    processed: true,
+    there: true,
+  })
+  const figure = { group_code: 'm1', group_name: 'Marks', item_code: 'mi', item_name: 'Item', units: 1 }
+  const lines = ['2026-10-31', '2026-11-02'].map((day) => ({ ...figure, day, amount: 1 }))
+  const first = await trial.promoted(lines)
+  const [one, two] = (await marks(first.upload_id)).filter(({ row_type }) => row_type === 'figure')
+  expect(await marks(first.upload_id)).toEqual([
+    mark('figure', one!.line, 'insert'),
+    mark('figure', two!.line, 'insert'),
+    mark('group', one!.line, 'insert'),
+    mark('item', one!.line, 'insert'),
+  ])
+  expect(await days(first.upload_id)).toEqual([{ date_from: '2026-10-31', date_to: '2026-11-02' }])
+
+  const again = await trial.promoted([
+    { ...lines[0]!, amount: 2 },
+    lines[1]!,
+    { ...lines[0]!, day: '2026-11-09' },
+  ])
+  const actions = (await marks(again.upload_id)).map(({ row_type, action, there }) => [
+    row_type,
+    action,
+    there,
+  ])
+  expect(actions).toEqual([
+    ['figure', 'update', true],
+    ['figure', 'skipped', true],
+    ['figure', 'insert', true],
+    ['group', 'skipped', true],
+    ['item', 'skipped', true],
+  ])
+  expect(await days(again.upload_id)).toEqual([{ date_from: '2026-10-31', date_to: '2026-11-09' }])
+  await trial.undo(again.upload_id)
+  await trial.undo(first.upload_id)
+})
+
+it('writes arrays and JSON as their columns hold them', async () => {
+  await db.owner(
+    `create table tagged (workspace_id uuid not null, sku text not null, tags text[], details jsonb, id uuid primary key, unique (workspace_id, sku))`,
+  )
+  const tagged: Dataset = {
+    ...PRICES,
+    name: 'tagged',
+    rows: [
+      {
+        name: 'price',
+        target: 'public.tagged',
+        id: 'id',
+        key: ['workspace_id', 'sku'],
+        requires: ['sku'],
+        columns: { workspace_id: '$workspace', sku: 'sku', tags: 'tier', details: 'note' },
+      },
+    ],
+  }
+  await trial.register(tagged, { approval_required: false })
+  await trial.promoted([{ sku: 'a', tier: '{one,"two, three"}', note: '{"deep": [1, null]}' }], {
+    dataset: tagged,
+  })
+  expect(await db.owner('select tags, details from tagged')).toEqual([
+    { tags: ['one', 'two, three'], details: { deep: [1, null] } },
+  ])
 })

@@ -8,8 +8,8 @@ language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
 declare
-  -- Ranges that are still to be done, the first line last.
-  v_ranges int4range[];
+  -- Ranges that are still to be done, the first line last; at first all that there can be.
+  v_ranges int4range[] := array[int4range(0, 2147483647)];
   v_range int4range;
   v_rows bigint;
   v_done bigint;
@@ -21,8 +21,6 @@ begin
   if p_gate_mode = 'LENIENT' then
     perform iu_core.fn_ingest_fail_orphans(p_upload_id, p_type);
   end if;
-  select array[int4range(min("#row"), max("#row"), '[]')] into v_ranges from pg_temp.ingest_now
-   where "#action" = p_action having count(*) > 0;
   while cardinality(v_ranges) > 0 loop
     v_range := v_ranges[cardinality(v_ranges)];
     v_ranges := v_ranges[:cardinality(v_ranges) - 1];

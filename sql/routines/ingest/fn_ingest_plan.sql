@@ -30,6 +30,7 @@ declare
 begin
   perform iu_core.require_member(iu_core.fn_ingest_upload_workspace(p_upload_id), 'stage');
   perform iu_core.fn_gate_require('iu_core.staging_writes_enabled');
+  perform iu_core.fn_ingest_temp_room();
   v_actor := iu_core.fn_actor_for(p_planned_by);
   if p_gate_mode is null or p_gate_mode not in ('STRICT', 'LENIENT') then
     raise exception using errcode = 'SD001', message = format('The mode %L is neither STRICT nor LENIENT', p_gate_mode);

@@ -14,26 +14,27 @@ declare
   v_layout jsonb := p_upload.reading -> 'layout';
   v_leaf jsonb;
   v_columns text;
+  v_unpacked record;
   v_nullable text[];
 begin
-  select string_agg(format('%I %s', name, type), ', ')
-    into v_columns
-    from (select f as name, iu_core.fn_ingest_field_type(p_definition -> 'fields' -> f) as type
-            from jsonb_array_elements_text(v_layout -> 'fields') as f
-           -- What no table takes need not be unpacked.
-           where exists (select from jsonb_array_elements(p_definition -> 'rows') as spec, jsonb_each_text(spec -> 'columns') as c
-                          where v_layout -> 'row_types' ? (spec ->> 'name') and c.value = f)
-              or exists (select from jsonb_array_elements(p_definition -> 'rows') as spec where spec -> 'identity' ->> 'name' = f)
-          union all
-          select '@' || (spec ->> 'name'), 'text' from jsonb_array_elements(p_definition -> 'rows') as spec
-           where v_layout -> 'row_types' ? (spec ->> 'name') and spec ? 'identity') c;
+  select * into v_unpacked from iu_core.fn_ingest_unpack_sql('s.normalized_payload', (
+    select jsonb_agg(c)
+      from (select f as "column", iu_core.fn_ingest_field_type(p_definition -> 'fields' -> f) as type
+              from jsonb_array_elements_text(v_layout -> 'fields') as f
+             -- What no table takes need not be unpacked.
+             where exists (select from jsonb_array_elements(p_definition -> 'rows') as spec, jsonb_each_text(spec -> 'columns') as c
+                            where v_layout -> 'row_types' ? (spec ->> 'name') and c.value = f)
+                or exists (select from jsonb_array_elements(p_definition -> 'rows') as spec where spec -> 'identity' ->> 'name' = f)
+            union all
+            select '@' || (spec ->> 'name'), 'text' from jsonb_array_elements(p_definition -> 'rows') as spec
+             where v_layout -> 'row_types' ? (spec ->> 'name') and spec ? 'identity') c));
   drop table if exists pg_temp.ingest_line;
   execute format($sql$
     create temporary table ingest_line on commit drop as
-    select s.id as staging_row_id, s.row_number, x.*
-      from public.staging_rows s, jsonb_to_record(s.normalized_payload) as x (%s)
+    select s.id as staging_row_id, s.row_number, %s
+      from public.staging_rows s%s
      where s.upload_id = %L and s.row_type = %L and s.validation_status = 'valid'
-  $sql$, v_columns, p_upload.upload_id, v_layout ->> 'leaf');
+  $sql$, v_unpacked.selected, v_unpacked.joined, p_upload.upload_id, v_layout ->> 'leaf');
 
   select spec into v_leaf from jsonb_array_elements(p_definition -> 'rows') as spec where spec ->> 'name' = v_layout ->> 'leaf';
   if v_leaf ->> 'duplicates' is distinct from 'sum' and not p_again

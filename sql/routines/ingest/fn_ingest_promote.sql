@@ -20,9 +20,11 @@ declare
   v_promotion iu_core.ingest_promotion;
   v_written bigint;
   v_at_once boolean;
+  v_range jsonb := '{}';
 begin
   perform iu_core.require_member(iu_core.fn_ingest_upload_workspace(p_upload_id), 'operate');
   perform iu_core.fn_gate_require('iu_core.staging_writes_enabled');
+  perform iu_core.fn_ingest_temp_room();
   v_actor := iu_core.fn_actor_for(p_promoted_by);
   u := iu_core.fn_ingest_lock(p_upload_id, array['planned'], 'promoted');
   v_plan := iu_core.fn_ingest_plan_seen(p_upload_id, p_plan_digest);
@@ -66,6 +68,9 @@ begin
       v_written := 0;
       for v_type in select * from iu_core.fn_ingest_row_types(v_dataset.definition, u.reading -> 'layout') loop
         v_written := v_written + iu_core.fn_ingest_promote_type(u.upload_id, v_type, v_plan.gate_mode);
+        if v_type.is_leaf then
+          v_range := iu_core.fn_ingest_date_range(u, v_dataset.definition, true);
+        end if;
       end loop;
       set constraints all immediate;
       for v_type in select * from iu_core.fn_ingest_row_types(v_dataset.definition, u.reading -> 'layout') loop
@@ -102,7 +107,7 @@ begin
     p_event_subject_ref => u.upload_id::text, p_canonical_address => 'client:' || u.client_id, p_workspace_id => u.workspace_id, p_actor => p_promoted_by,
     p_safe_payload => jsonb_build_object('upload_id', u.upload_id, 'dataset', u.dataset, 'platform', u.platform,
       'client_id', u.client_id, 'rows', v_written, 'totals', v_promotion.totals)
-      || iu_core.fn_ingest_date_range(u, v_dataset.definition));
+      || v_range);
   perform iu_core.fn_command_run_finish(v_run);
   return v_promotion;
 end $$;

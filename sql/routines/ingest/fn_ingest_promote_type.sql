@@ -9,7 +9,7 @@ language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
 declare
-  v_record text;
+  v_unpacked record;
   v_columns text;
   v_sets text;
   v_match text;
@@ -24,18 +24,18 @@ declare
   v_known bigint;
   v_settings jsonb := iu_core.fn_ingest_write_as_always();
 begin
-  select string_agg(format('%I %s', w."column", w.type), ', '), string_agg(quote_ident(w."column"), ', '),
-         string_agg(format('%1$I = n.%1$I', w."column"), ', ')
-    into v_record, v_columns, v_sets
-    from jsonb_to_recordset(p_type.written) as w ("column" text, type text);
+  select string_agg(quote_ident(w."column"), ', '), string_agg(format('%1$I = n.%1$I', w."column"), ', ')
+    into v_columns, v_sets
+    from jsonb_to_recordset(p_type.written) as w ("column" text);
+  v_unpacked := iu_core.fn_ingest_unpack_sql('coalesce(p.after, p.target_key)', p_type.written);
   drop table if exists pg_temp.ingest_now;
   execute format($sql$
     create temporary table ingest_now on commit drop as
     select p.row_number as "#row", p.staging_row_id as "#staged", p.action as "#action", p.target_id as "#id",
-           p.before as "#before", p.before_hash as "#hash", x.*
-      from iu_core.ingest_plan_row p, jsonb_to_record(coalesce(p.after, p.target_key)) as x (%s)
+           p.before as "#before", p.before_hash as "#hash", %s
+      from iu_core.ingest_plan_row p%s
      where p.upload_id = %L and p.type_order = %s and p.action in ('insert', 'update', 'unchanged')
-  $sql$, v_record, p_upload_id, p_type.type_order);
+  $sql$, v_unpacked.selected, v_unpacked.joined, p_upload_id, p_type.type_order);
   analyze pg_temp.ingest_now;
   -- Equality can be hashed; where a key column is NULL in some row it cannot. Of what is not inserted only the id is known,
   -- where there is one.
@@ -122,6 +122,9 @@ begin
       detail = json_build_object('target', p_type.target_name, 'line', null, 'reason', 'a trigger changed the key of a row')::text;
   end if;
   perform iu_core.fn_ingest_write_as_always(v_settings);
-  perform iu_core.fn_ingest_mark(p_upload_id, p_type.row_type);
+  perform iu_core.fn_ingest_mark(p_upload_id, p_type.row_type, p_type.id_column is not null and v_updates + v_unchanged = 0
+    and (select case when p_type.is_leaf then u.valid_count = v_known
+                     else p.totals -> p_type.row_type = jsonb_build_object('insert', v_known) end
+           from iu_core.ingest_upload u join iu_core.ingest_plan p using (upload_id) where upload_id = p_upload_id));
   return v_known;
 end $$;

@@ -1,7 +1,7 @@
 /**
  * A dataset, a file's header and its styles as one DuckDB SELECT: the only source of the rules. A whole file and
  * the repair of one line run the same text. Layers, each a projection over the one before:
- * cells → plain? → the long way, by kind → values → judged → output.
+ * cells → plain? → the long way, by kind → values → judged → output. A column that is plain throughout has a value only.
  */
 import { readDates } from './compile/date.ts'
 import { type Kind, trimmed, unlessNothing, withMembers } from './compile/field-sql.ts'
@@ -36,10 +36,9 @@ export function compileSelect(input: CompileInput): string {
   const plan = planFields(input)
   const { suspect, gathered } = findingsOf(plan)
   const layers: Layer[] = [
-    [['damaged', damagedColumns()]],
-    rememberedCells(plan),
+    [['damaged', damagedColumns()], ...rememberedCells(plan)],
     ...firstLayers(plan),
-    plan.fields.map(({ at, sql }) => [at.plain, sql.plain]),
+    unsettled(plan).map(({ at, sql }) => [at.plain, sql.plain]),
     KINDS.flatMap((kind) => longWay(plan, kind)),
     plan.fields.flatMap((planned) => fieldValue(plan, planned)),
     periodDay(plan),
@@ -91,11 +90,17 @@ function rememberedCells(plan: Plan): Layer {
   })
 }
 
+/** Fields of which each cell has to be looked at. */
+function unsettled(plan: Plan): PlannedField[] {
+  return plan.fields.filter(({ isPlain }) => !isPlain)
+}
+
 /** The n-th columns of all fields make one layer. */
 function firstLayers(plan: Plan): Layer[] {
-  const depth = Math.max(0, ...plan.fields.map(({ sql }) => sql.first.length))
+  const fields = unsettled(plan)
+  const depth = Math.max(0, ...fields.map(({ sql }) => sql.first.length))
   return Array.from({ length: depth }, (_, index) =>
-    plan.fields.flatMap(({ at, sql }) =>
+    fields.flatMap(({ at, sql }) =>
       Object.entries(sql.first[index] ?? {}).map(([name, expression]): [string, string] => [
         at.own(name),
         expression,
@@ -105,7 +110,7 @@ function firstLayers(plan: Plan): Layer[] {
 }
 
 function ofKind(plan: Plan, kind: Kind): PlannedField[] {
-  return plan.fields.filter(({ sql }) => sql.kind === kind)
+  return unsettled(plan).filter(({ sql }) => sql.kind === kind)
 }
 
 /** The cells of a line that are not plain, read in one list; NULL for a line where all are. */
@@ -131,7 +136,8 @@ function longWay(plan: Plan, kind: Kind): Layer {
 }
 
 function fieldValue(plan: Plan, planned: PlannedField): Layer {
-  const { at, sql } = planned
+  const { at, sql, isPlain } = planned
+  if (isPlain) return [[at.value, sql.whole.value]]
   if (!sql.kind) {
     const value = `CASE WHEN ${at.plain} THEN ${sql.plainValue} ELSE ${sql.value} END`
     return [

@@ -1,9 +1,11 @@
 /**
  * How a file writes numbers and dates, from evidence in all of its lines: 12,50 or 31/01/2024 anywhere settles
- * what 1,234 or 01/02/2024 means everywhere.
+ * what 1,234 or 01/02/2024 means everywhere. And which of its columns are plain throughout.
  */
+import { duckName } from '../duckdb.ts'
 import { BEFORE, BEHIND, SPACES } from './compile/number.ts'
-import type { HeaderMap } from './map-headers.ts'
+import type { CompileInput } from './compile/plan.ts'
+import { type ColumnEvidence, columnEvidence, plainColumns } from './plain-columns.ts'
 import { text } from './sql-text.ts'
 
 export interface Styles {
@@ -17,7 +19,11 @@ export interface Evidence {
   comma: number | string
   dmy: number | string
   mdy: number | string
+  /** Of a field's column, by COLUMN and its name. */
+  [column: string]: ColumnEvidence
 }
+
+const COLUMN = 'column '
 
 const NUMBERS = new Set(['integer', 'decimal', 'money', 'percent'])
 /** Values that only one style can have written; 1,234 and 1.234 are not among them. Signs and codes may stand around. */
@@ -45,9 +51,9 @@ const DAY_FIRST = '^\\s*(?:1[3-9]|2[0-9]|3[01])[/-](?:0?[1-9]|1[0-2])[/-][0-9]{2
 const MONTH_FIRST = '^\\s*(?:0?[1-9]|1[0-2])[/-](?:1[3-9]|2[0-9]|3[01])[/-][0-9]{2}'
 
 /** One aggregate over all chunks: a row of Evidence. */
-export function profileSql(map: HeaderMap, source: string): string {
+export function profileSql(input: Omit<CompileInput, 'styles' | 'source'>, source: string): string {
   const counts = { dot: ['0'], comma: ['0'], dmy: ['0'], mdy: ['0'] }
-  for (const { column, type } of Object.values(map.fields)) {
+  for (const { column, type } of Object.values(input.map.fields)) {
     const cell = `c${column}`
     if (type === 'date') {
       counts.dmy.push(times(`regexp_matches(${cell}, ${text(DAY_FIRST)})`))
@@ -61,12 +67,31 @@ export function profileSql(map: HeaderMap, source: string): string {
     counts.dot.push(times(guarded(type === 'integer' ? comma : either, cell, sure.dot)))
     counts.comma.push(times(guarded(type === 'integer' ? point : either, cell, sure.comma)))
   }
-  const columns = Object.entries(counts).map(([name, parts]) => `${parts.join(' + ')} AS ${name}`)
-  return `SELECT ${columns.join(', ')} FROM ${source}`
+  const styles = Object.entries(counts).map(([name, parts]) => `${parts.join(' + ')} AS ${name}`)
+  const columns = Object.entries(columnEvidence(input)).map(
+    ([name, evidence]) => `${evidence} AS ${duckName(COLUMN + name)}`,
+  )
+  return `SELECT ${[...styles, ...columns].join(', ')} FROM ${source}`
+}
+
+/** `told` is how a person says that the file is written. */
+export function profileOf(
+  evidence: Evidence,
+  delimiter: string | null,
+  told: Partial<Styles> = {},
+): Required<Pick<CompileInput, 'styles' | 'plain'>> {
+  const styles = { ...stylesOf(evidence, delimiter), ...told }
+  const columns = Object.entries(evidence).flatMap(([name, found]) =>
+    name.startsWith(COLUMN) ? [[name.slice(COLUMN.length), found] as const] : [],
+  )
+  return { styles, plain: plainColumns(Object.fromEntries(columns), styles) }
 }
 
 /** In formats with numbers of their own, which have no delimiter, the decimal point is part of the format. */
-export function stylesOf(evidence: Evidence, delimiter: string | null = null): Styles {
+export function stylesOf(
+  evidence: Pick<Evidence, 'dot' | 'comma' | 'dmy' | 'mdy'>,
+  delimiter: string | null = null,
+): Styles {
   const found = (value: number | string) => Number(value) > 0
   const [dot, comma, dmy, mdy] = [evidence.dot, evidence.comma, evidence.dmy, evidence.mdy].map(found)
   return {

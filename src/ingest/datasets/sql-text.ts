@@ -11,6 +11,15 @@ export function jsonText(value: string): string {
 /** Blanks that exports put around values: space, tab, newline, no-break, narrow, thin, zero-width. */
 export const BLANKS = ' \t\n\r\u00a0\u202f\u2009\u2007\u200b\ufeff'
 
+const BETWEEN = '\x1f'
+
+/** A list of constants as one literal: with a literal each they take a tenth of a millisecond to plan. */
+export function listOf(values: readonly string[]): string {
+  const apart = values.length > 0 && values.every((value) => !value.includes(BETWEEN))
+  if (!apart) return `[${values.map(duckText).join(', ')}]`
+  return `string_split(${duckText(values.join(BETWEEN))}, ${duckText(BETWEEN)})`
+}
+
 export function matches(value: string, pattern: string): string {
   return `regexp_full_match(${value}, ${duckText(pattern)})`
 }

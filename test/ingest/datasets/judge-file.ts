@@ -6,7 +6,7 @@ import { compileSelect } from '../../../src/ingest/datasets/compile-select.ts'
 import type { Dataset } from '../../../src/ingest/datasets/dataset.ts'
 import { type HeaderMap, headerKnower, mapHeaders } from '../../../src/ingest/datasets/map-headers.ts'
 import { type Period, settlePeriod } from '../../../src/ingest/datasets/preamble.ts'
-import { type Evidence, profileSql, type Styles, stylesOf } from '../../../src/ingest/datasets/profile.ts'
+import { type Evidence, profileOf, profileSql, type Styles } from '../../../src/ingest/datasets/profile.ts'
 import { queryDuck } from '../../../src/ingest/duckdb.ts'
 import { chunkSource } from '../../../src/ingest/readers/chunks.ts'
 import {
@@ -38,10 +38,11 @@ export async function judgeFile(
     const map = mapHeaders(dataset, platform, file.headers)
     const period = settlePeriod(dataset, platform, map, file.preamble)
     const source = chunkSource(file.chunks, file.headers.length)
-    const [evidence] = await queryDuck<Evidence & Record<string, unknown>>(profileSql(map, source))
-    const styles = told ?? stylesOf(evidence!, file.delimiter)
     const upload = { workspace_id: 'w', client_id: null, upload_id: 'u' }
-    const sql = compileSelect({ dataset, platform, map, styles, source, upload, preamblePeriod: period })
+    const declared = { dataset, platform, map, upload, preamblePeriod: period }
+    const [evidence] = await queryDuck<Evidence>(profileSql(declared, source))
+    const { styles, plain } = profileOf(evidence!, file.delimiter, told)
+    const sql = compileSelect({ ...declared, styles, plain, source })
     const rows = (await queryDuck(sql)).map((row) => ({ line: Number(row.row_number), ...judgedRow(row) }))
     return { file, map, styles, period, rows }
   } finally {

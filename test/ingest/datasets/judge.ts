@@ -6,7 +6,7 @@ import { compileSelect } from '../../../src/ingest/datasets/compile-select.ts'
 import type { Dataset, Problem } from '../../../src/ingest/datasets/dataset.ts'
 import { mapHeaders, type Remembered } from '../../../src/ingest/datasets/map-headers.ts'
 import { settlePeriod } from '../../../src/ingest/datasets/preamble.ts'
-import { type Evidence, profileSql, type Styles, stylesOf } from '../../../src/ingest/datasets/profile.ts'
+import { type Evidence, profileOf, profileSql, type Styles } from '../../../src/ingest/datasets/profile.ts'
 import { queryDuck } from '../../../src/ingest/duckdb.ts'
 import { chunkSource, writeChunk } from '../../../src/ingest/readers/chunks.ts'
 
@@ -30,6 +30,10 @@ export interface FileShape {
   values?: Record<string, Record<string, string | null>>
   styles?: Styles
   flaws?: Record<number, string>
+  /** As a repair reads it: nothing is known of whole columns. */
+  way?: 'long'
+  /** Told the fields whose columns are plain throughout. */
+  onPlain?: (fields: string[]) => void
 }
 
 export async function judge(
@@ -52,18 +56,18 @@ export async function judge(
       map,
       (shape.preamble ?? []).map((text) => ({ text })),
     )
-    const [evidence] = await queryDuck<Evidence & Record<string, unknown>>(profileSql(map, source))
-    const styles = shape.styles ?? stylesOf(evidence!, shape.delimiter ?? ',')
-    const sql = compileSelect({
+    const declared = {
       dataset,
       platform,
       map,
-      styles,
-      source,
       upload: { workspace_id: 'w', client_id: null, upload_id: 'u' },
       preamblePeriod,
       ...(shape.values ? { values: shape.values } : {}),
-    })
+    }
+    const [evidence] = await queryDuck<Evidence>(profileSql(declared, source))
+    const { styles, plain } = profileOf(evidence!, shape.delimiter ?? ',', shape.styles)
+    shape.onPlain?.([...plain.keys()])
+    const sql = compileSelect({ ...declared, source, styles, ...(shape.way === 'long' ? {} : { plain }) })
     return (await queryDuck(sql)).map(judgedRow)
   } finally {
     rmSync(folder, { recursive: true, force: true })

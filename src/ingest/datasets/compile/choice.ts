@@ -1,7 +1,7 @@
 /** Values out of a list: enums, booleans and currencies. */
 import type { Field } from '../dataset.ts'
 import { CURRENCY_CODES, CURRENCY_SIGNS } from '../header-name.ts'
-import { text } from '../sql-text.ts'
+import { listOf, text } from '../sql-text.ts'
 import { type FieldColumns, type FieldSql, finding, trimmed, unlessNothing } from './field-sql.ts'
 
 const BOOLEANS: Record<string, string[]> = {
@@ -56,14 +56,16 @@ export function choiceSql(field: Field, at: FieldColumns): FieldSql {
     field.type === 'currency'
       ? finding(severity, 'currency.unknown')
       : finding(severity, 'enum.unknown', nearest([...spellings.keys()], values, cleaned))
+  const direct = lookedUp(`lower(${at.cell})`, spellings)
   return {
     first: [
-      { e: lookedUp(`lower(${at.cell})`, spellings) },
+      { e: direct },
       { x: `CASE WHEN ${found} IS NOT NULL OR ${at.cell} = '' THEN NULL ELSE ${trimmed(at.cell)} END` },
       { n: `CASE WHEN ${cleaned} IS NULL THEN NULL ELSE ${lookedUp(spelled, spellings)} END` },
     ],
     plain: `${found} IS NOT NULL`,
     plainValue: found,
+    whole: { holds: `${direct} IS NOT NULL`, value: direct },
     value:
       field.type === 'enum' && severity === 'warning' ? `coalesce(${again}, ${asWritten(cleaned)})` : again,
     problem: `CASE WHEN ${again} IS NULL AND ${unlessNothing(cleaned)} IS NOT NULL THEN ${problem} END`,
@@ -82,16 +84,13 @@ function asWritten(cleaned: string): string {
 
 /** Two constant lists: a CASE with a hundred branches would hold two vectors for each of them. */
 function lookedUp(value: string, spellings: Map<string, string>): string {
-  const keys = [...spellings.keys()].map(text).join(', ')
-  const values = [...spellings.values()].map(text).join(', ')
-  return `list_extract([${values}], list_position([${keys}], ${value}))`
+  return `list_extract(${listOf([...spellings.values()])}, list_position(${listOf([...spellings.keys()])}, ${value}))`
 }
 
 function nearest(spellings: string[], values: Record<string, string[]>, cleaned: string): string {
   const known = Object.keys(values)
   const names = known.slice(0, 12).join(', ')
   const more = known.length > 12 ? ' and others' : ''
-  const list = `[${spellings.map(text).join(', ')}]`
-  const best = `list_sort(list_transform(${list}, lambda s: {d: levenshtein(lower(${cleaned}), s), s: s}))[1].s`
+  const best = `list_sort(list_transform(${listOf(spellings)}, lambda s: {d: levenshtein(lower(${cleaned}), s), s: s}))[1].s`
   return `${text('Did you mean “')}, ${best}, ${text(`”? Known are: ${names}${more}.`)}`
 }

@@ -1,7 +1,7 @@
 /** Dates. The order of day and month is taken from the whole file or not at all: it is never guessed. */
 import type { Field } from '../dataset.ts'
 import type { Styles } from '../profile.ts'
-import { matches, text } from '../sql-text.ts'
+import { listOf, matches, text } from '../sql-text.ts'
 import { type FieldColumns, type FieldSql, findingOf, withMembers } from './field-sql.ts'
 import { MONTHS } from './months.ts'
 
@@ -42,6 +42,7 @@ export function dateSql(field: Field, at: FieldColumns): FieldSql {
     first: [],
     plain: matches(at.cell, field.required && !field.period ? PLAIN : `(?:${PLAIN})?`),
     plainValue: `nullif(${at.cell}, '')`,
+    whole: { holds: matches(at.cell, PLAIN), value: `nullif(${at.cell}, '')` },
     kind: 'date',
     entry: { severity: field.severity === 'warning' ? `'W'` : `'E'` },
     json: 'quoted',
@@ -91,8 +92,7 @@ function reads(value: string, pattern: string, reading: string): string {
 function dayOf(reading: string): string {
   const year = `CASE WHEN strlen(split_part(${reading}, '-', 1)) = 2 THEN '20' ELSE '' END`
   const name = `split_part(${reading}, '-', 2)`
-  const names = Object.entries(MONTHS).map(([month, number]) => `${text(month)}: '${number}'`)
-  const month = `CASE WHEN ${matches(name, '[0-9]+')} THEN ${name} ELSE coalesce(MAP {${names.join(', ')}}[${name}], '13') END`
+  const month = `CASE WHEN ${matches(name, '[0-9]+')} THEN ${name} ELSE coalesce(list_extract(${listOf(Object.values(MONTHS).map(String))}, list_position(${listOf(Object.keys(MONTHS))}, ${name})), '13') END`
   const day = `split_part(${reading}, '-', 3)`
   return `CASE WHEN ${reading} IS NULL THEN NULL ELSE TRY_CAST(concat(${year}, split_part(${reading}, '-', 1), '-', ${month}, '-', ${day}) AS DATE) END`
 }

@@ -5,7 +5,7 @@
  * Nothing is cast before a pattern has proved that it can be: a failing TRY_CAST costs 8 µs, a pattern 0.05 µs.
  */
 import { NULL_TOKENS, type Severity } from '../dataset.ts'
-import { BLANKS, text } from '../sql-text.ts'
+import { BLANKS, listOf, text } from '../sql-text.ts'
 import { WORDS, type Words } from './words.ts'
 
 /** Which long way a cell takes. */
@@ -17,6 +17,8 @@ export interface FieldSql {
   /** True where the cell is plainly right. */
   plain: string
   plainValue: string
+  /** Where `holds` is true of every cell of a column, or it is empty, `value` reads them: see plain-columns.ts. */
+  whole: { holds: string; value: string }
   /** The long way, and what it must know of the field; without a kind `value` and `problem` say it all. */
   kind?: Kind
   entry?: Record<string, string>
@@ -64,7 +66,7 @@ export function ending(rule: string, { message, suggestion }: Words): string {
   return `,"rule":${JSON.stringify(rule)},"message":${JSON.stringify(message)},"suggestion":${JSON.stringify(suggestion)}}`
 }
 
-const TOKENS = `[${NULL_TOKENS.map(text).join(', ')}]`
+const TOKENS = listOf(NULL_TOKENS)
 
 export function trimmed(cell: string): string {
   return `trim(${cell}, ${text(BLANKS)})`

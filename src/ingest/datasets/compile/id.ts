@@ -7,12 +7,15 @@ const SCIENTIFIC = '[0-9](?:[.,][0-9]+)?[eE]\\+[0-9]{1,3}|[0-9][.,][0-9]+[eE][0-
 /** A spreadsheet keeps 15 digits of a number and fills up with zeros. */
 const ROUNDED = '[1-9][0-9]{14}0{2,}'
 
+/** From 17 digits on, one that ends in two zeros is looked at again: it may be rounded. */
+const PLAIN = '[0-9]{1,16}|[0-9]{15,38}(?:[1-9][0-9]|[0-9][1-9])'
+
 export function idSql(field: Field, at: FieldColumns): FieldSql {
   return {
     first: [],
-    // From 17 digits on, one that ends in two zeros is looked at again: it may be rounded.
-    plain: matches(at.cell, `[0-9]{1,16}|[0-9]{15,38}(?:[1-9][0-9]|[0-9][1-9])${field.required ? '' : '|'}`),
+    plain: matches(at.cell, field.required ? PLAIN : `${PLAIN}|`),
     plainValue: `nullif(${at.cell}, '')`,
+    whole: { holds: matches(at.cell, PLAIN), value: `nullif(${at.cell}, '')` },
     kind: 'id',
     entry: { severity: field.severity === 'warning' ? `'W'` : `'E'` },
     json: 'escaped',

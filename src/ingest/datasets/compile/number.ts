@@ -32,10 +32,13 @@ export function numberSql(field: Field, mapped: MappedField, styles: Styles, at:
   const sign = field.min !== undefined && field.min >= 0 ? '' : '-?'
   const number = plainNumber(styles.decimal, whole || micros)
   const percent = field.type === 'percent' ? '%?' : ''
+  const form = `${sign}${number}${percent}`
+  const value = plainValue(at.cell, styles.decimal, field, micros)
   return {
     first: [],
-    plain: matches(at.cell, `${sign}${number}${percent}${field.required ? '' : '|'}`),
-    plainValue: plainValue(at.cell, styles.decimal, field, micros),
+    plain: matches(at.cell, `${form}${field.required ? '' : '|'}`),
+    plainValue: value,
+    whole: { holds: matches(at.cell, form), value },
     kind: 'number',
     entry: {
       whole: String(whole),

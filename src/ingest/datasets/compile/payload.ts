@@ -42,9 +42,12 @@ function asStored<Member extends readonly [key: string, ...unknown[]]>(members: 
   })
 }
 
-function jsonOf({ at, sql }: PlannedField): string {
+function jsonOf({ at, sql, isPlain }: PlannedField): string {
   if (sql.json === 'raw') return `coalesce(${at.value}, 'null')`
   if (sql.json === 'quoted') return quoted(at.value)
+  // Text alone is never plain enough for that.
+  if (sql.plain === 'false') return `coalesce(CAST(to_json(${at.value}) AS VARCHAR), 'null')`
+  if (isPlain) return quoted(at.value)
   return `coalesce(CASE WHEN ${at.plain} THEN '"' || ${at.value} || '"' ELSE CAST(to_json(${at.value}) AS VARCHAR) END, 'null')`
 }
 

@@ -1,6 +1,7 @@
 /** What is compiled: the fields that the file has, with their columns in the statement, and those derived. */
 import { type Dataset, type Field, type RowType, titleOf } from '../dataset.ts'
 import type { HeaderMap, MappedField } from '../map-headers.ts'
+import type { PlainColumns } from '../plain-columns.ts'
 import type { Period } from '../preamble.ts'
 import type { Styles } from '../profile.ts'
 import { choiceSql } from './choice.ts'
@@ -22,6 +23,8 @@ export interface CompileInput {
   preamblePeriod?: Period | null
   /** Remembered values: field → text as written → text that is meant. */
   values?: Record<string, Record<string, string | null>>
+  /** What is known of all lines of `source`; unknown, as of a line that someone types, all is looked at. */
+  plain?: PlainColumns
 }
 
 /** A field that has a column in the file. */
@@ -33,6 +36,10 @@ export interface PlannedField {
   at: FieldColumns
   sql: FieldSql
   required: boolean
+  /** Every cell of its column is plain: it has a value, and no columns for what may be odd. */
+  isPlain: boolean
+  /** And none is empty. */
+  isFilled: boolean
 }
 
 export interface Plan {
@@ -56,6 +63,7 @@ export function planFields(input: CompileInput): Plan {
     const required = (declared.required ?? false) || identities.has(name)
     const at = columnsOf(index, cellOf(input, name, mapped.column, index))
     const field = { ...declared, required }
+    const plain = input.plain?.get(name)
     return {
       name,
       title: titleOf(dataset, name),
@@ -64,6 +72,8 @@ export function planFields(input: CompileInput): Plan {
       at,
       sql: sqlOf(field, mapped, input.styles, at),
       required,
+      isPlain: plain !== undefined,
+      isFilled: plain?.isFilled ?? false,
     }
   })
   const byName = new Map(fields.map((field) => [field.name, field]))
@@ -77,6 +87,12 @@ export function planFields(input: CompileInput): Plan {
 export function identityField(row: RowType, map: HeaderMap): string | undefined {
   const { id, name } = row.identity ?? {}
   return id && map.fields[id] ? id : name
+}
+
+/** SQL that is true where there is nothing in a field, and nothing wrong with it. */
+export function isEmpty({ at, isPlain, isFilled }: PlannedField): string {
+  if (isFilled) return 'false'
+  return isPlain ? `${at.value} IS NULL` : `(${at.value} IS NULL AND ${at.problem} IS NULL)`
 }
 
 /** The file's own column; a remembered value takes the place of what is written in a column of its own. */

@@ -3,15 +3,15 @@
  * for the test that it has none.
  */
 import type { Severity } from '../dataset.ts'
-import { text } from '../sql-text.ts'
+import { listOf, text } from '../sql-text.ts'
 import { ending, finding } from './field-sql.ts'
-import { headerCurrency, type Plan, type PlannedField } from './plan.ts'
+import { headerCurrency, isEmpty, type Plan, type PlannedField } from './plan.ts'
 import { WORDS, type Words } from './words.ts'
 
 interface Finding {
   /** SQL that is true where the rule is broken. */
   when: string
-  /** SQL of the finding's text. */
+  /** SQL of what is said of it (see `about`). */
   sql: string
 }
 
@@ -29,42 +29,38 @@ interface Subject {
   value: string
 }
 
+const STRUCTURE = 'structure.'
+
 export function findingsOf(plan: Plan): Findings {
-  const structure = Object.keys(WORDS).flatMap((rule): Finding[] => {
-    const [kind, flaw] = rule.split('.')
-    if (kind !== 'structure') return []
-    const subject = { column: null, field: null, value: `nullif(extra, '')` }
-    return [{ when: `flaw = ${text(flaw!)}`, sql: about(subject, finding('error', rule)) }]
-  })
-  const all = [
-    ...structure,
+  const rest = [
     replacementFinding(),
     ...plan.fields.flatMap(fieldFindings),
     ...periodFindings(plan),
     ...crossFindings(plan),
     ...currencyFindings(plan),
     ...duplicateFindings(plan),
-  ]
-  const listed = (findings: Finding[]) =>
-    `list_filter([${findings.map(({ when, sql }) => `CASE WHEN ${when} THEN ${sql} END`).join(',\n  ')}], lambda x: x IS NOT NULL)`
+  ].filter(({ when }) => when !== 'false')
+  const structure = structureFinding()
+  const listed = [structure, ...rest].map(({ when, sql }) => `CASE WHEN ${when} THEN ${sql} END`)
   // Of a line whose values are not in their places only that is said: the rest would be about the wrong columns.
   const lost = `flaw NOT IN ('', 'invalid_utf8', 'nul_character')`
   return {
-    suspect: [`flaw <> ''`, ...all.slice(structure.length).map(({ when }) => `(${when})`)].join(' OR '),
-    gathered: `CASE WHEN ${lost} THEN ${listed(structure)} ELSE ${listed(all)} END`,
+    suspect: [structure, ...rest].map(({ when }) => `(${when})`).join(' OR '),
+    gathered: `CASE WHEN ${lost} THEN [${structure.sql}] ELSE list_filter([${listed.join(',\n  ')}], lambda x: x IS NOT NULL) END`,
   }
 }
 
-/** The findings of one severity as the inside of a JSON array. */
+/** The findings of one severity as the inside of a JSON array: line, column and value are put before what was broken. */
 export function reported(found: string, severity: 'E' | 'W'): string {
-  return `array_to_string(list_transform(list_filter(${found}, lambda x: starts_with(x, '${severity}')), lambda x: x[2:]), ',')`
+  const shown = `coalesce(CAST(to_json(left(x.v, 200)) AS VARCHAR), 'null')`
+  const object = `concat('{"line":', line, x.h, ${shown}, substr(x.b, 2))`
+  return `array_to_string(list_transform(list_filter(${found}, lambda x: starts_with(x.b, '${severity}')), lambda x: ${object}), ',')`
 }
 
-/** Puts line, column and value before a broken rule. */
+/** A broken rule with its subject. It becomes JSON in one place only: written out for every rule that took half of the statement. */
 function about({ column, field, value }: Subject, broken: string): string {
   const head = `,"column":${JSON.stringify(column)},"field":${JSON.stringify(field)},"value":`
-  const shown = `coalesce(CAST(to_json(left(${value}, 200)) AS VARCHAR), 'null')`
-  return `concat(left(${broken}, 1), '{"line":', line, ${text(head)}, ${shown}, substr(${broken}, 2))`
+  return `{h: ${text(head)}, v: ${value}, b: ${broken}}`
 }
 
 /** The same in words of its own. */
@@ -72,11 +68,23 @@ function said(subject: Subject, severity: Severity, rule: string, words: Words):
   return about(subject, text(`${severity === 'error' ? 'E' : 'W'}${ending(rule, words)}`))
 }
 
-function fieldFindings({ name, title, field, mapped, at, required, sql }: PlannedField): Finding[] {
+function structureFinding(): Finding {
+  const rules = Object.keys(WORDS).filter((rule) => rule.startsWith(STRUCTURE))
+  const flaws = listOf(rules.map((rule) => rule.slice(STRUCTURE.length)))
+  const broken = listOf(rules.map((rule) => `E${ending(rule, WORDS[rule]!)}`))
+  const subject = { column: null, field: null, value: `nullif(extra, '')` }
+  return {
+    when: `flaw <> ''`,
+    sql: about(subject, `list_extract(${broken}, list_position(${flaws}, flaw))`),
+  }
+}
+
+function fieldFindings(planned: PlannedField): Finding[] {
+  const { name, title, field, mapped, at, required, sql, isPlain } = planned
   const subject = { column: mapped.header, field: name, value: at.cell }
   const number = `CAST(${at.value} AS DOUBLE)`
   const findings: Finding[] = []
-  if (sql.kind || sql.problem)
+  if (!isPlain && (sql.kind || sql.problem))
     findings.push({ when: `${at.problem} IS NOT NULL`, sql: about(subject, at.problem) })
   if (required) {
     const words = {
@@ -84,13 +92,14 @@ function fieldFindings({ name, title, field, mapped, at, required, sql }: Planne
       suggestion: 'Fill it in and upload again, or repair the line.',
     }
     findings.push({
-      when: `${at.value} IS NULL AND ${at.problem} IS NULL`,
+      when: isEmpty(planned),
       sql: said(subject, 'error', 'required.missing', words),
     })
   }
   const add = (when: string, rule: string, message: string, suggestion = 'Check the value in the source.') =>
     findings.push({ when, sql: said(subject, field.severity ?? 'error', rule, { message, suggestion }) })
-  if (field.min !== undefined) {
+  // A plain number of those that cannot be negative has no sign.
+  if (field.min !== undefined && !(isPlain && field.min === 0)) {
     add(`${number} < ${Number(field.min)}`, 'number.min', `${title} is below ${field.min}.`)
   }
   if (field.max !== undefined) {
@@ -126,14 +135,14 @@ function periodFindings({ period }: Plan): Finding[] {
   const { start, end, name } = period
   const both = `concat_ws(' – ', ${start.at.value}, ${end.at.value})`
   const subject = { column: start.mapped.header, field: name, value: both }
-  const empty = [start, end].map(({ at }) => `(${at.value} IS NULL AND ${at.problem} IS NULL)`).join(' OR ')
+  const empty = [start, end].map(isEmpty).filter((one) => one !== 'false')
   return [
     {
       when: `${start.at.value} <> ${end.at.value}`,
       sql: about(subject, finding('error', 'period.longer_than_day')),
     },
     {
-      when: empty,
+      when: empty.join(' OR ') || 'false',
       sql: said(subject, 'error', 'required.missing', {
         message: 'The day of this line is not known.',
         suggestion: 'Export the report again with a breakdown by day, or repair the line.',

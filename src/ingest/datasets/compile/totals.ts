@@ -3,7 +3,7 @@
  * line has a date and all the names it needs.
  */
 import { text } from '../sql-text.ts'
-import { identityField, type Plan, type PlannedField } from './plan.ts'
+import { identityField, isEmpty, type Plan, type PlannedField } from './plan.ts'
 
 const TOTAL =
   '(?:grand total|sub-?total|total(?:e|es|s|en|t)?|gesamt(?:summe|ergebnis)?|summe|suma|totaux|total general|total général|total geral|totale complessivo|tổng(?: cộng| số)?|итого|合計|总计|總計|합계)'
@@ -40,17 +40,17 @@ export function isTotal(plan: Plan): string {
   const day = plan.fields.find(({ field }) => field.type === 'date' && field.required)
   const cells = [...new Set(['c0', ...named.map(({ at }) => at.cell)])]
   const says = (pattern: string) =>
-    `(${cells.map((cell) => `regexp_full_match(trim(${cell}, ' \u00a0'), ${text(`(?i:${pattern})`)})`).join(' OR ')})`
+    `len(list_filter([${cells.join(', ')}], lambda x: regexp_full_match(trim(x, ' \u00a0'), ${text(`(?i:${pattern})`)}))) > 0`
   const total = [`${TOTAL}\\.?`, COUNTED, ...own].join('|')
 
-  const lacking = [...sources, ...(day ? [day] : [])].map(isEmpty)
+  const lacking = [...sources, ...(day ? [day] : [])].map(isEmpty).filter((empty) => empty !== 'false')
   const nameless =
     named.length > 0 && numbers.length > 0
       ? `(${named.map(isEmpty).join(' AND ')} AND coalesce(${numbers.map(({ at }) => at.value).join(', ')}) IS NOT NULL)`
       : 'false'
   const cases = [
     lacking.length > 0 ? `WHEN ${lacking.join(' OR ')} THEN ${nameless} OR ${says(total)}` : '',
-    day
+    day && !day.isPlain
       ? `WHEN list_contains([${WHOLE_PERIOD.map(text).join(', ')}], lower(trim(${day.at.cell}))) THEN true`
       : '',
     day ? '' : `WHEN ${says([COUNTED, ...own].join('|'))} THEN true`,
@@ -67,8 +67,4 @@ function bareTotal(plan: Plan, named: PlannedField[], says: string): string {
       !NUMBERS.has(planned.field.type) && planned.field.type !== 'date' && !named.includes(planned),
   )
   return rest.length > 0 ? `WHEN ${rest.map(isEmpty).join(' AND ')} AND ${says} THEN true` : ''
-}
-
-function isEmpty({ at }: PlannedField): string {
-  return `(${at.value} IS NULL AND ${at.problem} IS NULL)`
 }
