@@ -1196,6 +1196,244 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/playbooks/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Playbooks that you may see, each in its newest version */
+        get: operations["listPlaybooks"];
+        put?: never;
+        /**
+         * Register a playbook; for tokens of service_role
+         * @description A new version, if it says something new. Every problem of a text that cannot be used is in `detail`, with its line.
+         */
+        post: operations["registerPlaybook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/playbooks/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One playbook: as it was written, and as it is run */
+        get: operations["getPlaybook"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/playbooks/{name}/disable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** No version of it is started any more; what runs goes on; for tokens of service_role */
+        post: operations["disablePlaybook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/playbooks/{name}/enable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** It can be started again; for tokens of service_role */
+        post: operations["enablePlaybook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/executions/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Executions of your workspaces, newest first
+         * @description Those that another execution started are listed with `parent`.
+         */
+        get: operations["listExecutions"];
+        put?: never;
+        /**
+         * Start a playbook
+         * @description Members start what is open to them, in a workspace where they may operate. The same playbook, workspace and key again is the same execution.
+         */
+        post: operations["startExecution"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/executions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One execution with its steps */
+        get: operations["getExecution"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/executions/{id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The log of an execution, in its order */
+        get: operations["listExecutionEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/executions/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End an execution before its time
+         * @description What is outstanding is dropped, and executions that it started end, too.
+         */
+        post: operations["cancelExecution"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/executions/{id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let what runs end, and begin nothing new */
+        post: operations["pauseExecution"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/executions/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Go on with an execution that is paused */
+        post: operations["resumeExecution"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/executions/{id}/rerun": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A new execution that begins at a step of an old one, with what came before it there */
+        post: operations["rerunExecution"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/executions/{id}/rebuild": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Fold what is shown of an execution from its log anew; for tokens of service_role */
+        post: operations["rebuildExecution"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/executions/{id}/result": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What an execution gave, or one of its steps
+         * @description Also what is kept by reference. 409 until it has ended well.
+         */
+        get: operations["getExecutionResult"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/traces/{id}": {
         parameters: {
             query?: never;
@@ -1204,8 +1442,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The chain from a change to its results: events and jobs, each in the order in which they began
-         * @description By the correlation id, or by the id of any event or job in it. `causation_event_id` says what each came from.
+         * The chain from a change to its results: events, jobs and executions, each in the order in which they began
+         * @description By the correlation id, or by the id of any event, job or execution in it. `causation_event_id` says what each came from.
          */
         get: operations["getTrace"];
         put?: never;
@@ -1224,7 +1462,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Figures of queue, workers, readers and issues, for Prometheus
+         * Figures of queue, workers, readers, issues and executions, for Prometheus
          * @description They are about all workspaces: `stagedoor token --role service_role --read-only --expires-in 1y` makes a token for the scraper.
          */
         get: operations["metrics"];
@@ -9918,6 +10156,1174 @@ export interface operations {
             };
         };
     };
+    listPlaybooks: {
+        parameters: {
+            query: {
+                limit: number;
+                /** @example nightly-import */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        playbooks: {
+                            catalog_id: string;
+                            name: string;
+                            version: number;
+                            description: string | null;
+                            /** @description members who may operate in a workspace may start it there */
+                            open_to_members: boolean;
+                            disabled_at: string | null;
+                            registered_by: string;
+                            /** Format: date-time */
+                            created_at: string;
+                        }[];
+                        next: string | null;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    registerPlaybook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "text": "name: hello\nsteps:\n  - step: greet\n    tool: sql\n    args: { query: select 1 }\n"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description YAML or JSON */
+                    text: string;
+                    /** @default false */
+                    open_to_members: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        catalog_id: string;
+                        name: string;
+                        version: number;
+                        description: string | null;
+                        /** @description members who may operate in a workspace may start it there */
+                        open_to_members: boolean;
+                        disabled_at: string | null;
+                        registered_by: string;
+                        /** Format: date-time */
+                        created_at: string;
+                    };
+                };
+            };
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        catalog_id: string;
+                        name: string;
+                        version: number;
+                        description: string | null;
+                        /** @description members who may operate in a workspace may start it there */
+                        open_to_members: boolean;
+                        disabled_at: string | null;
+                        registered_by: string;
+                        /** Format: date-time */
+                        created_at: string;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description understood, but it cannot be done with this content */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getPlaybook: {
+        parameters: {
+            query?: {
+                version?: number;
+            };
+            header?: never;
+            path: {
+                /** @example nightly-import */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        catalog_id: string;
+                        name: string;
+                        version: number;
+                        description: string | null;
+                        /** @description members who may operate in a workspace may start it there */
+                        open_to_members: boolean;
+                        disabled_at: string | null;
+                        registered_by: string;
+                        /** Format: date-time */
+                        created_at: string;
+                        /** @description as it was written */
+                        content: string;
+                        /** @description as it is run */
+                        playbook: {
+                            [key: string]: unknown;
+                        };
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    disablePlaybook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example nightly-import */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        catalog_id: string;
+                        name: string;
+                        version: number;
+                        description: string | null;
+                        /** @description members who may operate in a workspace may start it there */
+                        open_to_members: boolean;
+                        disabled_at: string | null;
+                        registered_by: string;
+                        /** Format: date-time */
+                        created_at: string;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    enablePlaybook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example nightly-import */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        catalog_id: string;
+                        name: string;
+                        version: number;
+                        description: string | null;
+                        /** @description members who may operate in a workspace may start it there */
+                        open_to_members: boolean;
+                        disabled_at: string | null;
+                        registered_by: string;
+                        /** Format: date-time */
+                        created_at: string;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listExecutions: {
+        parameters: {
+            query: {
+                status?: "PENDING" | "RUNNING" | "PAUSED" | "COMPLETED" | "FAILED" | "CANCELLED";
+                /** @example nightly-import */
+                playbook?: string;
+                workspace_id?: string;
+                /** @example 380609617270407169 */
+                parent?: string;
+                limit: number;
+                /** @example 380609617270407169 */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        executions: {
+                            execution_id: string;
+                            playbook: string | null;
+                            version: number | null;
+                            parent_execution_id: string | null;
+                            workspace_id: string | null;
+                            started_by: string | null;
+                            /** @enum {unknown} */
+                            status: "PENDING" | "RUNNING" | "PAUSED" | "COMPLETED" | "FAILED" | "CANCELLED";
+                            last_event_type: string | null;
+                            last_node_name: string | null;
+                            last_seq: number;
+                            error: string | null;
+                            items: number | null;
+                            items_done: number | null;
+                            items_failed: number | null;
+                            state: {
+                                [key: string]: unknown;
+                            };
+                            start_time: string | null;
+                            end_time: string | null;
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            updated_at: string;
+                        }[];
+                        next: string | null;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    startExecution: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "playbook": "nightly-import",
+                 *       "args": {
+                 *         "n": 10
+                 *       },
+                 *       "idempotency_key": "2026-11-16"
+                 *     }
+                 */
+                "application/json": {
+                    /** @example nightly-import */
+                    playbook: string;
+                    args?: {
+                        [key: string]: unknown;
+                    };
+                    /** Format: uuid */
+                    workspace_id?: string;
+                    version?: number;
+                    idempotency_key?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        execution_id: string;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description understood, but it cannot be done with this content */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getExecution: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 380609617270407169 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        execution_id: string;
+                        playbook: string | null;
+                        version: number | null;
+                        parent_execution_id: string | null;
+                        workspace_id: string | null;
+                        started_by: string | null;
+                        /** @enum {unknown} */
+                        status: "PENDING" | "RUNNING" | "PAUSED" | "COMPLETED" | "FAILED" | "CANCELLED";
+                        last_event_type: string | null;
+                        last_node_name: string | null;
+                        last_seq: number;
+                        error: string | null;
+                        items: number | null;
+                        items_done: number | null;
+                        items_failed: number | null;
+                        state: {
+                            [key: string]: unknown;
+                        };
+                        start_time: string | null;
+                        end_time: string | null;
+                        /** Format: date-time */
+                        created_at: string;
+                        /** Format: date-time */
+                        updated_at: string;
+                        args: {
+                            [key: string]: unknown;
+                        };
+                        cause: string | null;
+                        correlation_id: string | null;
+                        rerun_of: string | null;
+                        from_step: string | null;
+                        /** @description a value, or a ref and its bytes; see /result */
+                        result: {
+                            [key: string]: unknown;
+                        } | null;
+                        steps: {
+                            /**
+                             * @description the step and how often it was entered
+                             * @example load#1
+                             */
+                            node_id: string;
+                            step: string;
+                            /**
+                             * @example issued
+                             * @example retrying
+                             * @example waiting
+                             * @example completed
+                             * @example partial
+                             * @example failed
+                             */
+                            status: string;
+                            attempt: number | null;
+                            loop: {
+                                loop_id: string;
+                                mode: string;
+                                total: number;
+                                done: number;
+                                failed: number;
+                                completed: boolean;
+                            } | null;
+                            /** @description what it waits for; for the back end only */
+                            wait: {
+                                /** @enum {unknown} */
+                                kind: "timer" | "event" | "approval";
+                                wake_at: string | null;
+                                event: string | null;
+                                subject: string | null;
+                                staging_record_id: string | null;
+                            } | null;
+                            /** Format: date-time */
+                            entered_at: string;
+                            ended_at: string | null;
+                            error: string | null;
+                            result: {
+                                [key: string]: unknown;
+                            } | null;
+                        }[];
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listExecutionEvents: {
+        parameters: {
+            query: {
+                /** @description the `next` of the page before */
+                after: number;
+                limit: number;
+                /** @description with what happened to single items of loops */
+                items: boolean;
+            };
+            header?: never;
+            path: {
+                /** @example 380609617270407169 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        events: {
+                            execution_id: string;
+                            event_id: string;
+                            seq: number;
+                            event_type: string;
+                            catalog_id: string;
+                            parent_event_id: string | null;
+                            parent_execution_id: string | null;
+                            node_id: string | null;
+                            node_name: string | null;
+                            node_type: string | null;
+                            status: string | null;
+                            context: unknown;
+                            result: unknown;
+                            meta: unknown;
+                            error: string | null;
+                            current_index: number | null;
+                            current_item: unknown;
+                            /** Format: date-time */
+                            created_at: string;
+                        }[];
+                        next: number | null;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cancelExecution: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 380609617270407169 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    reason?: string;
+                } | null;
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        execution_id: string;
+                        /** @enum {unknown} */
+                        told: "cancel" | "pause" | "resume";
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    pauseExecution: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 380609617270407169 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        execution_id: string;
+                        /** @enum {unknown} */
+                        told: "cancel" | "pause" | "resume";
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resumeExecution: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 380609617270407169 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        execution_id: string;
+                        /** @enum {unknown} */
+                        told: "cancel" | "pause" | "resume";
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rerunExecution: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 380609617270407169 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "from_step": "load"
+                 *     }
+                 */
+                "application/json": {
+                    from_step: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        execution_id: string;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description understood, but it cannot be done with this content */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rebuildExecution: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 380609617270407169 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        execution_id: string;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getExecutionResult: {
+        parameters: {
+            query?: {
+                /** @description the latest entry of this step */
+                step?: string;
+            };
+            header?: never;
+            path: {
+                /** @example 380609617270407169 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        execution_id: string;
+                        value: unknown;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     getTrace: {
         parameters: {
             query?: never;
@@ -9989,6 +11395,23 @@ export interface operations {
                             finished_at: string | null;
                             worker_id: string | null;
                             result: unknown;
+                        }[];
+                        executions: {
+                            execution_id: string;
+                            playbook: string | null;
+                            version: number | null;
+                            parent_execution_id: string | null;
+                            started_by: string | null;
+                            /** @enum {unknown} */
+                            status: "PENDING" | "RUNNING" | "PAUSED" | "COMPLETED" | "FAILED" | "CANCELLED";
+                            error: string | null;
+                            items: number | null;
+                            items_done: number | null;
+                            items_failed: number | null;
+                            end_time: string | null;
+                            /** Format: date-time */
+                            created_at: string;
+                            cause: string | null;
                         }[];
                         /** @description where a consumer made no job of an event */
                         undelivered: {
