@@ -163,6 +163,8 @@ create table noetl.engine (
   node_number smallint not null unique constraint engine_node_known check (node_number between 1 and 1023),
   drives boolean not null,
   runs boolean not null,
+  -- Names of the functions that its process was given: it runs only commands that need no other.
+  handlers text[] not null default '{}',
   lease interval not null constraint engine_lease_sane check (lease between '1 second' and '1 hour'),
   leased_until timestamptz not null,
   registered_by text not null,
@@ -182,25 +184,31 @@ create table noetl.inbox (
 ) with (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
 create index inbox_shard on noetl.inbox (shard_id, inbox_id);
 
--- Items of loops that any engine may run. Ended ones leave for the inbox. Lease columns are in no index, and each row has
--- room in its page for its leased version (HOT).
+-- What any engine may run that has the handlers for it: items of loops, and steps whose owner lacks a handler. Ended ones
+-- leave for the inbox. Lease columns are in no index, and each row has room in its page for its leased version (HOT).
 create table noetl.command (
   command_id text primary key,
   execution_id bigint not null,
   shard_id smallint not null,
   catalog_id bigint not null,
-  loop_id bigint not null,
+  -- Of an item.
+  loop_id bigint,
   node_id text not null,
   node_name text not null,
-  item_index integer not null,
+  item_index integer,
   -- Absent: fetched from the collection by its index.
   item jsonb,
+  -- Handlers that its tools call; null: none.
+  needs text[],
+  -- Of a step: what its expressions see, {value} or {ref, bytes}, and `cause`. Items see what their loop began with.
+  scope jsonb,
   attempt smallint not null,
   crashes smallint not null default 0,
   process_after timestamptz not null default clock_timestamp(),
   leased_by uuid,
   lease_epoch integer not null default 0,
-  started_at timestamptz
+  started_at timestamptz,
+  constraint command_whole check (case when loop_id is null then scope is not null else item_index is not null end)
 ) with (fillfactor = 45, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
 -- Claims go from execution to execution by it.
 create index command_claim on noetl.command (execution_id, process_after);

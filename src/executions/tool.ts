@@ -28,8 +28,14 @@ export type Tool = (
   args: JsonObject,
   context: ToolContext,
 ) => Promise<Json | undefined>
+/** The tool `handler`, and what it can be called for: steps that call another are run by a process that has it. */
+export interface HandlerTool extends Tool {
+  readonly names: readonly string[]
+}
 /** `playbook` is not among them: the engine starts executions itself. */
-export type Tools = Readonly<Partial<Record<Exclude<ToolName, 'playbook'>, Tool>>>
+export type Tools = Readonly<Partial<Record<Exclude<ToolName, 'playbook' | 'handler'>, Tool>>> & {
+  readonly handler?: HandlerTool
+}
 
 /** Thrown by tools. Everything else that a tool throws counts as retryable. */
 export class ToolError extends Error {

@@ -1,4 +1,4 @@
--- Leases due commands to an engine. Executions take turns: each gets an equal part of the claim and what others leave of
+-- Leases due commands to an engine, of those whose handlers it has. Executions take turns: each gets an equal part of the claim and what others leave of
 -- theirs, so that a fan-out of 100,000 does not hold up the small loop that began after it. Where there are more executions
 -- than one claim can look at, it begins at any of them.
 create or replace function noetl.fn_command_claim(p_engine uuid, p_limit integer) returns setof noetl.command
@@ -13,6 +13,7 @@ as $$
 declare
   c_most constant integer := 64;
   v_now timestamptz := clock_timestamp();
+  v_handlers text[];
   v_from bigint;
   v_executions bigint[];
   v_left integer := p_limit;
@@ -23,7 +24,8 @@ begin
     raise exception using errcode = 'SD001', message = 'The limit must be from 1 to 10000';
   end if;
   -- Held until the claim is committed: reaped meanwhile, its commands would be with an engine that nobody looks for any more.
-  perform from noetl.engine where engine_id = p_engine and leased_until > clock_timestamp() for key share;
+  select handlers into v_handlers from noetl.engine
+   where engine_id = p_engine and leased_until > clock_timestamp() for key share;
   if not found then
     perform noetl.fn_engine_lost(p_engine);
   end if;
@@ -43,6 +45,7 @@ begin
        cross join lateral (
          select c.command_id from noetl.command c
           where c.execution_id = x.execution_id and c.process_after <= v_now and c.leased_by is null
+            and (c.needs is null or c.needs <@ v_handlers)
           order by c.process_after limit v_part for update skip locked) d
        limit v_left
     ), taken as (

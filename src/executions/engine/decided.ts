@@ -1,6 +1,7 @@
 /** A decision of the machine as what is written of it. */
 
 import type { Decision } from '../machine/decision.ts'
+import { planOf } from '../machine/plan.ts'
 import type { CatalogEntry } from './catalog.ts'
 import { childStart, unknownChild } from './children.ts'
 import type { Append } from './flush.ts'
@@ -28,8 +29,13 @@ export function decided(
   }
   // Most decisions have none of these.
   if (commands.length > 0) {
-    const { catalog_id } = entry
-    append.commands = commands.map((command) => ({ ...command, execution_id, shard_id, catalog_id }))
+    const { catalog_id, playbook } = entry
+    const { steps } = planOf(playbook)
+    append.commands = commands.map((command) => {
+      const { needs } = steps.get(command.node_name)!
+      const row = { ...command, execution_id, shard_id, catalog_id }
+      return needs.length > 0 ? { ...row, needs } : row
+    })
   }
   if (commands_gone.length > 0) {
     append.commands_gone = commands_gone.map(({ loop_id }) => ({ execution_id, loop_id }))

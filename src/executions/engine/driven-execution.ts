@@ -157,6 +157,15 @@ export class DrivenExecution {
     if (goOn) this.deliver({ input: { kind: 'go_on' } })
   }
 
+  /** It is issued and has not ended, as far as is known here. */
+  awaits({ node_id, command_id, loop_id, index, attempt }: LocalCommand): boolean {
+    const active = this.gone ? undefined : this.state?.active[node_id]
+    if (active?.kind === 'command') return active.command_id === command_id && active.retry_at === undefined
+    if (active?.kind !== 'loop' || active.loop_id !== loop_id) return false
+    const open = active.open[String(index)]
+    return open?.attempt === attempt && open.retry_at === undefined
+  }
+
   /** What the tools of a command see; 'unloaded' when a part must be fetched first, undefined when nobody wants it. */
   scopeNow(command: LocalCommand): Scope | 'unloaded' {
     try {

@@ -2,7 +2,7 @@
 import type { Logger } from 'pino'
 import type { Pool } from '../../db/connection.ts'
 import type { StartInput } from '../machine/decision.ts'
-import { resumeAfterLoad } from '../machine/resume.ts'
+import { commandsWithHandlers, resumeAfterLoad } from '../machine/resume.ts'
 import { SeedFinder } from '../machine/seed.ts'
 import type { ExecutionState } from '../machine/state.ts'
 import { type ExecutionOutcome, outcomeOf } from '../outcome.ts'
@@ -11,7 +11,7 @@ import { DrivenExecution, type DrivenSurroundings } from './driven-execution.ts'
 import { isFenced } from './fenced.ts'
 import type { Append } from './flush.ts'
 import { type InboxRow, inputOf, startOf } from './inbox.ts'
-import { checkpointsOf, checkpointsOfShard, logOf, statesOf } from './load.ts'
+import { checkpointsOf, checkpointsOfShard, commandsOut, logOf, statesOf } from './load.ts'
 import { patiently } from './patience.ts'
 
 export interface DriverSurroundings extends Omit<DrivenSurroundings, 'read' | 'ended' | 'stuck'> {
@@ -42,6 +42,7 @@ const FIRST_BACKOFF_MS = 1000
 const LAST_BACKOFF_MS = 60_000
 const GONE = new Error('the shard of its execution was lost')
 const ENDED = new Error('its execution has ended')
+const NONE: ReadonlySet<string> = new Set()
 
 export class Driver {
   private readonly around: DriverSurroundings
@@ -155,10 +156,11 @@ export class Driver {
     const open = found.filter(({ ended }) => !ended)
     const { states, broken } = await statesOf(pool, open)
     await catalog.read([...states.values()].map((state) => state.catalog_id))
+    const out = await this.handedOver(states.values())
     if (this.shards.get(shard) !== owned) return
     for (const state of states.values()) {
       this.around.idsAfter(state.last_event_id)
-      if (!onlyWaits(state)) this.goOn(shard, owned.epoch, state)
+      if (!onlyWaits(state)) this.goOn(shard, owned.epoch, state, out)
     }
     for (const [id, error] of broken) this.stuck(id, shard, error)
     this.around.behind(
@@ -176,8 +178,25 @@ export class Driver {
     })
   }
 
+  /** Commands of these that other engines run, or whose end is in the inbox: they are not to be begun here as well. */
+  private async handedOver(states: Iterable<ExecutionState>): Promise<ReadonlySet<string>> {
+    const asked: [string, string][] = []
+    for (const state of states) {
+      const playbook = this.around.catalog.known(state.catalog_id)?.playbook
+      if (playbook === undefined || isOver(state)) continue
+      for (const id of commandsWithHandlers(playbook, state)) asked.push([state.execution_id, id])
+    }
+    if (asked.length === 0) return NONE
+    return patiently(() => commandsOut(this.around.pool, asked))
+  }
+
   /** One that was read. */
-  private goOn(shard: number, epoch: string, state: ExecutionState): DrivenExecution | undefined {
+  private goOn(
+    shard: number,
+    epoch: string,
+    state: ExecutionState,
+    out: ReadonlySet<string>,
+  ): DrivenExecution | undefined {
     this.around.idsAfter(state.last_event_id)
     if (isOver(state)) return undefined
     const entry = this.around.catalog.known(state.catalog_id)
@@ -191,7 +210,11 @@ export class Driver {
     const execution = this.add(state.execution_id, shard, epoch, entry, state)
     try {
       const { run, timers, go_on } = resumeAfterLoad(entry.playbook, state)
-      execution.resume(run, timers, go_on)
+      execution.resume(
+        run.filter(({ command_id }) => !out.has(command_id)),
+        timers,
+        go_on,
+      )
     } catch (error) {
       this.setAside(execution, error as Error)
     }
@@ -275,10 +298,11 @@ export class Driver {
     const { states, broken } = await patiently(() => statesOf(this.around.pool, found))
     for (const [id, error] of broken) this.stuck(id, missing.get(id)!, error)
     await this.around.catalog.read([...states.values()].map((state) => state.catalog_id))
+    const out = await this.handedOver(states.values())
     for (const [id, state] of states) {
       const shard = missing.get(id)!
       const epoch = this.shards.get(shard)?.epoch
-      if (epoch !== undefined) this.goOn(shard, epoch, state)
+      if (epoch !== undefined) this.goOn(shard, epoch, state, out)
     }
   }
 
@@ -356,7 +380,9 @@ export class Driver {
     const state = await this.surroundings.read(id)
     if (state === undefined || this.executions.has(id) || this.shards.get(shard) !== owned) return
     await this.around.catalog.read([state.catalog_id])
-    if (!this.executions.has(id) && this.shards.get(shard) === owned) this.goOn(shard, owned.epoch, state)
+    const out = await this.handedOver([state])
+    if (!this.executions.has(id) && this.shards.get(shard) === owned)
+      this.goOn(shard, owned.epoch, state, out)
   }
 }
 

@@ -15,8 +15,10 @@ import { Catalog } from './catalog.ts'
 import { Driver } from './driver.ts'
 import type { Engine, EngineOptions } from './engine-options.ts'
 import type { Append } from './flush.ts'
+import { HandOver } from './hand-over.ts'
 import { type EngineHooks, harmless } from './hooks.ts'
 import { Inbox } from './inbox.ts'
+import { LiveHandlers } from './live-handlers.ts'
 import { LocalCommands } from './local-commands.ts'
 import { LogWriter } from './log-writer.ts'
 import { Projector } from './projector.ts'
@@ -59,7 +61,9 @@ class RunningEngine implements Engine {
   private readonly beats: KeptConnection
   private readonly flushes: KeptConnection
   private readonly writer: LogWriter
+  private readonly handlers: ReadonlySet<string>
   private readonly local: LocalCommands
+  private readonly handOver: HandOver
   private readonly driver: Driver
   private readonly catalog: Catalog
   private readonly timers = new Set<NodeJS.Timeout>()
@@ -85,6 +89,7 @@ class RunningEngine implements Engine {
     this.beats = new KeptConnection(pool, this.leaseMs / 2)
     this.flushes = new KeptConnection(pool, FLUSH_TIMEOUT_MS)
     this.catalog = new Catalog(pool)
+    this.handlers = new Set(tools.handler?.names)
     this.writer = new LogWriter({
       connection: this.flushes,
       engine: () => this.id,
@@ -100,6 +105,14 @@ class RunningEngine implements Engine {
       log: this.log,
       ...(this.hooks.ran && { ran: this.hooks.ran }),
     })
+    this.handOver = new HandOver({
+      handlers: this.handlers,
+      live: new LiveHandlers(pool),
+      results,
+      log: this.log,
+      runHere: (execution, command) => this.local.begin(execution, command),
+      append: (append) => this.writer.append(append),
+    })
     this.driver = new Driver({
       pool,
       catalog: this.catalog,
@@ -113,7 +126,7 @@ class RunningEngine implements Engine {
       },
       idsAfter: (id) => this.snowflakes.after(id),
       append: (append) => this.writer.append(append),
-      begin: (execution, command) => this.local.begin(execution, command),
+      begin: (execution, command) => this.handOver.begin(execution, command),
       forget: (ids) => this.inbox?.forget(ids),
       forgetShard: (shard) => this.inbox?.forgetShard(shard),
       behind: (executions, shard) => {
@@ -241,7 +254,7 @@ class RunningEngine implements Engine {
     const shards: Shards = await Shards.take({
       pool,
       kept: this.beats,
-      terms: { name, drives, runs, leaseMs, beats },
+      terms: { name, drives, runs, handlers: [...this.handlers], leaseMs, beats },
       log: this.log,
       taken: (shard, lastEventId) => this.taken(shards, shard, lastEventId),
       lost: (shard) => this.lost(shard),
@@ -308,11 +321,21 @@ class RunningEngine implements Engine {
       if (append.events.length > 0) this.projector?.add(append.execution_id, append.shard_id)
       if (append.inbox !== undefined) this.inbox?.forget(append.inbox)
       told ||= append.messages !== undefined
-      issued ||= append.commands !== undefined
+      issued ||= append.commands?.some(({ needs }) => this.has(needs)) ?? false
     }
     if (told) this.inbox?.now()
     if (issued) this.worker?.now()
     this.hooks.flushed?.(appends.length, events, ms)
+  }
+
+  private has(needs: readonly string[] = []): boolean {
+    return needs.every((name) => this.handlers.has(name))
+  }
+
+  /** Those that only others can run are no reason to look. */
+  private commandsDue(payload: string): void {
+    const lists = payload === '' ? [[]] : (JSON.parse(payload) as string[][])
+    if (lists.some((needs) => this.has(needs))) this.worker?.now()
   }
 
   private ended(outcome: ExecutionOutcome): void {
@@ -327,7 +350,7 @@ class RunningEngine implements Engine {
       channels: ['stagedoor_inbox', 'stagedoor_command'],
       log: this.log,
       heard: (payload, channel) => {
-        if (channel === 'stagedoor_command') this.worker?.now()
+        if (channel === 'stagedoor_command') this.commandsDue(payload)
         else if (payload === '' || payload.split(',').some((shard) => this.shards.epochOf(Number(shard))))
           this.inbox?.now()
       },

@@ -1,6 +1,6 @@
 /** One flush: what follows from many inputs of many executions, written in one statement, all or nothing. */
 import type { KeptConnection } from '../../db/kept-connection.ts'
-import type { ExecutionEvent } from '../event.ts'
+import type { ExecutionEvent, ResultValue } from '../event.ts'
 import type { Json, JsonObject } from '../playbook/definition.ts'
 import { eventRow } from './event-row.ts'
 
@@ -32,15 +32,25 @@ export interface CommandRow {
   readonly execution_id: string
   readonly shard_id: number
   readonly catalog_id: string
-  readonly loop_id: string
+  /** Of an item. */
+  readonly loop_id?: string
   readonly node_id: string
   readonly node_name: string
-  readonly item_index: number
+  readonly item_index?: number
   readonly item?: Json
+  /** Handlers that its tools call. */
+  readonly needs?: readonly string[]
+  /** Of a step: what its tools see. */
+  readonly scope?: HandedScope
+  /** Not one of the machine's: it counts only while the command is not out. */
+  readonly handed_over?: true
   readonly attempt: number
   /** ISO 8601; absent: at once. */
   readonly process_after?: string
 }
+
+/** Large ones by reference; `cause` as in the context of tools. */
+export type HandedScope = ResultValue & { readonly cause: string | null }
 
 export interface WaitRow {
   readonly execution_id: string
@@ -130,7 +140,7 @@ function withoutDropped(appends: readonly Append[]) {
       const nodes = new Set(waits_gone.map(({ node_id }) => node_id))
       for (const one of before) {
         const rows = commands.get(one) ?? one.commands ?? []
-        commands.set(one, loops.has(null) ? [] : rows.filter(({ loop_id }) => !loops.has(loop_id)))
+        commands.set(one, loops.has(null) ? [] : rows.filter(({ loop_id = '' }) => !loops.has(loop_id)))
         const held = waits.get(one) ?? one.waits ?? []
         waits.set(
           one,

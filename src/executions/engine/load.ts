@@ -36,6 +36,19 @@ export async function checkpointsOf(db: Queryable, executions: readonly string[]
   return rows
 }
 
+/** Those of these commands, each with its execution, that were handed over. */
+export async function commandsOut(
+  db: Queryable,
+  commands: readonly (readonly [execution: string, command: string])[],
+): Promise<Set<string>> {
+  const { rows } = await db.query<{ command_id: string }>(
+    `select command_id from unnest($1::bigint[], $2::text[]) asked (execution_id, command_id)
+      where noetl.fn_command_is_out(execution_id, command_id)`,
+    [commands.map(([execution]) => execution), commands.map(([, command]) => command)],
+  )
+  return new Set(rows.map((row) => row.command_id))
+}
+
 const EXECUTIONS_AT_ONCE = 200
 const EVENTS_A_PAGE = 2000
 

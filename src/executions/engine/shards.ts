@@ -12,6 +12,8 @@ export interface EngineTerms {
   readonly name: string
   readonly drives: boolean
   readonly runs: boolean
+  /** That it runs commands with. */
+  readonly handlers: readonly string[]
   readonly leaseMs: number
   /** False: no heartbeat is ever sent, as by a process that was frozen. For tests. */
   readonly beats: boolean
@@ -60,10 +62,10 @@ export class Shards {
   /** Registers, and takes the shards that are free. */
   static async take(keeping: ShardKeeping): Promise<Shards> {
     const askedAt = performance.now()
-    const { name, drives, runs, leaseMs } = keeping.terms
+    const { name, drives, runs, handlers, leaseMs } = keeping.terms
     const { rows } = await keeping.pool.query<{ engine_id: string; node_number: number }>(
-      `select engine_id, node_number from noetl.fn_engine_register($1, $2, $3, $4 * interval '1 millisecond')`,
-      [name, drives, runs, leaseMs],
+      `select engine_id, node_number from noetl.fn_engine_register($1, $2, $3, $4 * interval '1 millisecond', $5)`,
+      [name, drives, runs, leaseMs, handlers],
     )
     return new Shards(rows[0]!.engine_id, rows[0]!.node_number, keeping, askedAt)
   }

@@ -1,11 +1,11 @@
-/** Runs items of loops, whoever drives their execution: claims them ahead, runs so many at a time, hands in what became of them. */
+/** Runs commands that are rows, whoever drives their execution: claims them ahead, runs so many at a time, hands in what became of them. */
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { Pool } from '../../db/connection.ts'
 import { isConnectionError } from '../../db/transient.ts'
 import { Wake } from '../../db/wake.ts'
 import { planOf } from '../machine/plan.ts'
-import type { Json } from '../playbook/definition.ts'
+import type { Json, JsonObject } from '../playbook/definition.ts'
 import type { ResultStore } from '../results/store.ts'
 import { type CommandOutcome, runCommand } from '../run-command.ts'
 import type { Tools } from '../tool.ts'
@@ -13,7 +13,9 @@ import type { Catalog } from './catalog.ts'
 import { ClaimSize } from './claim-size.ts'
 import { CommandEnds } from './command-ends.ts'
 import { isFenced } from './fenced.ts'
+import type { HandedScope } from './flush.ts'
 import { LoopScopes } from './loop-scopes.ts'
+import { patiently } from './patience.ts'
 
 export interface WorkerSurroundings {
   readonly pool: Pool
@@ -35,17 +37,27 @@ interface Command extends pg.QueryResultRow {
   readonly command_id: string
   readonly execution_id: string
   readonly catalog_id: string
-  readonly loop_id: string
+  /** Of an item; a step has a scope instead. */
+  readonly loop_id: string | null
   readonly node_name: string
-  readonly item_index: number
+  readonly item_index: number | null
   readonly item: Json | null
   readonly has_item: boolean
+  readonly scope: HandedScope | null
   readonly attempt: number
   readonly lease_epoch: number
 }
 
+/** What the tools of a command see. */
+interface Seen {
+  readonly scope: JsonObject
+  readonly item?: Json
+  readonly index?: number
+  readonly cause?: string | null
+}
+
 const COLUMNS =
-  'command_id, execution_id, catalog_id, loop_id, node_name, item_index, item, item is not null as has_item, attempt, lease_epoch'
+  'command_id, execution_id, catalog_id, loop_id, node_name, item_index, item, item is not null as has_item, scope, attempt, lease_epoch'
 const RETRY_MS = 200
 /** By then a server that lost sight of us has noticed, and no claim of ours is still under way. */
 const SECOND_LOOK_MS = 5000
@@ -204,18 +216,17 @@ export class CommandWorker {
   }
 
   private async outcomeOf(command: Command, signal: AbortSignal): Promise<CommandOutcome> {
-    const { command_id, execution_id, loop_id, node_name, item_index: index, attempt } = command
+    const { command_id, execution_id, node_name, attempt } = command
     try {
-      const seen = await this.scopes.of(execution_id, loop_id)
+      const { scope, cause = null, ...place } = await this.seenBy(command)
       await this.around.catalog.read([command.catalog_id])
       const { playbook } = this.around.catalog.known(command.catalog_id)!
-      const about = seen.scope.execution as { started_by: string; workspace: string | null }
+      const about = scope.execution as { started_by: string; workspace: string | null }
       return await runCommand({
         playbook,
         step: planOf(playbook).steps.get(node_name)!.step,
-        scope: seen.scope,
-        item: command.has_item ? command.item : ((await seen.items())[index] ?? null),
-        index,
+        scope,
+        ...place,
         tools: this.around.tools,
         results: this.around.results,
         context: {
@@ -224,10 +235,10 @@ export class CommandWorker {
           playbook: playbook.name,
           step: node_name,
           attempt,
-          index,
+          ...(place.index !== undefined && { index: place.index }),
           workspace_id: about.workspace,
           started_by: about.started_by,
-          cause: null,
+          cause,
           signal,
           log: this.around.log,
         },
@@ -235,5 +246,17 @@ export class CommandWorker {
     } catch (error) {
       return { status: 'failed', error: (error as Error).message, retryable: true }
     }
+  }
+
+  private async seenBy(command: Command): Promise<Seen> {
+    const { execution_id, loop_id, item_index, scope } = command
+    if (loop_id === null) {
+      const value = await patiently(() => this.around.results.load(scope!))
+      return { scope: value as JsonObject, cause: scope!.cause }
+    }
+    const seen = await this.scopes.of(execution_id, loop_id)
+    const index = item_index!
+    const item = command.has_item ? command.item : ((await seen.items())[index] ?? null)
+    return { scope: seen.scope, item, index }
   }
 }

@@ -5,6 +5,7 @@ import { cancelChildren } from './call-back.ts'
 import { PlaybookFailure, reasonOf } from './failures.ts'
 import { isRow } from './items.ts'
 import { scopeAfter, scopeFor } from './scope.ts'
+import type { Activation } from './state.ts'
 import { okResult, type Token, type Turn } from './turn.ts'
 
 export function complete(turn: Turn, last: Token): void {
@@ -69,11 +70,20 @@ function callBackAll(turn: Turn, reason: string): void {
     if (activation.kind === 'wait' && !begun.has(activation.node_id)) {
       turn.waitsGone.push({ node_id: activation.node_id })
     }
-    if (activation.kind === 'loop' && isRow(turn.plan.steps.get(activation.step)!, activation)) rows = true
+    rows ||= mayHaveRows(turn, activation)
     cancelChildren(turn, activation, reason)
   }
   if (rows) turn.commandsGone.push({ loop_id: null })
   turn.dropAll()
+}
+
+/** Items are rows, and whatever calls a handler is one when its owner lacks that. */
+function mayHaveRows(turn: Turn, activation: Activation): boolean {
+  const planned = turn.plan.steps.get(activation.step)!
+  if (activation.kind === 'loop') {
+    return isRow(planned, activation) || (planned.child === undefined && planned.needs.length > 0)
+  }
+  return activation.kind === 'command' && planned.needs.length > 0
 }
 
 function tellParent(

@@ -13,6 +13,8 @@ export interface PlannedStep {
   readonly step: Step
   /** The playbook that it runs instead of tools. */
   readonly child: ToolCall | undefined
+  /** Handlers that its tools call. */
+  readonly needs: readonly string[]
   /** How many items of its loop are out at a time. */
   readonly window: number
   /** Somebody refers to `steps.<name>.results`. */
@@ -44,11 +46,18 @@ function planned(playbook: Playbook): Plan {
       ...draft,
       name: draft.step.step,
       child: draft.step.tools.find(({ tool }) => tool === 'playbook'),
+      needs: handlersOf(draft.step),
       window: draft.step.loop?.mode === 'sequential' ? 1 : Math.max(1, draft.step.loop?.max_in_flight ?? 1),
       collects: draft.step.loop !== undefined && (everything || collected.has(draft.step.step)),
     }),
   )
   return { playbook, output, steps: new Map(steps.map((step) => [step.name, step])) }
+}
+
+function handlersOf({ tools }: Step): string[] {
+  return [
+    ...new Set(tools.flatMap(({ tool, call }) => (tool === 'handler' && call !== undefined ? [call] : []))),
+  ]
 }
 
 function referencesOf({ tools, loop, wait, next }: Step) {

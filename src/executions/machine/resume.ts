@@ -114,6 +114,21 @@ export function resumeAfterLoad(
   return { run, timers: paused ? [] : timers, go_on: go_on && !paused }
 }
 
+/** Of what a new owner would run: that which the last one may have handed over, because it lacked a handler. */
+export function commandsWithHandlers(playbook: Playbook, state: ExecutionState): string[] {
+  const { steps } = planOf(playbook)
+  return Object.values(state.active).flatMap((activation) => {
+    const { kind, step, node_id } = activation
+    const planned = steps.get(step)
+    if (planned === undefined || planned.needs.length === 0) return []
+    if (kind === 'command') return activation.retry_at === undefined ? [activation.command_id] : []
+    if (kind !== 'loop' || activation.mode !== 'sequential') return []
+    return Object.entries(activation.open).flatMap(([index, { attempt, retry_at }]) =>
+      retry_at === undefined ? [`${state.execution_id}:${node_id}:${index}:${attempt}`] : [],
+    )
+  })
+}
+
 function retry(turn: Turn, active: CommandActivation | ChildActivation): void {
   retryStep(turn, active.node_id, active.retry_at!, () =>
     active.kind === 'child'

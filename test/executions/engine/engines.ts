@@ -6,7 +6,7 @@ import type { ExecutionEvent } from '../../../src/executions/event.ts'
 import type { Json, JsonObject, Playbook, Step } from '../../../src/executions/playbook/definition.ts'
 import { createResults } from '../../../src/executions/results/tiers.ts'
 import type { PlaybookHandlers, Tools } from '../../../src/executions/tool.ts'
-import { ToolError } from '../../../src/executions/tool.ts'
+import { handlerTool } from '../../../src/executions/tools/handler.ts'
 import { type TestDatabase, useDatabase } from '../../support/database.ts'
 import { until } from '../../support/until.ts'
 
@@ -52,13 +52,7 @@ function whole({ call, args = {}, next, retry, loop, ...step }: ShortStep): Step
 }
 
 export function handlersAsTools(handlers: PlaybookHandlers): Tools {
-  return {
-    handler: async (call, args, context) => {
-      const handler = handlers[call ?? '']
-      if (handler === undefined) throw new ToolError(`no handler ${call}`)
-      return ((await handler(args, context)) ?? null) as Json
-    },
-  }
+  return { handler: handlerTool(handlers) }
 }
 
 export interface Engines {

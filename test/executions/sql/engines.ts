@@ -18,7 +18,7 @@ export interface EngineDriver {
   /** As an engine does it: stagedoor_worker, acting as dot_executor. */
   rows<R extends Row = Row>(sql: string, values?: unknown[]): Promise<R[]>
   one<T>(sql: string, values?: unknown[]): Promise<T>
-  register(options?: { drives?: boolean; runs?: boolean }): Promise<Engine>
+  register(options?: { drives?: boolean; runs?: boolean; handlers?: string[] }): Promise<Engine>
   beat(engine: Engine): Promise<{ shard_id: number; epoch: string; surplus: boolean }[]>
   /** Its lease has passed. */
   expire(engine: Engine): Promise<void>
@@ -37,10 +37,10 @@ export function engineDriver(db: TestDatabase): EngineDriver {
       const [row] = await driver.rows(sql, values)
       return Object.values(row ?? {})[0] as T
     },
-    async register({ drives = true, runs = true } = {}) {
+    async register({ drives = true, runs = true, handlers = [] } = {}) {
       const [row] = await driver.rows<{ engine_id: string; node_number: number }>(
-        `select * from noetl.fn_engine_register('test', $1, $2, '1 minute')`,
-        [drives, runs],
+        `select * from noetl.fn_engine_register('test', $1, $2, '1 minute', $3)`,
+        [drives, runs, handlers],
       )
       return { id: row!.engine_id, node: row!.node_number, shards: [], epochs: [] }
     },
