@@ -31,15 +31,18 @@ export class Starts {
   add(start: Start): Promise<string> {
     return new Promise((resolve, reject) => {
       this.waiting.push({ ...start, resolve, reject })
-      this.sending ??= this.send().finally(() => {
-        this.sending = undefined
-      })
+      this.sending ??= this.send()
     })
   }
 
   private async send(): Promise<void> {
     await setImmediate()
-    while (this.waiting.length > 0) await this.startAll(this.waiting.splice(0, MOST))
+    try {
+      while (this.waiting.length > 0) await this.startAll(this.waiting.splice(0, MOST))
+    } finally {
+      // In the same breath as the last look: who asks a moment later begins anew.
+      this.sending = undefined
+    }
   }
 
   private async startAll(starts: readonly Waiting[]): Promise<void> {

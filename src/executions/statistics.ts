@@ -9,7 +9,7 @@ export interface ExecutionStatistics {
   /** What executions were told and have not heard yet. */
   readonly inbox: number
   readonly inbox_oldest_s: number
-  /** Items of loops: handed out to an engine, and waiting for one. */
+  /** Items of loops and steps for other processes: handed out to an engine, and waiting for one. */
   readonly commands_running: number
   readonly commands_waiting: number
   readonly waits: number

@@ -39,7 +39,10 @@ export function runCommand(): Command {
     .description('run a playbook: from its file or by its name, and watch it step by step')
     .argument('<file or name>', 'a file is registered first, if it says something new')
     .option('--set <name=value>', 'what it is given; value is JSON or text, @file.json is read', setArgument)
-    .option('--handlers <file>', 'whose export playbookHandlers the steps with `tool: handler` call')
+    .option(
+      '--handlers <file>',
+      'whose export playbookHandlers the steps with `tool: handler` call; those of other processes count, too',
+    )
     .option('--workspace <id or name>', 'whose members may see it')
     .option('--key <text>', 'the same playbook and key again is the same execution')
     .option('--version <n>', 'of the playbook; default: the newest', whole(1, 2_147_483_647))

@@ -35,7 +35,7 @@ export function startCommand(): Command {
     .option('--port <port>', 'port to listen on (PORT)')
     .option(
       '--handlers <file>',
-      'handlers of yours: its default export for jobs, playbookHandlers for playbooks',
+      'handlers of yours: its default export for jobs, playbookHandlers for playbooks; those of other processes count, too',
     )
     .option('--no-playbooks', 'leave executions to `stagedoor worker`')
     .addHelpText(

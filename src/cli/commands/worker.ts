@@ -63,7 +63,7 @@ jobs.ts:
   $ stagedoor job enqueue send_report
 
 \`stagedoor start\` runs the jobs that Stagedoor brings itself. Here they run, too, unless --kinds says otherwise.
-Steps run where their execution is driven, so give every process that drives the same handlers.
+A process that drives without a handler hands the step to one that has it; steps cost least where both are.
 Throwing means: again later. Ctrl-C lets what runs come to its end. Killed, its jobs go to others within seconds.`,
     )
     .action(async (_options, command: Command) => {

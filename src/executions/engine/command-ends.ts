@@ -38,9 +38,7 @@ export class CommandEnds {
 
   add(end: CommandEnd): void {
     this.buffer.push(end)
-    this.flushing ??= this.flush().finally(() => {
-      this.flushing = undefined
-    })
+    this.flushing ??= this.flush()
   }
 
   async settled(): Promise<void> {
@@ -56,9 +54,14 @@ export class CommandEnds {
 
   private async flush(): Promise<void> {
     await setImmediate()
-    while (this.buffer.length > 0) {
-      this.dropped = false
-      await this.write(this.buffer.splice(0, MOST))
+    try {
+      while (this.buffer.length > 0) {
+        this.dropped = false
+        await this.write(this.buffer.splice(0, MOST))
+      }
+    } finally {
+      // In the same breath as the last look at the buffer: what is added a moment later begins a flush of its own.
+      this.flushing = undefined
     }
   }
 

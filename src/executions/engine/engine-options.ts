@@ -12,6 +12,7 @@ export interface EngineOptions {
   readonly pool: Pool
   /** A direct connection, for notices. Without it news are found by polling alone. */
   readonly listenUrl?: string
+  /** Steps that call a handler which is not among them are run by engines that have it. */
   readonly tools: Tools
   readonly results: ResultStore
   readonly log?: Logger
@@ -19,9 +20,9 @@ export interface EngineOptions {
   readonly name?: string
   /** Steps at once, and items of loops at once; default 50. */
   readonly concurrency?: number
-  /** False: it only runs items of loops that others drive. */
+  /** False: it only runs items of loops, and steps, that others drive and hand over. */
   readonly drives?: boolean
-  /** False: items of its loops are run by others. */
+  /** False: it runs nothing but steps that it drives itself. */
   readonly runs?: boolean
   /** After this long without a heartbeat its shards go to others; default 6 s. */
   readonly leaseMs?: number

@@ -1,4 +1,4 @@
-/** Commands that run where their execution is driven: so many at a time, each begun after its issue was durable. */
+/** Commands of steps that run where their execution is driven: so many at a time, each begun after its issue was durable. */
 import type { Logger } from 'pino'
 import type { LocalCommand } from '../machine/decision.ts'
 import { planOf } from '../machine/plan.ts'

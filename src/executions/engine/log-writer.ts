@@ -60,9 +60,7 @@ export class LogWriter {
 
   append(append: Append): void {
     this.queue.push(append)
-    this.flushing ??= this.flush().finally(() => {
-      this.flushing = undefined
-    })
+    this.flushing ??= this.flush()
   }
 
   /** Everything that was appended is durable or was refused. */
@@ -78,7 +76,12 @@ export class LogWriter {
   private async flush(): Promise<void> {
     // What follows in the same turn of the loop goes together.
     await setImmediate()
-    while (this.queue.length > 0) await this.write(this.take())
+    try {
+      while (this.queue.length > 0) await this.write(this.take())
+    } finally {
+      // In the same breath as the last look at the queue: what is appended a moment later begins a flush of its own.
+      this.flushing = undefined
+    }
   }
 
   private take(): Append[] {

@@ -120,7 +120,7 @@ export interface Decision {
   readonly state: ExecutionState | undefined
   /** Whole, but for worker_id and created_at. */
   readonly events: ExecutionEvent[]
-  /** To be run by the owner; scope and item come from `scopeOf` when it begins. */
+  /** To be run by the owner, or handed over by it; scope and item come from `scopeOf` when it begins. */
   readonly run: LocalCommand[]
   readonly commands: NewCommand[]
   readonly commands_gone: { readonly loop_id: string | null }[]

@@ -72,7 +72,7 @@ interface Entered {
   event_id: string
 }
 
-/** A step that runs its tools where the execution is driven. */
+/** A step that runs its tools: where the execution is driven, or where its handlers are. */
 export interface CommandActivation extends Entered {
   kind: 'command'
   attempt: number

@@ -53,7 +53,7 @@ export function run(
     playbook: playbookOf(step),
     step,
     scope: {},
-    tools: { handler: tool },
+    tools: { handler: Object.assign(tool.bind(undefined), { names: ['work'] }) },
     results: createMemoryResults(),
     context: contextOf(),
     secret: () => undefined,

@@ -88,6 +88,116 @@ it('comes to every execution, however many have commands', async () => {
   expect(seen).toEqual(ids)
 })
 
+it('gives an engine what needs no handler that it lacks, and the others take their turns all the same', async () => {
+  const free = await put(2)
+  const both = await put(3, { needs: ['a', 'b'] })
+  const one = await put(40, { needs: ['a'] })
+  const share = (commands: Command[], id: string) =>
+    commands.filter((command) => command.execution_id === id).length
+  expect((await claim()).map((command) => command.execution_id)).toEqual([free, free])
+  expect(await claim()).toEqual([])
+  const [alone, whole] = [
+    await engines.register({ handlers: ['a', 'z'] }),
+    await engines.register({ handlers: ['b', 'a'] }),
+  ]
+  const some = await claim(4, alone)
+  expect(share(some, one)).toBe(4)
+  expect(some.map((command) => command.item_index)).toEqual([0, 1, 2, 3])
+  const shared = await claim(10, whole)
+  expect([share(shared, both), share(shared, one)]).toEqual([3, 7])
+  await engines.expire(whole)
+  await engines.rows('select noetl.fn_engine_reap()')
+  expect(await claim()).toEqual([])
+  expect(share(await claim(100, alone), one)).toBe(36)
+})
+
+it('finds what an engine can run behind any number that it cannot', async () => {
+  const execution_id = await engines.newId()
+  const command = (item_index: number, needs: string[]) => ({
+    ...{ command_id: `${execution_id}:a#1:${item_index}:1`, execution_id, catalog_id: '1', loop_id: '7' },
+    ...{ node_id: 'a#1', node_name: 'a', item_index, attempt: 1, needs },
+  })
+  const others = Array.from({ length: 300 }, (_, index) => command(index, ['a']))
+  await engines.flush(engine, { commands: [...others, command(300, []), command(301, [])] })
+  expect((await claim(1)).concat(await claim(5)).map((found) => found.item_index)).toEqual([300, 301])
+})
+
+it('a step is handed over once: not while it is out, nor when its end is in the inbox or in the log', async () => {
+  const execution_id = await engines.newId()
+  const command_id = `${execution_id}:a#1:1`
+  const step = {
+    ...{
+      command_id,
+      execution_id,
+      catalog_id: '1',
+      node_id: 'a#1',
+      node_name: 'a',
+      attempt: 1,
+      needs: ['a'],
+    },
+    ...{ scope: { value: { args: {} }, cause: null }, handed_over: true },
+  }
+  const worker = await engines.register({ drives: false, handlers: ['a'] })
+  const handOver = () => engines.flush(engine, { commands: [step] })
+  await handOver()
+  await handOver()
+  const [claimed, ...more] = await claim(10, worker)
+  expect(more).toEqual([])
+  expect(claimed).toMatchObject({ loop_id: null, item_index: null, scope: step.scope, needs: ['a'] })
+  await handOver()
+  expect(await claim(10, worker)).toEqual([])
+
+  expect(await end([outcome(claimed!)], worker)).toEqual([command_id])
+  await handOver()
+  expect(await engines.rows('select from noetl.command')).toEqual([])
+  const [ended] = await engines.rows<{ inbox_id: string; body: object }>(
+    'select inbox_id, body from noetl.inbox',
+  )
+  expect(ended!.body).toMatchObject({ command_id, node_id: 'a#1', loop_id: null, index: null, attempt: 1 })
+
+  // The owner consumes the end and hands over again in the same flush, and after it.
+  const completed = logOf(execution_id)('command.completed', { meta: { command_id } })
+  await engines.flush(engine, { events: [completed], inbox: [ended!.inbox_id], commands: [step] })
+  await handOver()
+  expect(await engines.rows('select from noetl.command')).toEqual([])
+  expect(await engines.one('select noetl.fn_command_is_out($1, $2)', [execution_id, command_id])).toBe(true)
+  expect(await engines.one('select noetl.fn_command_is_out($1, $2)', [execution_id, 'other'])).toBe(false)
+})
+
+it('an owner that hands over while the step ends elsewhere waits for nobody and adds nothing', async () => {
+  for (let round = 0; round < 30; round += 1) {
+    const execution_id = await engines.newId()
+    const step = {
+      ...{
+        command_id: `${execution_id}:a#1:1`,
+        execution_id,
+        catalog_id: '1',
+        node_id: 'a#1',
+        node_name: 'a',
+      },
+      ...{ attempt: 1, scope: { value: {}, cause: null }, handed_over: true },
+    }
+    await engines.flush(engine, { commands: [step] })
+    const [claimed] = await claim(1)
+    await Promise.all([end([outcome(claimed!)]), engines.flush(engine, { commands: [step] })])
+    expect(await engines.rows('select from noetl.command')).toEqual([])
+  }
+  expect(await told()).toHaveLength(30)
+})
+
+it('calls out which handlers due commands need, so that the others sleep on', async () => {
+  const listener = await db.session()
+  const calls: unknown[] = []
+  listener.on('notification', ({ payload }) => calls.push(payload === '' ? '' : JSON.parse(payload!)))
+  await listener.query('listen stagedoor_command')
+  await put(5, { needs: ['a', 'b'] })
+  await put(2, { needs: ['a'], process_after: '2100-01-01T00:00:00Z' })
+  await put(1)
+  await put(1, { needs: Array.from({ length: 2000 }, (_, n) => `handler_${n}`) })
+  await listener.query('select')
+  expect(calls).toEqual([[['a', 'b']], '', ''])
+})
+
 it('engines that claim at once get every command exactly once', async () => {
   await put(150)
   await put(150)
