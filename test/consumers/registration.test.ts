@@ -112,7 +112,6 @@ describe('a template', () => {
     '{}{event_id}',
     '{{event_id}}',
     "{event_id}' || pg_read_file('x') || '{",
-    'constant',
     '',
   ])('%j is refused', async (template) => {
     expect(await sqlstateOf(register(db, 'bad_key', { idempotency_key_template: template }))).toBe('SD321')
@@ -126,6 +125,13 @@ describe('a template', () => {
         ),
       ),
     ).toBe('SD321')
+  })
+
+  it('that is the same for every event is no key, but may be a reference', async () => {
+    expect(await sqlstateOf(register(db, 'bad_key', { idempotency_key_template: 'constant' }))).toBe('SD321')
+    expect(await register(db, 'start_report', { payload_ref_template: 'playbook:report' })).toMatchObject({
+      payload_ref_template: 'playbook:report',
+    })
   })
 
   it('that is refused names what is wrong and lists the fields', async () => {

@@ -71,7 +71,7 @@ it('are created again where one is missing, with the indexes and row security of
   const shape = (name: string) =>
     db.owner(
       `select c.relrowsecurity, c.relowner::regrole::text as owner,
-              (select array_agg(replace(pg_get_indexdef(indexrelid), c.relname, 'p') order by 1) from pg_index where indrelid = c.oid) as indexes
+              (select array_agg(d order by d) from (select replace(pg_get_indexdef(indexrelid), c.relname, 'p') as d from pg_index where indrelid = c.oid) i) as indexes
          from pg_class c where c.oid = $1::regclass`,
       [name],
     )

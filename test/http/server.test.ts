@@ -32,6 +32,7 @@ describe('health', () => {
       ['migrations', true],
       ['event_partitions', true],
       ['job_partitions', true],
+      ['execution_partitions', true],
       ['workers', true],
     ])
   })

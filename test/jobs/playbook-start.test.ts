@@ -49,7 +49,7 @@ async function event(): Promise<string> {
 const job = (causation_event_id: string, more: object = {}) =>
   enqueue(worker(), {
     job_kind: 'playbook_start',
-    payload_ref: 'playbook:after_apply#7',
+    payload_ref: 'playbook:after_apply',
     workspace_id: workspace,
     causation_event_id,
     ...more,

@@ -21,7 +21,9 @@ begin
     into v_sql, v_unknown
     from regexp_matches(p_template, '\{[^{}]*\}|[{}]|[^{}]+', 'g') with ordinality as t (match, position),
          lateral (select match[1]) as m (token);
-  if p_distinct and p_template !~ '\{.+\}' then
+  if coalesce(p_template, '') = '' then
+    v_reason := 'it is empty';
+  elsif p_distinct and p_template !~ '\{.+\}' then
     v_reason := 'it has no field, so every event would be the same';
   end if;
   if v_unknown is not null then

@@ -1,5 +1,5 @@
 -- What engines held that are gone, or go, is free again: shards, and commands by one read of them all, because the lease
--- is in no index. p_crashed: they died under it; a command whose engines died five times has failed. Returns how many
+-- is in no index. p_crashed: they died under it; a command whose engines died 20 times (as of a job) has failed. Returns how many
 -- commands that were. Internal.
 --
 -- A command or shard that somebody has locked is not waited for: it may be an end in the transaction of a machine that lost
@@ -9,7 +9,7 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  c_most_crashes constant smallint := 5;
+  c_most_crashes constant smallint := 20;
   v_held text[] := array(select c.command_id from noetl.command c where c.leased_by = any (p_engines));
   v_free text[];
   v_shards text;

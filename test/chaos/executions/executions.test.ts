@@ -193,6 +193,7 @@ async function account() {
             (select count(*)::integer - count(distinct command_id)::integer from public.chaos_run) as "runAgain",
             -- What began and did not end well: a child that was never told, a parent that waits for ever.
             (select count(*)::integer from noetl.execution where status <> 'COMPLETED') as unfinished,
+            (select min(error) from noetl.execution where status <> 'COMPLETED') as why,
             (select count(*)::integer from (select distinct execution_id from noetl.event) e
               where not exists (select from noetl.execution x where x.execution_id = e.execution_id)) as lost,
             (select count(*)::integer from public.chaos_run r join noetl.event e

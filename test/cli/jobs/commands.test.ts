@@ -82,7 +82,7 @@ it.each([
     ['consumer', 'add', 'x', '--on', 'staging.record_created', '--kind', 'a', '--key', '{body}'],
   ],
   [8, /There is no webhook target/, ['webhook', 'test', 'nothing']],
-  [8, /There is no event, job or trace/, ['trace', '0190a0a0-0000-7000-8000-000000000000']],
+  [8, /There is no event, job, execution or trace/, ['trace', '0190a0a0-0000-7000-8000-000000000000']],
   [2, /There is no handler of mine/, ['worker', '--kinds', 'mine']],
   [2, /There is no file/, ['worker', '--handlers', 'nowhere.mjs']],
   [2, /--executor/, ['token', '--role', 'stagedoor_executor']],

@@ -237,6 +237,7 @@ it('a consumer that feeds itself is stopped by the depth limit, with an issue', 
     'echo',
     '--max-depth',
     '3',
+    '--global',
   )
   await activate('echo')
   const { rows } = await sql.query(`select iu_core.fn_event_emit('governance', 'review_requested') as id`)

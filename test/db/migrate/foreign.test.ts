@@ -40,7 +40,7 @@ it('a schema that somebody else made for the same owner', async () => {
 
 it('a schema noetl that was put beside our own iu_core', async () => {
   const database = await createDatabase('migrated')
-  await database.superuser('drop schema noetl; create schema noetl')
+  await database.superuser('drop schema noetl cascade; create schema noetl')
   await expectRefused(database, /The schema noetl/)
 })
 
