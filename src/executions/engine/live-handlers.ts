@@ -2,8 +2,6 @@
 import type { Pool } from '../../db/connection.ts'
 import { patiently } from './patience.ts'
 
-const FRESH_MS = 1000
-
 export class LiveHandlers {
   private readonly pool: Pool
   private engines: readonly ReadonlySet<string>[] = []
@@ -15,22 +13,17 @@ export class LiveHandlers {
   }
 
   /**
-   * Whether one of them has all of these. A yes may be as old as a second: what it is handed over to then waits for the
-   * next that has them. A no is never older than the question, because a process may have come with its execution.
+   * Whether one of them has all of these. Never from an answer that is older than the question: a process may have come
+   * with its execution, or have left just before it. Those who ask meanwhile share the next answer.
    */
   async include(needs: readonly string[]): Promise<boolean> {
     const now = performance.now()
-    if (this.askedAt > now - FRESH_MS && this.known(needs)) return true
     while (this.askedAt < now) {
       this.asking ??= this.ask().finally(() => {
         this.asking = undefined
       })
       await this.asking
     }
-    return this.known(needs)
-  }
-
-  private known(needs: readonly string[]): boolean {
     return this.engines.some((handlers) => needs.every((name) => handlers.has(name)))
   }
 

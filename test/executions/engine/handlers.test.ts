@@ -190,12 +190,14 @@ describe('an engine that drives without the handler', () => {
     expect(await rows()).toEqual([])
   })
 
-  it('finds a process that came a moment ago, although nobody had the handler just before', async () => {
+  it('counts a process that came a moment ago, and none that left', async () => {
     await engines.start({})
     await engines.register(playbook('moment', [{ step: 'a' }]))
     expect(await engines.ended(await engines.run('moment'))).toMatchObject({ status: 'FAILED' })
-    await engines.start({ a: () => null }, { drives: false })
+    const guest = await engines.start({ a: () => null }, { drives: false })
     expect(await engines.ended(await engines.run('moment'))).toMatchObject({ status: 'COMPLETED' })
+    await guest.stop()
+    expect(await engines.ended(await engines.run('moment'))).toMatchObject({ status: 'FAILED' })
   })
 
   it('takes a step back when its execution is cancelled', async () => {
