@@ -13,6 +13,7 @@ import {
   type Input,
   KeepNeeded,
   type LocalCommand,
+  type NewCommand,
   type Ports,
   type Timer,
   ValueNeeded,
@@ -46,6 +47,8 @@ export interface DrivenSurroundings {
   append(append: Append): void
   /** Its issue is durable. */
   begin(execution: DrivenExecution, command: LocalCommand): void
+  /** Items of loops are rows now. */
+  issued(execution: DrivenExecution, commands: readonly NewCommand[]): void
   /** As of the end of its log. */
   read(execution: string): Promise<ExecutionState | undefined>
   /** Its end is durable; `last` says how it ended. */
@@ -297,6 +300,7 @@ export class DrivenExecution {
     this.written.shift()
     if (this.gone) return
     for (const command of decision.run) this.around.begin(this, command)
+    if (decision.commands.length > 0) this.around.issued(this, decision.commands)
     for (const timer of decision.timers) this.timers.arm(timer)
     if (decision.ended) this.around.ended(this, decision.events.at(-1)!)
     else if (decision.go_on)

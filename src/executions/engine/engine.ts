@@ -107,6 +107,8 @@ class RunningEngine implements Engine {
     })
     this.handOver = new HandOver({
       handlers: this.handlers,
+      runs: options.runs ?? true,
+      pool,
       live: new LiveHandlers(pool),
       results,
       log: this.log,
@@ -127,6 +129,7 @@ class RunningEngine implements Engine {
       idsAfter: (id) => this.snowflakes.after(id),
       append: (append) => this.writer.append(append),
       begin: (execution, command) => this.handOver.begin(execution, command),
+      issued: (execution, commands) => this.handOver.issued(execution, commands),
       forget: (ids) => this.inbox?.forget(ids),
       forgetShard: (shard) => this.inbox?.forgetShard(shard),
       behind: (executions, shard) => {

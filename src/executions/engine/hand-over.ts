@@ -3,7 +3,8 @@
  * becomes a row of noetl.command for an engine that has it, and its end comes back through the inbox.
  */
 import type { Logger } from 'pino'
-import type { LocalCommand } from '../machine/decision.ts'
+import type { Pool } from '../../db/connection.ts'
+import type { LocalCommand, NewCommand } from '../machine/decision.ts'
 import { planOf } from '../machine/plan.ts'
 import type { ResultStore } from '../results/store.ts'
 import { ToolError } from '../tool.ts'
@@ -16,6 +17,9 @@ import { patiently } from './patience.ts'
 
 export interface HandingOver {
   readonly handlers: ReadonlySet<string>
+  /** Whether this engine takes items itself. */
+  readonly runs: boolean
+  readonly pool: Pool
   readonly live: LiveHandlers
   readonly results: ResultStore
   readonly log: Logger
@@ -34,6 +38,38 @@ export class HandOver {
     const { needs } = planOf(execution.entry.playbook).steps.get(command.step)!
     if (needs.every((name) => this.around.handlers.has(name))) this.around.runHere(execution, command)
     else void this.beginElsewhere(execution, command, needs)
+  }
+
+  /**
+   * Items that nobody can run fail, as a step does. Only while none of their loop is done: later the processes that have
+   * the handler may just be restarting, and what is left waits for them.
+   */
+  issued(execution: DrivenExecution, commands: readonly NewCommand[]): void {
+    const { steps } = planOf(execution.entry.playbook)
+    for (const loop of new Map(commands.map((command) => [command.node_id, command])).values()) {
+      const { needs } = steps.get(loop.node_name)!
+      if (this.around.runs && needs.every((name) => this.around.handlers.has(name))) continue
+      if (needs.length > 0) void this.failIfNobodyHas(execution, loop, needs)
+    }
+  }
+
+  private async failIfNobodyHas(
+    execution: DrivenExecution,
+    { node_id, loop_id }: NewCommand,
+    needs: readonly string[],
+  ): Promise<void> {
+    const isWanted = (): boolean => {
+      const active = execution.over ? undefined : execution.state?.active[node_id]
+      return active?.kind === 'loop' && active.loop_id === loop_id && active.done === 0
+    }
+    try {
+      if (!isWanted() || (await this.around.live.include(needs)) || !isWanted()) return
+      // By way of the inbox: whoever owns the execution when we die here hears of it all the same.
+      const refusal = [execution.id, loop_id, storable(this.nobodyHas(needs))]
+      await patiently(() => this.around.pool.query('select noetl.fn_command_refuse($1, $2, $3)', refusal))
+    } catch (error) {
+      this.around.log.warn({ err: error }, 'it is not known who has a handler; the items wait for one')
+    }
   }
 
   private async beginElsewhere(

@@ -190,6 +190,21 @@ describe('an engine that drives without the handler', () => {
     expect(await rows()).toEqual([])
   })
 
+  it('fails the items of a loop for which nobody has the handler, however many', async () => {
+    await engines.start({})
+    const items = Array.from({ length: 2500 }, (_, index) => index)
+    await engines.register(
+      playbook('nobody-loops', [{ step: 'each', loop: { in: items, mode: 'fanout', max_in_flight: 100 } }]),
+    )
+    const id = await engines.run('nobody-loops')
+
+    const { status, error, state } = await engines.ended(id)
+    expect(status).toBe('FAILED')
+    expect(error).toMatch(/No running process has the handler each.*--handlers/)
+    expect(state).toMatchObject({ fanout: { each: { done: 0, failed: 2500 } } })
+    expect(await rows()).toEqual([])
+  })
+
   it('counts a process that came a moment ago, and none that left', async () => {
     await engines.start({})
     await engines.register(playbook('moment', [{ step: 'a' }]))
