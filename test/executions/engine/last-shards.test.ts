@@ -25,7 +25,7 @@ it(`completes ${LOOPS} fan-outs whose last two shards end together, each once`, 
   const workers = await Promise.all(
     sessions.map(async (session, index) => {
       const { rows } = await session.query<{ engine_id: string }>(
-        `select engine_id from noetl.fn_engine_register($1, false, true, '1 hour')`,
+        `select engine_id from noetl.fn_engine_register($1, false, true, '1 hour', '{each}')`,
         [`worker ${index}`],
       )
       return rows[0]!.engine_id
