@@ -40,9 +40,7 @@ export class BatchedWrites<Item> {
   add(item: Item): void {
     if (this.dropped) return
     this.buffer.push(item)
-    this.flushing ??= this.flush().finally(() => {
-      this.flushing = undefined
-    })
+    this.flushing ??= this.flush()
   }
 
   /** Resolves when everything added so far is written or was dropped. */
@@ -58,9 +56,14 @@ export class BatchedWrites<Item> {
   }
 
   private async flush(): Promise<void> {
-    // What ends in the same turn of the loop goes together.
-    await setImmediate()
-    while (this.buffer.length > 0) await this.write(this.buffer.splice(0, MOST))
+    try {
+      // What ends in the same turn of the loop goes together.
+      await setImmediate()
+      while (this.buffer.length > 0) await this.write(this.buffer.splice(0, MOST))
+    } finally {
+      // In the same breath as the last look at the buffer: what is added a moment later begins a flush of its own.
+      this.flushing = undefined
+    }
   }
 
   private async write(items: readonly Item[]): Promise<void> {
