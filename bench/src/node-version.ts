@@ -85,7 +85,7 @@ export async function peerVersions(
     '-p',
     'process.versions.node',
   ])
-  const root = new URL('../../node_modules', import.meta.url)
+  const root = new URL('../../node_modules/', import.meta.url)
   const versions = names.map((name) => {
     const manifest = new URL(`${name}/package.json`, root)
     return [name, JSON.parse(readFileSync(manifest, 'utf8')).version as string]
