@@ -17,7 +17,7 @@ const PACKAGE = `node-${process.platform}-${process.arch}`
  * A folder of its own, not a dependency: as one its `node` would come first on the PATH of every npm script, and the
  * product would be started and tested under it.
  */
-const FOLDER = fileURLToPath(new URL('../.node', import.meta.url))
+const FOLDER = fileURLToPath(new URL('../.node/', import.meta.url))
 const INSTALLED_MAJOR = 24
 const LONGEST_MS = 30 * 60_000
 const INSTALL_MS = 5 * 60_000

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { extname, join, normalize } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const DIST = fileURLToPath(new URL('../../console/dist', import.meta.url))
+const DIST = fileURLToPath(new URL('../../console/dist/', import.meta.url))
 
 /** The policy that the real server sends: whatever breaks it shows as an error in the browser's console. */
 const POLICY = "default-src 'self'; base-uri 'none'; frame-ancestors 'none'; object-src 'none'"
