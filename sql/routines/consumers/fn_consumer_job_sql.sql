@@ -1,7 +1,8 @@
 -- The statement that makes one consumer's jobs of an array of events ($1), in their order: event ids and jobs of those that
 -- can be passed on, event ids and reasons of those that cannot. A rate limit ($2: begun_at, $3: places used) puts jobs
 -- beyond it off. p_again: also what came before the consumer began, or went wrong before. Internal.
--- Columns of the job go by name, so that a new one in the queue shifts nothing.
+-- Columns of the job go by name, so that a new one in the queue shifts nothing. The log is asked event by event: NOT EXISTS
+-- would be planned as a join with the whole log wherever its statistics are older than a burst.
 create or replace function iu_core.fn_consumer_job_sql(c iu_core.consumer_registry, p_again boolean) returns text
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -60,8 +61,8 @@ begin
                       from (select e.*, %4$L || %5$s as key, %6$s as ref
                               from unnest($1) with ordinality as e
                              where %7$s
-                               and not exists (select from iu_core.event_dispatch_log l
-                                                where l.event_id = e.id and l.consumer_id = %8$L and %9$s)) as k) as r) as j
+                               and (select l.outcome from iu_core.event_dispatch_log l
+                                     where l.event_id = e.id and l.consumer_id = %8$L and %9$s) is null) as k) as r) as j
     $sql$,
     v_row, c.max_depth,
     case when v_ref is null then 'false' else 'k.ref is null' end,
