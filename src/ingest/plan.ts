@@ -87,9 +87,11 @@ export async function listPlanRows(db: Queryable, upload: string, filter: PlanRo
   const [order = '0', line = '-1'] = filter.after?.split('.') ?? []
   const { rows } = await db.query<PlanRow>(
     `select p.type_order, p.row_type, p.row_number, p.action, p.target_id, ${exactIntegers('p.target_key')} as target_key,
-            ${exactIntegers('p.before')} as before, ${exactIntegers('p.after')} as after, p.changed, p.reason,
+            ${exactIntegers('p.before')} as before, ${exactIntegers('i.image')} as after, p.changed, p.reason,
             ${exactIntegers('s.normalized_payload')} as label
        from iu_core.ingest_plan_row p
+       join iu_core.ingest_plan d on d.upload_id = p.upload_id
+       cross join lateral (select iu_core.fn_ingest_plan_image(d.inserted_columns, p)) as i (image)
        left join public.staging_rows s
          on s.upload_id = p.upload_id and s.row_type = p.row_type and s.row_number = p.row_number
       where p.upload_id = $1 and (p.type_order, p.row_number) > ($2, $3)

@@ -129,12 +129,14 @@ async function rowsById(): Promise<Map<string, Row>> {
 /** Each planned row against the row that is there now. */
 async function differences(upload: string): Promise<unknown[]> {
   return db.owner(
-    `select p.row_type, p.row_number, p.action, p.after, to_jsonb(t) as found
+    `select p.row_type, p.row_number, p.action, i.after, to_jsonb(t) as found
        from iu_core.ingest_plan_row p
+       join iu_core.ingest_plan d using (upload_id)
+       cross join lateral (select iu_core.fn_ingest_plan_image(d.inserted_columns, p)) as i (after)
        left join (select id, to_jsonb(g) as row from trial_groups g union all select id, to_jsonb(i) from trial_items i
                   union all select id, to_jsonb(f) from trial_figures f) t on t.id = p.target_id
       where p.upload_id = $1 and p.action in ('insert', 'update')
-        and (t.id is null or not t.row @> p.after or (p.action = 'update' and not exists (
+        and (t.id is null or not t.row @> i.after or (p.action = 'update' and not exists (
                select from unnest(p.changed) c where p.before -> c is distinct from p.after -> c)))`,
     [upload],
   )

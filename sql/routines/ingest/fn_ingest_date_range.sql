@@ -28,7 +28,12 @@ begin
     return v_range;
   end if;
   select jsonb_build_object('date_from', min(day collate "C"), 'date_to', max(day collate "C")) into v_range
-    from (select after ->> v_column as day from iu_core.ingest_plan_row
-           where upload_id = p_upload.upload_id and row_type = v_leaf and action in ('insert', 'update') offset 0) d;
+    from (select coalesce(r.after ->> v_column, r.inserted[c.position]) as day
+            from iu_core.ingest_plan_row r
+            join iu_core.ingest_plan p using (upload_id)
+            left join lateral (select w.ordinality as position
+                                 from rows from (jsonb_to_recordset(p.inserted_columns -> v_leaf) as ("column" text)) with ordinality as w
+                                where w."column" = v_column) c on true
+           where r.upload_id = p_upload.upload_id and r.row_type = v_leaf and r.action in ('insert', 'update') offset 0) d;
   return v_range;
 end $$;

@@ -90,8 +90,11 @@ begin
    where s.row_type = u.reading -> 'layout' ->> 'leaf' and s.validation_status in ('invalid', 'skipped');
 
   insert into iu_core.ingest_plan (
-    upload_id, digest, gate_mode, threshold, totals, refusal, definition_digest, approval_required, planned_by, took_ms)
+    upload_id, digest, gate_mode, threshold, totals, inserted_columns, refusal, definition_digest, approval_required, planned_by, took_ms)
   select u.upload_id, iu_core.fn_ingest_plan_digest(u.upload_id, p_gate_mode, p_threshold), p_gate_mode, p_threshold, t.totals,
+         (select coalesce(jsonb_object_agg(r.row_type, c.columns) filter (where c.columns is not null), '{}')
+            from iu_core.fn_ingest_row_types(v_dataset.definition, u.reading -> 'layout') as r,
+                 lateral (select iu_core.fn_ingest_plan_texts(r.written)) as c (columns)),
          iu_core.fn_ingest_plan_refusal(u, p_gate_mode, p_threshold, t.totals), v_dataset.definition_digest, v_dataset.approval_required, v_actor.actor,
          extract(epoch from clock_timestamp() - v_started) * 1000
     from iu_core.fn_ingest_plan_totals(u.upload_id) as t (totals)

@@ -15,6 +15,8 @@ declare
   v_values text;
   v_changed text;
   v_key text;
+  v_texts boolean := iu_core.fn_ingest_plan_texts(p_type.written) is not null;
+  v_inserted text;
 begin
   v_match := iu_core.fn_ingest_key_match_sql(p_type.key_columns, p_type.spec, p_type.written, v_layout, p_upload, p_nullable);
   if p_type.is_entity then
@@ -43,25 +45,27 @@ begin
          -- json has no equality of its own.
          string_agg(format('case when t.%1$I%3$s is distinct from v.%1$I%3$s then %2$L end', w."column", w."column",
                            case w.type when 'json' then '::jsonb' else '' end), ', '),
-         string_agg(format('%L, v.%I', w."column", w."column"), ', ') filter (where w."column" = any (p_type.key_columns))
-    into v_values, v_changed, v_key
+         string_agg(format('%L, v.%I', w."column", w."column"), ', ') filter (where w."column" = any (p_type.key_columns)),
+         string_agg(format('v.%I::text', w."column"), ', ')
+    into v_values, v_changed, v_key, v_inserted
     from jsonb_to_recordset(p_type.written) as w ("column" text, source text, type text);
 
   -- The id of the staged row becomes that of the new one: known before promotion, and rising with time.
   execute format($sql$
     insert into iu_core.ingest_plan_row (
       upload_id, type_order, row_type, row_number, staging_row_id, action, target_id, target_key, before, before_hash,
-      after, changed, reason, row_hash)
+      inserted, after, changed, reason, row_hash)
     select r.*, sha256(convert_to(concat_ws('|', r.row_type, r.row_number, r.action, r.target_id,
-                                            coalesce(r.after, r.target_key), r.before_hash), 'UTF8'))
+                                            r.inserted, coalesce(r.after, r.target_key), r.before_hash), 'UTF8'))
       from (
         select %1$L::uuid, %2$s::smallint, %3$L::text as row_type, l.row_number as row_number, %4$s as staging_row_id, a.action,
                %5$s as target_id,
                case when %13$L and a.action <> 'refused' then jsonb_build_object(%6$s) end as target_key,
                case when a.action = 'update' then to_jsonb(t) end as before,
                case when a.action in ('update', 'unchanged') then sha256(convert_to(t::text, 'UTF8')) end as before_hash,
+               case when %15$L and a.action = 'insert' then array[%16$s] end as inserted,
                -- (A row at once: built column by column it takes half as long again.)
-               case when a.action in ('insert', 'update') then to_jsonb(v) end as after,
+               case when a.action = 'update' or a.action = 'insert' and not %15$L then to_jsonb(v) end as after,
                case when a.action = 'update' then c.changed end as changed,
                case when a.action = 'refused' then %14$s end as reason
           from %7$s
@@ -77,5 +81,5 @@ begin
     p_upload.upload_id, p_type.type_order, p_type.row_type, v_new_id,
     case when p_type.id_column is null then 'null::uuid' else format('coalesce(t.%I, %s)', p_type.id_column, v_new_id) end,
     v_key, v_from, p_type.target, v_match, v_values, v_changed, v_ambiguous, p_type.id_column is null,
-    v_reason);
+    v_reason, v_texts, v_inserted);
 end $$;

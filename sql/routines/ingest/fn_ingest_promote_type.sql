@@ -27,7 +27,8 @@ begin
   select string_agg(quote_ident(w."column"), ', '), string_agg(format('%1$I = n.%1$I', w."column"), ', ')
     into v_columns, v_sets
     from jsonb_to_recordset(p_type.written) as w ("column" text);
-  v_unpacked := iu_core.fn_ingest_unpack_sql('coalesce(p.after, p.target_key)', p_type.written);
+  v_unpacked := iu_core.fn_ingest_unpack_sql('coalesce(p.after, p.target_key)', p_type.written, 'p.inserted',
+    (select inserted_columns -> p_type.row_type from iu_core.ingest_plan where upload_id = p_upload_id));
   drop table if exists pg_temp.ingest_now;
   execute format($sql$
     create temporary table ingest_now on commit drop as

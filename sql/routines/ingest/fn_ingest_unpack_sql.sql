@@ -1,11 +1,23 @@
 -- The members of an object `p_object` (an expression) as typed columns, as SQL: what to select, and what to join for it.
 -- One by one where a value is its text: as a record they take half as long again. As a record where it is not (an array, a
--- json), and where they are many: a large object is decompressed anew for each. Internal.
-create or replace function iu_core.fn_ingest_unpack_sql(p_object text, p_columns jsonb, out selected text, out joined text)
+-- json), and where they are many: a large object is decompressed anew for each.
+-- Where there are texts instead (`p_texts`, an array whose members are `p_text_columns`), a member is taken from there. Internal.
+create or replace function iu_core.fn_ingest_unpack_sql(
+  p_object text, p_columns jsonb, out selected text, out joined text,
+  p_texts text default null, p_text_columns jsonb default null
+)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
+  if p_text_columns is not null then
+    select string_agg(format('coalesce(%s[%s], %s ->> %L)::%s as %I', p_texts, coalesce(t.ordinality, 0), p_object, c."column", c.type,
+                             c."column"), ', ' order by c.ordinality), ''
+      into selected, joined
+      from rows from (jsonb_to_recordset(p_columns) as ("column" text, type text)) with ordinality as c
+      left join rows from (jsonb_to_recordset(p_text_columns) as ("column" text)) with ordinality as t using ("column");
+    return;
+  end if;
   if jsonb_array_length(p_columns) <= 24 and not exists (
        select from jsonb_to_recordset(p_columns) as c (type text), pg_type t
         where t.oid = c.type::regtype and (t.typtype not in ('b', 'e') or t.typcategory = 'A' or t.typname in ('json', 'jsonb'))) then
