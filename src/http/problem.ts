@@ -2,7 +2,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { mapDatabaseError } from '../db/database-error.ts'
-import { asStagedoorError, StagedoorError } from '../errors.ts'
+import { asStagedoorError, type ErrorCode, StagedoorError } from '../errors.ts'
 
 export const Problem = Type.Object(
   {
@@ -13,10 +13,26 @@ export const Problem = Type.Object(
     hint: Type.String({ description: 'what to do about it' }),
     code: Type.String({ description: 'stable code of the error catalogue' }),
     retryable: Type.Boolean(),
+    details: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description: 'what a program needs to go on, as both hashes and the diff of a unit_version_conflict',
+      }),
+    ),
     request_id: Type.String(),
   },
   { $id: 'Problem' },
 )
+
+/** Whose details are of the caller's own making, or of what the caller may read. */
+const DETAILED: readonly ErrorCode[] = [
+  'unit_version_conflict',
+  'unit_locked',
+  'unit_transition_refused',
+  'slice_out_of_range',
+  'topic_unknown',
+  'profile_core_key',
+  'manifest_invalid',
+]
 
 export function notFound(request: FastifyRequest): StagedoorError {
   return new StagedoorError('not_found', { what: `${request.method} ${request.url.split('?')[0]}` })
@@ -38,6 +54,7 @@ export function sendProblem(thrown: unknown, request: FastifyRequest, reply: Fas
       hint: error.hint,
       code: error.code,
       retryable: error.retryable,
+      ...(DETAILED.includes(error.code) && { details: error.details }),
       request_id: request.id,
     })
 }

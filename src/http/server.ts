@@ -23,6 +23,7 @@ import { describeApi } from './openapi.ts'
 import { notFound, sendProblem } from './problem.ts'
 import { consumerRoutes } from './routes/consumers.ts'
 import { datasetRoutes } from './routes/datasets.ts'
+import { documentRoutes } from './routes/documents.ts'
 import { eventRouteRoutes } from './routes/event-routes.ts'
 import { eventRoutes } from './routes/events.ts'
 import { executionResultRoutes } from './routes/executions/result.ts'
@@ -35,12 +36,17 @@ import { issueRoutes } from './routes/issues.ts'
 import { jobKindRoutes } from './routes/jobs/kinds.ts'
 import { jobRoutes } from './routes/jobs.ts'
 import { lineageRoutes } from './routes/lineage.ts'
+import { markRoutes } from './routes/marks.ts'
 import { meRoutes } from './routes/me.ts'
 import { metricRoutes } from './routes/metrics.ts'
 import { playbookRoutes } from './routes/playbooks.ts'
 import { scheduleRoutes } from './routes/schedules.ts'
 import { stagingRoutes } from './routes/staging.ts'
+import { topicRoutes } from './routes/topics.ts'
 import { traceRoutes } from './routes/traces.ts'
+import { unitLifeRoutes } from './routes/units/life.ts'
+import { unitWriteRoutes } from './routes/units/write.ts'
+import { unitRoutes } from './routes/units.ts'
 import { uploadRoutes } from './routes/uploads.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
 import type { Principal, TokenVerifier } from './tokens.ts'
@@ -134,6 +140,12 @@ export async function createServer(context: ApiContext): Promise<FastifyInstance
         executionResultRoutes(() => context.ingest),
         { prefix: '/executions' },
       )
+      await api.register(unitRoutes, { prefix: '/units' })
+      await api.register(unitWriteRoutes, { prefix: '/units' })
+      await api.register(unitLifeRoutes, { prefix: '/units' })
+      await api.register(topicRoutes, { prefix: '/topics' })
+      await api.register(documentRoutes, { prefix: '/documents' })
+      await api.register(markRoutes, { prefix: '/marks' })
       await api.register(traceRoutes)
       await api.register(metricRoutes(measures))
     },

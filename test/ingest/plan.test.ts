@@ -15,7 +15,7 @@ import {
   told,
 } from './plan-model.ts'
 
-const RUNS = 220
+const RUNS = process.env.FEWER_CASES ? 60 : 220
 const db = useDatabase()
 const trial = useTrial(db)
 const POLICIES: Duplicates[] = ['refuse', 'last', 'sum']

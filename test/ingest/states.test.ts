@@ -7,7 +7,7 @@ import { createMember, createWorkspace } from '../support/factories.ts'
 import { sha256, useTrial } from '../support/ingest-rows.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
 
-const RUNS = 120
+const RUNS = 60
 const db = useDatabase()
 const trial = useTrial(db, { approval: true })
 

@@ -107,7 +107,7 @@ it('takes only templates of the workspace and of the stream, and none that is sw
 })
 
 it('is refused for an event of another type', async () => {
-  const event = await emit(db, 'birth_registry', 'entity_retired', { workspace })
+  const event = await emit(db, 'dot', 'run.applied', { workspace })
   const run = db
     .pool('stagedoor_worker')
     .query('select iu_core.fn_iu_auto_instantiate_from_event($1)', [event])
