@@ -18,6 +18,7 @@ import { route } from './route/route.ts'
 import { type BenchServer, startBenchServer } from './server.ts'
 import { staging } from './staging/staging.ts'
 import { steps } from './steps/steps.ts'
+import { units } from './units/units.ts'
 
 const BENCHMARKS: readonly Benchmark[] = [
   outbox,
@@ -31,6 +32,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   longloop,
   fanout,
   projection,
+  units,
 ]
 
 try {

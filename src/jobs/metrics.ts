@@ -1,5 +1,4 @@
 /** What a worker tells whoever measures it. Called on the way of every job, so keep them short. */
-import type { Logger } from 'pino'
 import type { Job } from './job.ts'
 
 export interface WorkerHooks {
@@ -14,19 +13,4 @@ export interface WorkerHooks {
   /** Jobs of workers that died are back in the queue. */
   reaped?(jobs: number): void
   fired?(schedule: string): void
-}
-
-/** A measure that throws must not stop a job. */
-export function harmless(hooks: WorkerHooks, log: Logger): WorkerHooks {
-  const guarded = Object.entries(hooks).map(([name, hook]) => [
-    name,
-    (...told: unknown[]) => {
-      try {
-        ;(hook as (...told: unknown[]) => void)(...told)
-      } catch (error) {
-        log.error({ err: error, hook: name }, 'a hook of the worker threw')
-      }
-    },
-  ])
-  return Object.fromEntries(guarded)
 }

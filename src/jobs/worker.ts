@@ -5,8 +5,10 @@ import pino, { type Logger } from 'pino'
 import type { Pool } from '../db/connection.ts'
 import { mapConnectionError } from '../db/database-error.ts'
 import type { HealthCheck } from '../db/health.ts'
+import { harmless } from '../db/hooks.ts'
 import { KeptConnection } from '../db/kept-connection.ts'
 import { type Listener, listen } from '../db/listen.ts'
+import { Repeating } from '../db/repeating.ts'
 import { isConnectionError } from '../db/transient.ts'
 import { Wake } from '../db/wake.ts'
 import { StagedoorError } from '../errors.ts'
@@ -17,7 +19,7 @@ import { KindSettingsInUse } from './kind-settings.ts'
 import { Lanes } from './lanes.ts'
 import { DEFAULT_LEASE_MS, reapJobs } from './lease.ts'
 import { isLeaseLost } from './lease-lost.ts'
-import { harmless, type WorkerHooks } from './metrics.ts'
+import type { WorkerHooks } from './metrics.ts'
 import { type Scheduler, startScheduler } from './scheduler.ts'
 import { WorkerLease } from './worker-lease.ts'
 
@@ -99,7 +101,7 @@ class RunningWorker implements Worker {
   private readonly lanes: Lanes
   private readonly kinds: KindSettingsInUse
   private readonly wake = new Wake()
-  private readonly timers = new Set<NodeJS.Timeout>()
+  private readonly errands: Repeating
   private lease!: WorkerLease
   private listener: Listener | undefined
   private scheduler: Scheduler | undefined
@@ -117,6 +119,7 @@ class RunningWorker implements Worker {
     this.batch = options.batch ?? Math.min(LARGEST_BATCH, Math.max(100, largestCall(handlers)))
     this.mostHeld = this.concurrency * largestCall(handlers) + 2 * this.batch
     this.log = options.log ?? pino({ level: 'silent' })
+    this.errands = new Repeating(this.log)
     this.hooks = harmless(options.hooks ?? {}, this.log)
     this.leaseMs = options.leaseMs ?? DEFAULT_LEASE_MS
     this.kept = new KeptConnection(pool, this.leaseMs / 2)
@@ -150,9 +153,9 @@ class RunningWorker implements Worker {
     }
     // At once, too: where workers die young nobody else may come to it.
     await this.reap().catch((error) => this.log.debug({ err: error }, 'tried again in a moment'))
-    this.every(REAP_MS, () => this.reap())
-    this.every(KINDS_MS, () => this.kinds.read())
-    this.every(PATIENCE_MS / 2, async () => this.lanes.giveBackWaiting())
+    this.errands.every(REAP_MS, () => this.reap())
+    this.errands.every(KINDS_MS, () => this.kinds.read())
+    this.errands.every(PATIENCE_MS / 2, async () => this.lanes.giveBackWaiting())
     this.listener = this.startListening()
     this.scheduler = this.startScheduling()
     this.loop = this.claimUntilStopped()
@@ -172,7 +175,7 @@ class RunningWorker implements Worker {
   private async shutDown(): Promise<void> {
     this.stopping = true
     this.wake.now()
-    for (const timer of this.timers) clearTimeout(timer)
+    this.errands.stop()
     await this.scheduler?.stop()
     await this.loop
     await this.lanes.close(this.options.shutdownMs ?? 30_000, STOP_GRACE_MS)
@@ -295,18 +298,5 @@ class RunningWorker implements Worker {
     this.log.info({ jobs: reaped }, 'jobs of workers that died are back in the queue')
     this.hooks.reaped?.(reaped)
     this.wake.now()
-  }
-
-  /** With some chance in it: workers that started together do not ask together for ever. */
-  private every(ms: number, work: () => Promise<unknown>): void {
-    const timer = setTimeout(
-      async () => {
-        this.timers.delete(timer)
-        await work().catch((error) => this.log.debug({ err: error }, 'tried again in a moment'))
-        if (!this.stopping) this.every(ms, work)
-      },
-      ms * (0.8 + 0.4 * Math.random()),
-    )
-    this.timers.add(timer)
   }
 }

@@ -12,7 +12,7 @@ import { type ReadyRecord, readyRecord } from './records.ts'
 const RECORD = `insert into iu_core.iu_staging_record (
     staging_kind, payload_type, purpose, owner_actor, source_kind, idempotency_key, content_hash, byte_len, part_count,
     part_digests, approval_required, four_eyes, checklist_required, expires_at)
-  values ('mark_manifest', 'manifest_json', 'weekly export', 'owner', 'import', $1, $2, $3, 1, $4, true, true, false,
+  values ('cut_preview', 'sql_result_snapshot', 'weekly export', 'owner', 'import', $1, $2, $3, 1, $4, true, true, false,
           now() + interval '14 days')
   returning staging_record_id as id`
 const APPROVED = `update iu_core.iu_staging_record
@@ -122,8 +122,8 @@ async function transaction<T>(client: pg.Client, work: (query: Query) => Promise
 function safePayload(record: ReadyRecord, status: string): string {
   return JSON.stringify({
     staging_record_id: '00000000-0000-0000-0000-000000000000',
-    staging_kind: 'mark_manifest',
-    payload_type: 'manifest_json',
+    staging_kind: 'cut_preview',
+    payload_type: 'sql_result_snapshot',
     lifecycle_status: status,
     content_hash: record.recordHash,
     part_count: 1,

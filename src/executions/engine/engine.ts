@@ -7,8 +7,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pino, { type Logger } from 'pino'
 import { mapConnectionError } from '../../db/database-error.ts'
 import type { HealthCheck } from '../../db/health.ts'
+import { harmless } from '../../db/hooks.ts'
 import { KeptConnection } from '../../db/kept-connection.ts'
 import { type Listener, listen } from '../../db/listen.ts'
+import { Repeating } from '../../db/repeating.ts'
 import { StagedoorError } from '../../errors.ts'
 import { type ExecutionOutcome, waitForEnd } from '../outcome.ts'
 import { Catalog } from './catalog.ts'
@@ -16,7 +18,7 @@ import { Driver } from './driver.ts'
 import type { Engine, EngineOptions } from './engine-options.ts'
 import type { Append } from './flush.ts'
 import { HandOver } from './hand-over.ts'
-import { type EngineHooks, harmless } from './hooks.ts'
+import type { EngineHooks } from './hooks.ts'
 import { Inbox } from './inbox.ts'
 import { LiveHandlers } from './live-handlers.ts'
 import { LocalCommands } from './local-commands.ts'
@@ -66,7 +68,7 @@ class RunningEngine implements Engine {
   private readonly handOver: HandOver
   private readonly driver: Driver
   private readonly catalog: Catalog
-  private readonly timers = new Set<NodeJS.Timeout>()
+  private readonly errands: Repeating
   private readonly waiters = new Map<string, Set<(outcome: ExecutionOutcome) => void>>()
   private shards!: Shards
   private snowflakes!: Snowflakes
@@ -84,6 +86,7 @@ class RunningEngine implements Engine {
     const { pool, tools, results, concurrency = 50 } = options
     this.options = options
     this.log = options.log ?? pino({ level: 'silent' })
+    this.errands = new Repeating(this.log)
     this.hooks = harmless(options.hooks ?? {}, this.log)
     this.leaseMs = options.leaseMs ?? DEFAULT_LEASE_MS
     this.beats = new KeptConnection(pool, this.leaseMs / 2)
@@ -154,8 +157,8 @@ class RunningEngine implements Engine {
     if (drives) this.startDriving(pollMs)
     if (runs) this.worker = this.startWorker(pollMs)
     await this.shards.start()
-    this.every(REAP_MS, () => this.reap())
-    this.every(EVICT_MS, async () => this.driver.evict(IDLE_MS, WAITING_MS))
+    this.errands.every(REAP_MS, () => this.reap())
+    this.errands.every(EVICT_MS, async () => this.driver.evict(IDLE_MS, WAITING_MS))
     if (listenUrl !== undefined) this.listener = this.listen(listenUrl)
   }
 
@@ -190,7 +193,7 @@ class RunningEngine implements Engine {
   private async shutDown(): Promise<void> {
     this.stopping = true
     const graceMs = this.options.shutdownMs ?? 30_000
-    for (const timer of this.timers) clearTimeout(timer)
+    this.errands.stop()
     await this.registering?.catch(() => {})
     await Promise.all([this.waits?.stop(), this.inbox?.stop()])
     await Promise.all([this.worker?.stop(graceMs), this.local.close(graceMs)])
@@ -373,18 +376,5 @@ class RunningEngine implements Engine {
     )
     const { drives = true, beats = true } = this.options
     if (rows[0]!.free && drives && beats) await this.shards.look()
-  }
-
-  /** With some chance in it: engines that started together do not ask together for ever. */
-  private every(ms: number, work: () => Promise<unknown>): void {
-    const timer = setTimeout(
-      async () => {
-        this.timers.delete(timer)
-        await work().catch((error) => this.log.debug({ err: error }, 'tried again in a moment'))
-        if (!this.stopping) this.every(ms, work)
-      },
-      ms * (0.8 + 0.4 * Math.random()),
-    )
-    this.timers.add(timer)
   }
 }
