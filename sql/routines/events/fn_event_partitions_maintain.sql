@@ -2,7 +2,6 @@
 -- read everything in it; where nobody reads yet, nothing goes. One in each call: the lock that a drop needs stops every
 -- writer and reader until the caller commits. The dispatch log has the same partitions, which come and go with those of
 -- the outbox; an event that is deferred for a consumer is not dispatched yet, so its partition stays.
--- Attached rather than created in place, so that writers of other partitions never wait.
 --
 -- enable_seqscan: whether something is unread is asked of the index by transaction. The planner expects to meet an
 -- unread row soon, so would scan, and where all is read, which is the case that counts, that is the whole partition
@@ -19,33 +18,13 @@ set lock_timeout = '2s'
 set enable_seqscan = off
 as $$
 declare
-  v_month timestamptz := date_trunc('month', now(), 'UTC');
-  v_next timestamptz;
-  v_name text;
   v_old record;
   v_log text;
   v_has_unread text;
   v_unread boolean;
 begin
-  if p_ahead is null or p_ahead < '0' or p_keep is null or p_keep < '0' then
-    raise exception using errcode = 'SD001', message = 'p_ahead and p_keep are intervals of zero or more';
-  end if;
-  created := 0;
+  created := iu_core.fn_partitions_make('iu_core.event_outbox', p_ahead, p_keep, 'iu_core.fn_time_uuid_floor');
   dropped := 0;
-  perform pg_advisory_xact_lock(hashtextextended('stagedoor.event_partitions', 0));
-  loop
-    v_next := date_trunc('month', v_month + interval '40 days', 'UTC');
-    v_name := 'event_outbox_' || to_char(v_month at time zone 'UTC', '"y"YYYY"m"MM');
-    if to_regclass('iu_core.' || v_name) is null then
-      execute format('create table iu_core.%I (like iu_core.event_outbox including defaults including constraints)', v_name);
-      execute format('alter table iu_core.%I enable row level security', v_name);
-      execute format('alter table iu_core.event_outbox attach partition iu_core.%I for values from (%L) to (%L)',
-                     v_name, iu_core.fn_time_uuid_floor(v_month), iu_core.fn_time_uuid_floor(v_next));
-      created := created + 1;
-    end if;
-    exit when v_next >= now() + p_ahead;
-    v_month := v_next;
-  end loop;
   for v_old in
     select c.oid::regclass::text as name, pg_get_expr(c.relpartbound, c.oid) as bounds
       from iu_core.v_event_partition p join pg_class c on c.oid = p.partition
@@ -57,19 +36,7 @@ begin
       execute format('alter table iu_core.event_dispatch_log attach partition %s %s', v_log, v_old.bounds);
     end if;
   end loop;
-  -- Row triggers of the parent come to a partition by themselves, those of statements do not.
-  for v_name in
-    select partition::text from iu_core.v_event_partition p
-     where not exists (select from pg_trigger t
-                        where t.tgrelid = p.partition and t.tgname = 'event_outbox_is_not_truncated')
-  loop
-    begin
-      execute format('create trigger event_outbox_is_not_truncated before truncate on %s
-                        for each statement execute function iu_core.fn_refuse_change()', v_name);
-    exception when lock_not_available then
-      null; -- Somebody has long been writing there. The next round tries again.
-    end;
-  end loop;
+  perform iu_core.fn_partitions_guard('iu_core.event_outbox', 'event_outbox_is_not_truncated');
   if not exists (select from iu_core.event_reader) then
     return;
   end if;

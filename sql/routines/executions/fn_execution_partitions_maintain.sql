@@ -2,7 +2,6 @@
 -- more than p_keep ago (null: what noetl.retention says) and nothing refers to it any more: no checkpoint, inbox row,
 -- command or wait, no event that is not projected, no file of a result. One in each call: the lock that a drop needs stops every writer
 -- until the caller commits. The rows of those executions go with it: projection, references of results, keys.
--- Attached rather than created in place, so that writers of other partitions never wait.
 create or replace function noetl.fn_execution_partitions_maintain(
   p_ahead interval default '90 days',
   p_keep interval default null,
@@ -14,44 +13,13 @@ set search_path = pg_catalog, pg_temp
 set lock_timeout = '2s'
 as $$
 declare
-  v_month timestamptz := date_trunc('month', now(), 'UTC');
-  v_next timestamptz;
-  v_name text;
   v_old record;
   v_needed boolean;
 begin
   p_keep := coalesce(p_keep, (select log from noetl.retention));
-  if p_ahead is null or p_ahead < '0' or p_keep is null or p_keep < '0' then
-    raise exception using errcode = 'SD001', message = 'p_ahead and p_keep are intervals of zero or more';
-  end if;
-  created := 0;
+  created := iu_core.fn_partitions_make('noetl.event', p_ahead, p_keep, 'noetl.fn_snowflake_floor');
   dropped := 0;
-  perform pg_advisory_xact_lock(hashtextextended('stagedoor.execution_partitions', 0));
-  loop
-    v_next := date_trunc('month', v_month + interval '40 days', 'UTC');
-    v_name := 'event_' || to_char(v_month at time zone 'UTC', '"y"YYYY"m"MM');
-    if to_regclass('noetl.' || v_name) is null then
-      execute format('create table noetl.%I (like noetl.event including defaults including constraints)', v_name);
-      execute format('alter table noetl.%I enable row level security', v_name);
-      execute format('alter table noetl.event attach partition noetl.%I for values from (%L) to (%L)',
-                     v_name, noetl.fn_snowflake_floor(v_month), noetl.fn_snowflake_floor(v_next));
-      created := created + 1;
-    end if;
-    exit when v_next >= now() + p_ahead;
-    v_month := v_next;
-  end loop;
-  -- Row triggers of the parent come to a partition by themselves, those of statements do not.
-  for v_name in
-    select partition::text from noetl.v_execution_partition p
-     where not exists (select from pg_trigger t where t.tgrelid = p.partition and t.tgname = 'event_is_not_truncated')
-  loop
-    begin
-      execute format('create trigger event_is_not_truncated before truncate on %s
-                        for each statement execute function iu_core.fn_refuse_change()', v_name);
-    exception when lock_not_available then
-      null; -- Somebody has long been writing there. The next round tries again.
-    end;
-  end loop;
+  perform iu_core.fn_partitions_guard('noetl.event', 'event_is_not_truncated');
   for v_old in
     select partition::text as name, from_id, to_id - 1 as to_id
       from noetl.v_execution_partition where to_time <= now() - p_keep order by to_time

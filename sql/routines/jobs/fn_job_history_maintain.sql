@@ -9,28 +9,10 @@ set search_path = pg_catalog, pg_temp
 set lock_timeout = '2s'
 as $$
 declare
-  v_month timestamptz := date_trunc('month', now(), 'UTC');
-  v_next timestamptz;
   v_name text;
 begin
-  if p_ahead is null or p_ahead < '0' or p_keep is null or p_keep < '0' then
-    raise exception using errcode = 'SD001', message = 'p_ahead and p_keep are intervals of zero or more';
-  end if;
-  created := 0;
+  created := iu_core.fn_partitions_make('iu_core.job_history', p_ahead, p_keep);
   dropped := 0;
-  perform pg_advisory_xact_lock(hashtextextended('stagedoor.job_history', 0));
-  loop
-    v_next := date_trunc('month', v_month + interval '40 days', 'UTC');
-    v_name := 'job_history_' || to_char(v_month at time zone 'UTC', '"y"YYYY"m"MM');
-    if to_regclass('iu_core.' || v_name) is null then
-      execute format('create table iu_core.%I (like iu_core.job_history including defaults including constraints)', v_name);
-      execute format('alter table iu_core.%I enable row level security', v_name);
-      execute format('alter table iu_core.job_history attach partition iu_core.%I for values from (%L) to (%L)', v_name, v_month, v_next);
-      created := created + 1;
-    end if;
-    exit when v_next >= now() + p_ahead;
-    v_month := v_next;
-  end loop;
   select partition::text into v_name from iu_core.v_job_history_partition
    where to_time <= now() - p_keep order by to_time limit 1;
   if v_name is not null then
