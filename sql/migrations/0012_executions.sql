@@ -255,6 +255,8 @@ create table noetl.execution_key (
   workspace_id uuid,
   idempotency_key text not null constraint execution_key_not_blank check (idempotency_key <> ''),
   execution_id bigint not null,
+  -- The same key with other arguments is refused.
+  args_digest bytea not null,
   created_at timestamptz not null default now(),
   unique nulls not distinct (path, workspace_id, idempotency_key)
 );
@@ -311,7 +313,7 @@ begin
     execute format('grant select on noetl.%I to authenticated, stagedoor_agent, stagedoor_reviewer', v_table);
   end loop;
 end $$;
-grant usage on schema noetl to stagedoor_agent;
+grant usage on schema noetl to stagedoor_agent, stagedoor_producer;
 create policy execution_member_reads on noetl.execution for select to authenticated, stagedoor_agent, stagedoor_reviewer
   using (workspace_id in (select iu_core.fn_my_workspaces()));
 -- By EXISTS: with IN the log of one execution costs a read of all that the member may see (of 200,000: 700 ms, now 1).

@@ -168,6 +168,9 @@ create table public.iu_lifecycle_log (
 );
 create index iu_lifecycle_log_unit on public.iu_lifecycle_log (unit_id, changed_at);
 
+-- Whose it is, is told by the row.
+update iu_core.iu_sql_event_route set workspace_column = 'workspace_id' where route_code = 'iu_lifecycle_log.insert';
+
 -- Documents: those that were cut, and those of a knowledge base that was there before.
 create table iu_core.kb_document (
   document_id uuid primary key default iu_core.fn_time_uuid(),
@@ -275,8 +278,9 @@ alter table iu_core.topic_vocabulary enable row level security;
 create policy topic_vocabulary_member_reads on iu_core.topic_vocabulary for select to authenticated, stagedoor_agent, stagedoor_reviewer
   using (workspace_id is null or workspace_id in (select iu_core.fn_my_workspaces()));
 create policy topic_vocabulary_service_reads on iu_core.topic_vocabulary for select to service_role, dot_executor, vector_worker using (true);
+alter table iu_core.unit_kind enable row level security;
+create policy unit_kind_everyone_reads on iu_core.unit_kind for select using (true);
+alter table iu_core.vector_policy enable row level security;
+create policy vector_policy_everyone_reads on iu_core.vector_policy for select using (true);
 grant select on iu_core.topic_vocabulary, iu_core.unit_kind, iu_core.vector_policy
   to authenticated, stagedoor_agent, stagedoor_reviewer, service_role, dot_executor, vector_worker;
--- The checker writes its word itself; for everybody else there is no way to.
-create policy unit_check_checker_writes on iu_core.unit_check for all to dot_executor using (true) with check (true);
-grant insert, update on iu_core.unit_check to dot_executor;
