@@ -9,6 +9,8 @@ const SQL_SUITES = [
   'test/jobs/{handlers,webhooks}/{alerts,followup,pairs,retention,reviewers,targets,templates}.test.ts',
   'test/executions/{projection,waits}/**/*.test.ts',
   'test/executions/sql/**/*.test.ts',
+  'test/units/{bad-input-null,birth,checker,containers,cut,edges,editing,guards}.test.ts',
+  'test/units/{lifecycle,lifecycle-route,outbox,profile,topics,wall}.test.ts',
   // Of ingest what is SQL; reading files is the same on every server.
   'test/ingest/{approval,cursor,datasets-registration,gates,kills,lineage,limits}.test.ts',
   'test/ingest/{plan,promotion,races,retention,reupload,undo,wall}.test.ts',

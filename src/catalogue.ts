@@ -909,6 +909,14 @@ export const CATALOGUE = {
     message: 'The playbook {playbook} is started by the back end only',
     hint: 'Its owner opens it to members: `stagedoor playbook add FILE --open-to-members`.',
   },
+  execution_key_taken: {
+    sqlstates: ['SD813'],
+    status: 409,
+    exit: 6,
+    retryable: false,
+    message: 'The key {key} of the playbook {playbook} belongs to the execution {execution}, which has other arguments',
+    hint: 'Use another key for other arguments. `stagedoor executions show {execution}` shows what ran with this one.',
+  },
   execution_not_completed: {
     status: 409,
     exit: 6,
@@ -1030,7 +1038,6 @@ export const CATALOGUE = {
     hint: 'A unit holds between one character and 1 MiB of text. Mark and cut a document that is longer.',
   },
   document_unknown: {
-    sqlstates: ['SD913'],
     status: 404,
     exit: 8,
     retryable: false,
@@ -1038,7 +1045,7 @@ export const CATALOGUE = {
     hint: '`stagedoor mark FILE` stages one; it is a document once it was cut.',
   },
   edge_unknown: {
-    sqlstates: ['SD914'],
+    sqlstates: ['SD913'],
     status: 404,
     exit: 8,
     retryable: false,

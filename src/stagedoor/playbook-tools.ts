@@ -8,9 +8,10 @@ import type { Ingest } from '../ingest/library.ts'
 import { duckdbTool } from './tools/duckdb.ts'
 import { ingestTool } from './tools/ingest.ts'
 import { stagingTool } from './tools/staging.ts'
+import { unitTool } from './tools/unit.ts'
 
 export interface PlaybookToolsOptions {
-  /** Of the login stagedoor_worker: for staging. */
+  /** Of the login stagedoor_worker: for staging and unit. */
   readonly pool: Pool
   /** Of the login stagedoor_playbook: for sql; undefined where PLAYBOOK_DATABASE_URL is not set. */
   readonly playbookPool: Pool | undefined
@@ -32,6 +33,7 @@ export function playbookTools(options: PlaybookToolsOptions): Tools {
     handler: handlerTool(handlers),
     staging: stagingTool({ pool, ...(prove && { prove }) }),
     ingest: ingestTool(ingest, files),
+    unit: unitTool({ pool, ...(prove && { prove }) }),
     duckdb: duckdbTool(files),
   }
 }

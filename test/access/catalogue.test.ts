@@ -17,8 +17,9 @@ const MEMBERSHIP_PRIMITIVES = {
   'iu_core.fn_gate_open(text)': 'vector_worker asks a shared switch, which has no workspace',
 }
 
-/** `perform iu_core.require_member(…)`, or its result assigned, before anything else happens. */
-const CHECKS_FIRST = /\bbegin\s+(?:--[^\n]*\s+)*(?:perform\s+|\w+\s*:=\s*)iu_core\.require_member\s*\(/i
+/** `perform iu_core.require_member(…)`, or its result assigned, before anything else happens; require_starter asks it in turn. */
+const CHECKS_FIRST =
+  /\bbegin\s+(?:--[^\n]*\s+)*(?:perform\s+|\w+\s*:=\s*)(?:iu_core\.require_member|noetl\.require_starter)\s*\(/i
 
 interface Routine {
   signature: string
@@ -147,6 +148,8 @@ it('lets agents execute nothing that decides', async () => {
     'iu_core.fn_ingest_begin(uuid,text,text,text,text,bigint,uuid,text,jsonb,text,jsonb,text)',
     'iu_core.fn_ingest_discard(uuid,text)',
     'iu_core.fn_ingest_plan(uuid,text,numeric,text)',
+    // What a plan of theirs says, as an object.
+    'iu_core.fn_ingest_plan_image(jsonb,iu_core.ingest_plan_row)',
     'iu_core.fn_ingest_submit(uuid,text,text)',
     'iu_core.fn_iu_staging_checklist(uuid)',
     'iu_core.fn_iu_staging_checklist_items(jsonb)',

@@ -135,8 +135,25 @@ it('lets the login of the workers become nothing that decides for people', async
   }
 })
 
-it('lets vector_worker read nothing but the gates', async () => {
-  expect(await rights('vector_worker', ['iu_core', 'noetl', 'public'])).toEqual({
-    'iu_core.dot_config': ['select'],
-  })
+it('lets vector_worker read the gates, units and documents, and nothing that is staged', async () => {
+  const units = [
+    'information_unit',
+    'unit_version',
+    'universal_edges',
+    'unit_check',
+    'unit_vector',
+    'unit_kind',
+  ]
+  const others = [
+    'dot_config',
+    'kb_document',
+    'kb_unit_map',
+    'topic_vocabulary',
+    'vector_outbox',
+    'vector_policy',
+  ]
+  const tables = [...[...units, ...others].map((name) => `iu_core.${name}`), 'public.iu_lifecycle_log']
+  expect(await rights('vector_worker', ['iu_core', 'noetl', 'public'])).toEqual(
+    Object.fromEntries(tables.map((table) => [table, ['select']])),
+  )
 })

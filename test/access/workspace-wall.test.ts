@@ -17,6 +17,10 @@ const TABLES = {
   'iu_core.job_history': 'workspace_id',
   'iu_core.job_dead_letter': 'workspace_id',
   'noetl.execution': 'workspace_id',
+  'iu_core.information_unit': 'workspace_id',
+  'iu_core.universal_edges': 'workspace_id',
+  'iu_core.kb_document': 'workspace_id',
+  'public.iu_lifecycle_log': 'workspace_id',
 } as const
 
 let ours: string
@@ -39,6 +43,7 @@ beforeAll(async () => {
     await jobsOf(workspace)
     await executionOf(workspace)
   }
+  for (const workspace of [ours, theirs]) await unitOf(workspace)
 })
 
 /** One that waits, one that has ended, one that is dead. */
@@ -61,6 +66,21 @@ async function executionOf(workspace: string | null): Promise<void> {
   await db.owner(
     `insert into noetl.execution (execution_id, catalog_id, workspace_id, status, last_event_id, last_seq, created_at, updated_at)
      values (noetl.fn_snowflake(), 1, $1, 'RUNNING', 1, 1, now(), now())`,
+    [workspace],
+  )
+}
+
+/** With an edge, an end and a document; what hangs on a unit and has no workspace of its own is in test/units/wall. */
+async function unitOf(workspace: string): Promise<void> {
+  await db.owner(
+    `with unit as (select unit_id from iu_core.fn_unit_create($1, 'rules', 'No rules.')),
+          edge as (select e.edge_id from unit u, iu_core.fn_unit_edge_add(u.unit_id, 'refers_to', 'nowhere') e)
+     select iu_core.fn_unit_retire(u.unit_id) from unit u, edge`,
+    [workspace],
+  )
+  await db.owner(
+    `insert into iu_core.kb_document (workspace_id, source_ref, title, body, content_hash, updated_by)
+     values ($1, 'file:rules.md', 'Rules', 'No rules.', 'hash', 'test')`,
     [workspace],
   )
 }
@@ -107,6 +127,8 @@ it('is tested on every table that has a workspace', async () => {
       'iu_core.iu_auto_instantiate_template',
       // Keys of starts; back-end code alone reads them.
       'noetl.execution_key',
+      // Those of no workspace are everybody's: test/units/wall.
+      'iu_core.topic_vocabulary',
     ].sort(),
   )
 })

@@ -7,34 +7,42 @@ import type { Json, JsonObject } from '../../executions/playbook/definition.ts'
 import { type Tool, ToolError } from '../../executions/tool.ts'
 import { Arguments } from '../../executions/tools/arguments.ts'
 import { fileBelow } from './files.ts'
+import { Places } from './places.ts'
 
 export const MOST_ROWS = 10_000
 const MEMORY = '256MB'
+/** However many steps run at once, it is a gigabyte at the most. */
+const AT_ONCE = 4
 
 export function duckdbTool(folder: string): Tool {
+  const places = new Places(AT_ONCE)
   return async (_call, args, { signal }) => {
     const given = new Arguments('duckdb', args, ['query', 'files', 'params', 'limit'])
     const query = given.text('query')
     const limit = given.integer('limit', 1, MOST_ROWS) ?? MOST_ROWS
     const params = given.list('params').map(asValue)
     const files = await filesOf(given, folder)
-    // Loaded with the first query: it takes a third of a second.
-    const { DuckDBInstance, StatementType } = await import('@duckdb/node-api')
-    const instance = await DuckDBInstance.create(':memory:', SETTINGS)
-    let connection: DuckDBConnection | undefined
-    const interrupt = () => connection?.interrupt()
-    signal.addEventListener('abort', interrupt, { once: true })
-    try {
-      connection = await sealed(instance, files)
-      signal.throwIfAborted()
-      return await answerTo(connection, { query, params, limit, select: StatementType.SELECT })
-    } catch (error) {
-      throw error instanceof ToolError || signal.aborted ? error : new ToolError(firstLines(error))
-    } finally {
-      signal.removeEventListener('abort', interrupt)
-      connection?.closeSync()
-      instance.closeSync()
-    }
+    return places.within(signal, () => ask({ query, params, limit }, files, signal))
+  }
+}
+
+async function ask(question: Question, files: readonly NamedFile[], signal: AbortSignal): Promise<Json> {
+  // Loaded with the first query: it takes a third of a second.
+  const { DuckDBInstance, StatementType } = await import('@duckdb/node-api')
+  const instance = await DuckDBInstance.create(':memory:', SETTINGS)
+  let connection: DuckDBConnection | undefined
+  const interrupt = () => connection?.interrupt()
+  signal.addEventListener('abort', interrupt, { once: true })
+  try {
+    connection = await sealed(instance, files)
+    signal.throwIfAborted()
+    return await answerTo(connection, question, StatementType.SELECT)
+  } catch (error) {
+    throw error instanceof ToolError || signal.aborted ? error : new ToolError(firstLines(error))
+  } finally {
+    signal.removeEventListener('abort', interrupt)
+    connection?.closeSync()
+    instance.closeSync()
   }
 }
 
@@ -92,12 +100,12 @@ interface Question {
   readonly query: string
   readonly params: readonly DuckDBValue[]
   readonly limit: number
-  readonly select: number
 }
 
 async function answerTo(
   connection: DuckDBConnection,
-  { query, params, limit, select }: Question,
+  { query, params, limit }: Question,
+  select: number,
 ): Promise<Json> {
   const statements = await connection.extractStatements(query)
   if (statements.count !== 1) throw new ToolError('The query of the tool duckdb must be one statement')

@@ -6,6 +6,7 @@ import { StagedoorError } from '../../errors.ts'
 import type { Json, JsonObject } from '../../executions/playbook/definition.ts'
 import { type Tool, type ToolContext, ToolError } from '../../executions/tool.ts'
 import { Arguments } from '../../executions/tools/arguments.ts'
+import type { Dataset } from '../../ingest/datasets/dataset.ts'
 import type { Ingest } from '../../ingest/library.ts'
 import type { Upload } from '../../ingest/uploads.ts'
 import { fileBelow } from './files.ts'
@@ -19,14 +20,14 @@ export function ingestTool(ingest: Ingest, folder: string): Tool {
     const given = new Arguments('ingest', args, KNOWN)
     const until = given.oneOf('until', UNTIL) ?? 'planned'
     const workspace = workspaceFor(given, context)
-    if (workspace === null) throw given.wrong('workspace_id', 'is missing: this execution belongs to none')
+    if (workspace === null) throw noWorkspace()
     const path = await fileBelow(folder, given.text('file'))
-    const dataset = given.text('dataset')
+    const dataset = await datasetOf(ingest, given.text('dataset'))
     const { upload, created } = await ingest.run(path, {
-      dataset,
-      platform: given.optionalText('platform') ?? (await onlyPlatform(ingest, dataset)),
+      dataset: dataset.name,
+      platform: given.optionalText('platform') ?? onlyPlatform(dataset),
       workspace_id: workspace,
-      client_id: given.optionalText('client'),
+      client_id: await clientOf(ingest, dataset, workspace, given.optionalText('client')),
       until: until === 'staged' ? 'staged' : 'planned',
       on_invalid: given.oneOf('on_invalid', ['refuse', 'skip']),
       threshold: threshold(given),
@@ -71,7 +72,8 @@ async function goOn(
   const planned = await found(ingest, id)
   if (planned.status !== 'planned' || until === 'staged' || until === 'planned') return planned
   if (planned.plan_refusal !== null) {
-    throw new StagedoorError('plan_refused', { upload: id, reason: planned.plan_refusal })
+    const reason = `${planned.plan_refusal} (upload ${id}: \`stagedoor upload problems ${id}\` lists them)`
+    throw new StagedoorError('plan_refused', { upload: id, reason })
   }
   const digest = planned.plan_digest!
   if (planned.approval_required && planned.review_status === 'not_submitted')
@@ -96,12 +98,46 @@ function notApproved({ upload_id: id, review_status: status }: Upload): ToolErro
   )
 }
 
-async function onlyPlatform(ingest: Ingest, dataset: string): Promise<string> {
+function noWorkspace(): ToolError {
+  return new ToolError(
+    'An upload belongs to a workspace, and this execution to none: start it with --workspace (workspace_id over HTTP and in SQL), or give the step args.workspace_id',
+  )
+}
+
+async function datasetOf(ingest: Ingest, dataset: string): Promise<Dataset> {
   const known = (await ingest.datasets.list()).find((one) => one.dataset === dataset)
-  if (known === undefined) throw new StagedoorError('dataset_unknown', { dataset, platform: '' })
-  const platforms = Object.keys(known.definition.platforms)
+  if (known !== undefined) return known.definition
+  throw new StagedoorError('dataset_unknown', { dataset, platform: '' })
+}
+
+function onlyPlatform({ name, platforms: known }: Dataset): string {
+  const platforms = Object.keys(known)
   if (platforms.length === 1) return platforms[0]!
-  throw new ToolError(`The dataset ${dataset} has several platforms; name one: ${platforms.join(', ')}`)
+  throw new ToolError(`The dataset ${name} has several platforms; name one: ${platforms.join(', ')}`)
+}
+
+/** By its name or id, as on the command line; left out, the only one there is. */
+async function clientOf(
+  ingest: Ingest,
+  { name: dataset, client }: Dataset,
+  workspace: string,
+  named: string | undefined,
+): Promise<string | undefined> {
+  if (!client) {
+    if (named === undefined) return undefined
+    throw new ToolError(`The dataset ${dataset} has no clients; leave client out`)
+  }
+  const clients = await ingest.datasets.clients(dataset, workspace)
+  const found =
+    named === undefined ? clients : clients.filter(({ id, name }) => id === named || name === named)
+  if (found.length === 1) return found[0]!.id
+  const names = clients.map(({ name }) => name).join(', ') || 'none yet'
+  if (named === undefined) throw new ToolError(`Say for which client this upload is; there are ${names}`)
+  throw new ToolError(
+    found.length > 1
+      ? `There are ${found.length} clients ${named}; give the id of one of them`
+      : `The workspace has no client ${named}; there are ${names}`,
+  )
 }
 
 function threshold(given: Arguments): number | undefined {

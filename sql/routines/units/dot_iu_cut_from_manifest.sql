@@ -1,0 +1,85 @@
+-- Cuts a document into units as the approved manifest has it: consumes the record with that digest, writes the document, its units and
+-- which unit holds which piece, in one transaction and one run. Cut again, a changed document touches only what changed: a draft
+-- gets a version, an enacted unit a draft beside it (<address>~2, ~3, …) that supersedes it; a piece that is gone is retired if it is
+-- a draft, else left. What people edited stays where the document's piece did not change.
+-- Answers {run_id, document_id, born, versioned, successors, retired, kept, unchanged, units: [{unit_id, canonical_address, what}]},
+-- units being those that it touched.
+create or replace function iu_core.dot_iu_cut_from_manifest(p_staging_record_id uuid, p_manifest_digest text) returns jsonb
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_workspace uuid := iu_core.fn_iu_staging_workspace(p_staging_record_id);
+  v_actor text := iu_core.fn_actor();
+  v_run_id uuid;
+  v_manifest jsonb;
+  v_source text;
+  v_bytes bytea;
+  v_document_id uuid;
+  v_root text;
+  v_root_id uuid;
+  v_plan jsonb;
+  v_changed jsonb;
+  v_gone jsonb;
+  v_moved uuid[];
+  v_counts jsonb;
+begin
+  perform iu_core.require_member(v_workspace, 'operate');
+  if p_manifest_digest is null then
+    raise exception using errcode = 'SD001', message = 'A cut names the digest of the manifest that was approved';
+  end if;
+  if not exists (select from iu_core.iu_staging_record
+                  where staging_record_id = p_staging_record_id and (staging_kind, payload_type) = ('mark_manifest', 'manifest_json')) then
+    raise exception using
+      errcode = 'SD909',
+      message = 'The manifest cannot be used: the record holds something else',
+      detail = '{"reason": "the record holds something else"}';
+  end if;
+  perform iu_core.fn_unit_workspace_check(v_workspace);
+  v_run_id := iu_core.fn_command_run_start('dot_iu_cut_from_manifest', p_manifest_digest, v_workspace);
+  perform iu_core.fn_iu_staging_consume(p_staging_record_id, v_run_id, p_manifest_digest);
+  select payload_json into v_manifest from iu_core.iu_staging_payload
+   where staging_record_id = p_staging_record_id and (part_index, part_name) = (0, 'manifest');
+  select payload_text into v_source from iu_core.iu_staging_payload
+   where staging_record_id = p_staging_record_id and (part_index, part_name) = (1, 'source');
+  -- From here on one cut of a workspace at a time: which addresses are taken, and what is inside what, stays as it is seen.
+  perform iu_core.fn_unit_tree_lock(v_workspace);
+  perform iu_core.fn_mark_manifest_require(v_manifest, v_source, v_workspace);
+  v_bytes := convert_to(v_source, 'UTF8');
+  v_root := split_part(v_manifest -> 'pieces' -> 0 ->> 'address', '/', 1);
+  v_document_id := iu_core.fn_cut_document(v_workspace, v_manifest -> 'document', v_source, v_actor);
+  v_root_id := iu_core.fn_cut_root(v_workspace, v_manifest -> 'document', v_root, v_actor);
+  loop
+    v_plan := iu_core.fn_cut_plan(v_workspace, v_document_id, v_root_id, v_manifest -> 'pieces');
+    v_changed := jsonb_path_query_array(v_plan, '$[*] ? (@.what != "unchanged")');
+    exit when iu_core.fn_cut_lock(v_changed);
+  end loop;
+  v_gone := iu_core.fn_cut_gone(v_document_id, v_plan, v_run_id, v_actor);
+  perform iu_core.fn_cut_births(v_workspace, v_manifest -> 'document', v_bytes, v_changed, v_actor);
+  perform iu_core.fn_cut_versions(v_manifest -> 'document', v_bytes, v_changed, v_run_id, v_actor);
+  perform iu_core.fn_cut_map(v_document_id, v_plan, v_changed, v_run_id);
+  perform iu_core.fn_cut_topics(v_plan, v_actor);
+  v_moved := iu_core.fn_cut_places(v_workspace, v_document_id, v_plan);
+
+  select jsonb_build_object(
+           'born', count(*) filter (where what = 'born'), 'versioned', count(*) filter (where what = 'versioned'),
+           'successors', count(*) filter (where what = 'successor'), 'retired', jsonb_array_length(v_gone -> 'units'),
+           'kept', v_gone -> 'kept', 'unchanged', jsonb_array_length(v_plan) - count(*)) into v_counts
+    from iu_core.fn_cut_planned(v_changed);
+  perform iu_core.fn_event_emit(
+    'iu', 'unit_cut', p_event_subject_ref => v_document_id::text, p_canonical_address => v_root, p_workspace_id => v_workspace,
+    p_safe_payload => v_counts || jsonb_build_object('document_id', v_document_id, 'run_id', v_run_id));
+  perform iu_core.fn_command_run_finish(v_run_id);
+  return v_counts || jsonb_build_object('run_id', v_run_id, 'document_id', v_document_id, 'units', (
+    select coalesce(jsonb_agg(jsonb_build_object('unit_id', u.unit_id, 'canonical_address', u.canonical_address, 'what', t.what)
+                              order by t.number, u.canonical_address), '[]')
+      from (select p.unit_id, p.what, p."position" as number from iu_core.fn_cut_planned(v_changed) p
+            union all
+            select g.id::uuid, 'retired', 1000000 from jsonb_array_elements_text(v_gone -> 'units') as g (id)
+            union all
+            select m.id, 'moved', 0 from unnest(v_moved) as m (id)
+             where not v_changed @> jsonb_build_array(jsonb_build_object('unit_id', m.id))) t
+      join iu_core.information_unit u on u.unit_id = t.unit_id));
+end $$;
+
+grant execute on function iu_core.dot_iu_cut_from_manifest(uuid, text) to dot_executor, service_role, authenticated, stagedoor_reviewer;

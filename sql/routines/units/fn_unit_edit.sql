@@ -1,0 +1,28 @@
+-- Edits a draft: text, title or language; what is NULL stays. The editor names the version that the edit was made from; if
+-- somebody was faster, nothing is written and both hashes are told. What changes nothing makes no version (changed = false).
+create or replace function iu_core.fn_unit_edit(
+  p_unit_id uuid,
+  p_expected_version integer,
+  p_body text default null,
+  p_title text default null,
+  p_note text default null,
+  p_language text default null,
+  out version_no integer,
+  out unit_version_id uuid,
+  out content_hash text,
+  out changed boolean
+)
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  u iu_core.information_unit;
+begin
+  perform iu_core.require_member(iu_core.fn_unit_workspace(p_unit_id), 'operate');
+  u := iu_core.fn_unit_editable(p_unit_id, p_expected_version);
+  select * into version_no, unit_version_id, content_hash, changed
+    from iu_core.fn_unit_version_write(u, p_body, p_title, p_language, p_note);
+end $$;
+
+grant execute on function iu_core.fn_unit_edit(uuid, integer, text, text, text, text) to
+  dot_executor, service_role, authenticated, stagedoor_reviewer;

@@ -1,0 +1,27 @@
+-- Brings a deleted unit back as what it was, for those who may delete it.
+create or replace function iu_core.fn_unit_restore(p_unit_id uuid) returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  u iu_core.information_unit;
+begin
+  perform iu_core.require_member(iu_core.fn_unit_workspace(p_unit_id), 'operate');
+  select * into u from iu_core.information_unit where unit_id = p_unit_id for no key update;
+  if u.lifecycle_status <> 'draft' then
+    perform iu_core.require_member(u.workspace_id, 'review');
+  end if;
+  if u.deleted_at is null then
+    perform iu_core.fn_unit_refuse_transition(u, 'restored');
+  end if;
+  begin
+    update iu_core.information_unit set deleted_at = null where unit_id = p_unit_id;
+  exception when unique_violation then
+    -- One successor is worked on at a time, and meanwhile another one is.
+    perform iu_core.fn_unit_refuse_transition(u, 'restored beside another successor');
+  end;
+  perform iu_core.fn_vector_enqueue(array[p_unit_id], 'upsert');
+  perform iu_core.fn_unit_lifecycle_log(array[p_unit_id], 'deleted', u.lifecycle_status, iu_core.fn_actor());
+end $$;
+
+grant execute on function iu_core.fn_unit_restore(uuid) to dot_executor, service_role, authenticated, stagedoor_reviewer;

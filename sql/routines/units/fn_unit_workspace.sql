@@ -1,0 +1,19 @@
+-- The workspace of a unit that the caller may know of. A unit of others is answered like one that is not there: an error must
+-- not tell who has what. Internal: definer functions give it to require_member.
+create or replace function iu_core.fn_unit_workspace(p_unit_id uuid) returns uuid
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_workspace uuid;
+begin
+  select workspace_id into v_workspace from iu_core.information_unit where unit_id = p_unit_id;
+  if not found
+     or not (iu_core.fn_caller_is_service() or iu_core.fn_member_role(v_workspace, iu_core.fn_actor()) is not null) then
+    raise exception using
+      errcode = 'SD901',
+      message = format('There is no unit %s', coalesce(p_unit_id::text, 'NULL')),
+      detail = json_build_object('unit', p_unit_id)::text;
+  end if;
+  return v_workspace;
+end $$;

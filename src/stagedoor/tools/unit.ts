@@ -1,0 +1,221 @@
+/**
+ * The tool `unit`: information units that an execution writes and reads, and the cut of a manifest that people approved. It never
+ * decides: what is enacted, superseded, retired or deleted is a person's. Run again after a crash, each action finds what it
+ * did.
+ */
+import { createHash } from 'node:crypto'
+import type { Client, Pool } from '../../db/connection.ts'
+import { inTransaction } from '../../db/transaction.ts'
+import { StagedoorError } from '../../errors.ts'
+import type { Json, JsonObject } from '../../executions/playbook/definition.ts'
+import { type Tool, type ToolContext, ToolError } from '../../executions/tool.ts'
+import { Arguments } from '../../executions/tools/arguments.ts'
+import { UNIT_ACTIONS, UNIT_DECISIONS } from '../../executions/tools/unit-actions.ts'
+import { findRecord } from '../../staging/records.ts'
+import { cutFromManifest } from '../../units/cut.ts'
+import { addEdge } from '../../units/edges.ts'
+import { readUnit } from '../../units/reading.ts'
+import { changeProfile, createUnit, editUnit } from '../../units/units.ts'
+import { workspaceFor } from './workspace.ts'
+
+type Action = (typeof UNIT_ACTIONS)[number]
+
+export interface UnitToolOptions {
+  /** Of the login stagedoor_worker. */
+  readonly pool: Pool
+  /** Proves the blobs of a manifest before it is cut. */
+  readonly prove?: (client: Client, record: string) => Promise<void>
+}
+
+export function unitTool({ pool, prove }: UnitToolOptions): Tool {
+  return async (_call, args, context) => {
+    const action = actionOf(args)
+    const given = new Arguments('unit', args, ['action', 'workspace_id', ...KNOWN[action]])
+    return inTransaction(
+      pool,
+      async (client) => {
+        await client.query(`select set_config('stagedoor.cause', $1, true)`, [context.cause ?? ''])
+        return asJson(await ACTIONS[action]({ client, given, context, ...(prove && { prove }) }))
+      },
+      { role: 'service_role' },
+    )
+  }
+}
+
+function actionOf({ action }: JsonObject): Action {
+  const decision = UNIT_DECISIONS.get(String(action))
+  if (decision !== undefined) throw new ToolError(decision)
+  const known = UNIT_ACTIONS.find((one) => one === action)
+  if (known !== undefined) return known
+  throw new ToolError(`The argument action of the tool unit must be one of ${UNIT_ACTIONS.join(', ')}`)
+}
+
+const KNOWN: Readonly<Record<Action, readonly string[]>> = {
+  create: ['address', 'body', 'title', 'unit_kind', 'language', 'container', 'source_ref', 'profile'],
+  edit: ['unit', 'expected_version', 'body', 'title', 'language'],
+  profile: ['unit', 'patch'],
+  edge: ['unit', 'edge_type', 'target'],
+  read: ['unit', 'version'],
+  cut: ['record', 'digest'],
+}
+
+interface Doing {
+  readonly client: Client
+  readonly given: Arguments
+  readonly context: ToolContext
+  readonly prove?: UnitToolOptions['prove']
+}
+
+const ACTIONS: Readonly<Record<Action, (doing: Doing) => Promise<object>>> = {
+  create,
+  edit,
+  async profile({ client, given, context }) {
+    const unit = await unitOf(client, given, context)
+    return { unit_id: unit, content_profile: await changeProfile(client, unit, given.map('patch')) }
+  },
+  async edge({ client, given, context }) {
+    const unit = await unitOf(client, given, context)
+    return addEdge(client, unit, { edge_type: given.text('edge_type'), target: given.text('target') })
+  },
+  async read({ client, given, context }) {
+    const version = given.integer('version', 1, MOST_VERSIONS)
+    const { version: text, ...unit } = await readUnit(
+      client,
+      { unit_id: await unitOf(client, given, context) },
+      version === undefined ? {} : { version },
+    )
+    return { ...unit, version: text, body: text.body }
+  },
+  cut,
+}
+
+const MOST_VERSIONS = 2_147_483_647
+
+/** An address is for good: one that this execution made with the same text is what was asked for. */
+async function create({ client, given, context }: Doing): Promise<object> {
+  const workspace = requireWorkspace(given, context)
+  const address = given.text('address')
+  const body = given.text('body')
+  const source = given.optionalText('source_ref') ?? `execution:${context.execution_id}`
+  const { rows } = await client.query<{ unit_id: string; unit_version_id: string; content_hash: string }>(
+    `select u.unit_id, v.unit_version_id, v.content_hash
+       from iu_core.information_unit u join iu_core.unit_version v on v.unit_id = u.unit_id and v.version_no = 1
+      where u.workspace_id = $1 and u.canonical_address = $2 and u.source_ref = $3 and v.content_hash = $4`,
+    [workspace, address, source, sha256(body)],
+  )
+  if (rows[0]) return { ...rows[0], canonical_address: address, created: false }
+  const container = given.optionalText('container')
+  const born = await createUnit(client, workspace, {
+    canonical_address: address,
+    body,
+    source_ref: source,
+    profile: given.map('profile'),
+    ...textsOf(given, ['title', 'unit_kind', 'language']),
+    ...(container !== undefined && { container_id: await namedUnit(client, container, workspace) }),
+  })
+  return { ...born, canonical_address: address, created: true }
+}
+
+/** The note says which step wrote a version: one that says so, made from the same version, is what was asked for. */
+async function edit({ client, given, context }: Doing): Promise<object> {
+  const unit = await unitOf(client, given, context)
+  const expected = given.integer('expected_version', 1, MOST_VERSIONS)
+  if (expected === undefined) throw given.wrong('expected_version', 'is missing')
+  const texts = textsOf(given, ['body', 'title', 'language'])
+  const { body, title, language } = texts
+  const note = noteOf(context)
+  const { rows } = await client.query<{ version_no: number; unit_version_id: string; content_hash: string }>(
+    `select version_no, unit_version_id, content_hash from iu_core.unit_version
+      where unit_id = $1 and version_no = $2 and note = $3 and content_hash = coalesce($4, content_hash)
+        and title = coalesce($5, title) and language = coalesce($6, language)`,
+    [unit, expected + 1, note, body === undefined ? null : sha256(body), title ?? null, language ?? null],
+  )
+  if (rows[0]) return { unit_id: unit, ...rows[0], changed: true }
+  return { unit_id: unit, ...(await editUnit(client, unit, { expected_version: expected, note, ...texts })) }
+}
+
+function noteOf({ playbook, execution_id, step, index }: ToolContext): string {
+  return `playbook ${playbook}, execution ${execution_id}, step ${step}${index === undefined ? '' : ` item ${index}`}`
+}
+
+/** The database lets no record be cut that was not approved, nor with another digest. */
+async function cut({ client, given, context, prove }: Doing): Promise<object> {
+  const id = uuidOf(given, 'record')
+  const digest = given.text('digest')
+  const record = await findRecord(client, id)
+  const workspace = workspaceFor(given, context)
+  if (record === undefined || (workspace !== null && record.workspace_id !== workspace)) {
+    throw new StagedoorError('staging_not_found', { record: id })
+  }
+  const earlier = await cutThatConsumed(client, record.consumed_by_run_id, digest)
+  if (earlier !== undefined) return { run_id: earlier, staging_record_id: id, already: true }
+  await prove?.(client, id)
+  return { ...(await cutFromManifest(client, id, digest)), staging_record_id: id, already: false }
+}
+
+async function cutThatConsumed(
+  client: Client,
+  run: string | null,
+  digest: string,
+): Promise<string | undefined> {
+  if (run === null) return undefined
+  const { rows } = await client.query<{ run_id: string }>(
+    `select run_id from iu_core.dot_iu_command_run
+      where run_id = $1 and command = 'dot_iu_cut_from_manifest' and input_digest = $2`,
+    [run, digest],
+  )
+  return rows[0]?.run_id
+}
+
+/** One of another workspace is answered like one that is not there. */
+async function unitOf(client: Client, given: Arguments, context: ToolContext): Promise<string> {
+  const name = given.text('unit')
+  const workspace = workspaceFor(given, context)
+  if (workspace === null && !UUID.test(name)) requireWorkspace(given, context)
+  return namedUnit(client, name, workspace)
+}
+
+async function namedUnit(client: Client, name: string, workspace: string | null): Promise<string> {
+  const { rows } = await client.query<{ unit_id: string }>(
+    `select unit_id from iu_core.information_unit
+      where ${UUID.test(name) ? 'unit_id = $1::uuid' : 'canonical_address = $1'} and ($2::uuid is null or workspace_id = $2)`,
+    [name, workspace],
+  )
+  if (rows[0]) return rows[0].unit_id
+  throw new StagedoorError('unit_unknown', { unit: name })
+}
+
+function requireWorkspace(given: Arguments, context: ToolContext): string {
+  const workspace = workspaceFor(given, context)
+  if (workspace !== null) return workspace
+  throw given.wrong('workspace_id', 'is missing: this execution belongs to none')
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+function uuidOf(given: Arguments, name: string): string {
+  const id = given.text(name)
+  if (UUID.test(id)) return id
+  throw given.wrong(name, 'must be the id of a staging record')
+}
+
+function textsOf<Name extends string>(
+  given: Arguments,
+  names: readonly Name[],
+): Partial<Record<Name, string>> {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = given.optionalText(name)
+      return value === undefined ? [] : [[name, value]]
+    }),
+  ) as Partial<Record<Name, string>>
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+/** Times as JSON writes them. */
+function asJson(value: object): Json {
+  return JSON.parse(JSON.stringify(value)) as Json
+}

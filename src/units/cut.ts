@@ -1,0 +1,59 @@
+/** From an approved manifest to units, and what the units of a document are called. */
+import type { Queryable } from '../db/connection.ts'
+import type { PreviousPiece } from './marking/previous.ts'
+
+export interface CutUnit {
+  readonly unit_id: string
+  readonly canonical_address: string
+  readonly what: 'born' | 'versioned' | 'successor' | 'retired' | 'moved'
+}
+
+export interface Cut {
+  readonly run_id: string
+  readonly document_id: string
+  readonly born: number
+  readonly versioned: number
+  /** Drafts that came beside a piece that is enacted, retired or deleted. */
+  readonly successors: number
+  readonly retired: number
+  /** No longer in the document, and not a draft: left as they are. */
+  readonly kept: number
+  readonly unchanged: number
+  /** Only those that the cut touched. */
+  readonly units: readonly CutUnit[]
+}
+
+/** `digest` is that of the record as it was approved. All in one transaction of the database. */
+export async function cutFromManifest(db: Queryable, record: string, digest: string): Promise<Cut> {
+  const { rows } = await db.query<{ cut: Cut }>('select iu_core.dot_iu_cut_from_manifest($1, $2) as cut', [
+    record,
+    digest,
+  ])
+  return rows[0]!.cut
+}
+
+/** The pieces of a document as they were cut last, in their order, for marking: so that addresses are kept. */
+export async function previousPieces(
+  db: Queryable,
+  workspace: string,
+  sourceRef: string,
+): Promise<PreviousPiece[]> {
+  const { rows } = await db.query<PreviousPiece>(PREVIOUS, [workspace, sourceRef])
+  return rows
+}
+
+/** Of the units that ever held a piece the youngest, in the order of the document. */
+const PREVIOUS = `with held as materialized (
+    select distinct on (m.piece_address) m.piece_address, m.position, m.content_hash, u.title, u.unit_kind, u.container_id,
+           u.current_version_id, m.document_id, m.dropped_at is not null as dropped
+      from iu_core.kb_document d
+      join iu_core.kb_unit_map m on m.document_id = d.document_id
+      join iu_core.information_unit u on u.unit_id = m.unit_id
+     where d.workspace_id = $1 and d.source_ref = $2
+     order by m.piece_address, u.born_at desc, u.unit_id desc)
+  select h.piece_address as address, h.content_hash as hash, h.title, h.unit_kind as kind, c.piece_address as parent, v.body as text,
+         h.dropped
+    from held h
+    join iu_core.unit_version v on v.unit_version_id = h.current_version_id
+    left join iu_core.kb_unit_map c on c.document_id = h.document_id and c.unit_id = h.container_id
+   order by h.dropped, h.position`

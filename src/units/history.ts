@@ -1,0 +1,137 @@
+/** What a unit was: its versions, the changes of its life, and the difference of two versions. */
+import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff'
+import type { Queryable } from '../db/connection.ts'
+import { StagedoorError } from '../errors.ts'
+import type { UnitVersion } from './reading.ts'
+
+export interface VersionRecord extends Omit<UnitVersion, 'body'> {
+  readonly body_bytes: number
+  /** When the next one came; null for the current one. */
+  readonly current_until: Date | null
+}
+
+export interface LifecycleChange {
+  readonly log_id: string
+  readonly from_status: string
+  readonly to_status: string
+  readonly change_set_id: string | null
+  readonly apr_ref: string | null
+  readonly reason: string | null
+  readonly changed_by: string
+  readonly changed_via: string | null
+  readonly changed_at: Date
+}
+
+export interface UnitHistory {
+  /** Newest first. */
+  readonly versions: readonly VersionRecord[]
+  /** Newest first. */
+  readonly lifecycle: readonly LifecycleChange[]
+}
+
+/** Newest first; the versions before `before`. */
+export async function unitHistory(
+  db: Queryable,
+  unit: string,
+  { limit = 100, before }: { limit?: number; before?: number } = {},
+): Promise<UnitHistory> {
+  const { rows: versions } = await db.query<VersionRecord>(
+    `select unit_version_id, version_no, unit_kind, title, language, body_bytes, content_hash, note, edited_by, edited_via, edited_at,
+            current_until
+       from iu_core.v_unit_history where unit_id = $1 and ($3::int is null or version_no < $3) order by version_no desc limit $2`,
+    [unit, limit, before ?? null],
+  )
+  if (versions.length === 0 && before === undefined) throw new StagedoorError('unit_unknown', { unit })
+  const { rows: lifecycle } = await db.query<LifecycleChange>(
+    `select log_id, from_status, to_status, change_set_id, apr_ref, reason, changed_by, changed_via, changed_at
+       from public.iu_lifecycle_log where unit_id = $1 order by changed_at desc, log_id desc limit $2`,
+    [unit, limit],
+  )
+  return { versions, lifecycle }
+}
+
+export interface UnitDiff {
+  readonly unit_id: string
+  readonly from_version: number
+  readonly from_hash: string
+  readonly from_title: string
+  readonly to_version: number
+  readonly to_hash: string
+  readonly to_title: string
+  /** Unified; empty where the text is the same. */
+  readonly diff: string
+}
+
+/** From one version to another. Without `to`: the current one; without both: what the current one changed. */
+export async function diffUnit(
+  db: Queryable,
+  unit: string,
+  versions: { from?: number; to?: number } = {},
+): Promise<UnitDiff> {
+  const { rows } = await db.query<{
+    canonical_address: string
+    version_no: number
+    title: string
+    content_hash: string
+    body: string
+    current: number
+  }>(
+    `select u.canonical_address, c.version_no, c.title, c.content_hash, c.body, u.version_no as current
+       from iu_core.information_unit u join iu_core.unit_version c on c.unit_id = u.unit_id
+      where u.unit_id = $1
+        and c.version_no in (coalesce($2, greatest(coalesce($3, u.version_no) - 1, 1)), coalesce($3, u.version_no), u.version_no)`,
+    [unit, versions.from ?? null, versions.to ?? null],
+  )
+  if (rows.length === 0) throw new StagedoorError('unit_unknown', { unit })
+  const { canonical_address, current } = rows[0]!
+  const to = versions.to ?? current
+  const from = versions.from ?? Math.max(to - 1, 1)
+  const version = (wanted: number) => {
+    const found = rows.find(({ version_no }) => version_no === wanted)
+    if (found) return found
+    const message = `The unit ${canonical_address} has no version ${wanted}: it has ${current}`
+    throw new StagedoorError('unit_unknown', { unit }, { message })
+  }
+  const before = version(from)
+  const after = version(to)
+  return {
+    unit_id: unit,
+    from_version: from,
+    from_hash: before.content_hash,
+    from_title: before.title,
+    to_version: to,
+    to_hash: after.content_hash,
+    to_title: after.title,
+    diff: unifiedDiff(
+      { name: `${canonical_address} version ${from}`, text: before.body },
+      { name: `${canonical_address} version ${to}`, text: after.body },
+    ),
+  }
+}
+
+interface Side {
+  readonly name: string
+  readonly text: string
+}
+
+/** Larger differences are told by their size: nobody reads them, and whoever else asks the server waits meanwhile. */
+const MOST_CHANGES = 20_000
+const PATIENCE_MS = 250
+
+/** As `diff -u` prints it; empty where nothing differs. */
+export function unifiedDiff(before: Side, after: Side): string {
+  if (before.text === after.text) return ''
+  // Pieces of documents end without one; where neither has it, that is no news.
+  const end = before.text.endsWith('\n') || after.text.endsWith('\n') ? '' : '\n'
+  const texts = [before.text + end, after.text + end] as const
+  const patch = createTwoFilesPatch(before.name, after.name, ...texts, undefined, undefined, {
+    context: 3,
+    maxEditLength: MOST_CHANGES,
+    timeout: PATIENCE_MS,
+    headerOptions: FILE_HEADERS_ONLY,
+  })
+  return (
+    patch ??
+    `--- ${before.name}\n+++ ${after.name}\n(all but everything differs: ${before.text.length} and ${after.text.length} characters)\n`
+  )
+}

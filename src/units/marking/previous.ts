@@ -1,0 +1,180 @@
+/** Which piece of a document is which of the cut before: so that it keeps its address, wherever it went and whatever it is called. */
+import { likenesses } from './similarity.ts'
+
+/** A piece of the document as it was cut before. */
+export interface PreviousPiece {
+  readonly address: string
+  readonly hash: string
+  readonly title: string
+  readonly kind: string
+  readonly parent: string | null
+  /** To recognise it when it has changed. */
+  readonly text?: string
+  /** An earlier cut dropped it: its address stays its own, and it is known again when it is back. */
+  readonly dropped?: boolean
+}
+
+/** A piece of the document as it is now, before it has an address. */
+export interface FoundPiece {
+  readonly hash: string
+  readonly title: string
+  readonly kind: string
+  readonly text: string
+  /** Which of the pieces contains it. */
+  readonly parent: number | undefined
+  /** The address that its title would give it, without a number, and with one. */
+  readonly base: string
+  readonly proposed: string
+}
+
+const THRESHOLD = 0.5
+
+/** For each piece the number of the previous one that it is. */
+export function recognise(
+  found: readonly FoundPiece[],
+  previous: readonly PreviousPiece[],
+): (number | undefined)[] {
+  const matching = new Matching(found, previous)
+  matching.byHash()
+  matching.byAddress()
+  matching.byTitleAndParent()
+  matching.byChildren()
+  matching.byText()
+  matching.addDropped()
+  matching.byHash()
+  matching.byText()
+  return matching.taken
+}
+
+class Matching {
+  readonly #found: readonly FoundPiece[]
+  readonly #previous: readonly PreviousPiece[]
+  readonly #numbers: ReadonlyMap<string, number>
+  readonly #bases: ReadonlySet<string>
+  readonly taken: (number | undefined)[]
+  readonly #free: Set<number>
+
+  constructor(found: readonly FoundPiece[], previous: readonly PreviousPiece[]) {
+    this.#found = found
+    this.#previous = previous
+    this.#numbers = new Map(previous.map(({ address }, number) => [address, number]))
+    this.#bases = new Set(found.map(({ base }) => base))
+    this.taken = found.map(() => undefined)
+    this.#free = new Set([...previous.keys()].filter((number) => !previous[number]!.dropped))
+  }
+
+  /** After those that were there until now. */
+  addDropped(): void {
+    this.#previous.forEach(({ dropped }, number) => {
+      if (dropped) this.#free.add(number)
+    })
+  }
+
+  /** The same text. Of several, those between the same neighbours or in the same section first. */
+  byHash(): void {
+    const twins = this.#candidates(
+      ({ hash }) => hash,
+      ({ hash }) => hash,
+    )
+    for (const { now, before } of twins)
+      if (now.length === 1 && before.length === 1) this.#take(now[0]!, before[0]!)
+    for (const criterion of [this.#sameNeighbour, this.#sameParent, this.#sameProposal, () => true]) {
+      for (const { now, before } of twins) {
+        for (const one of now) this.#takeFirst(one, before, (other) => criterion.call(this, one, other))
+      }
+    }
+  }
+
+  /** Under the address that it would get anyway. Where several would, the text says which is which. */
+  byAddress(): void {
+    for (const { now, before } of this.#candidates(({ base }) => base, this.#baseOf)) {
+      if (now.length > 1 || before.length > 1) this.#takeAlike(now, before, 0.2)
+      for (const one of now) this.#takeFirst(one, before, (other) => this.#sameProposal(one, other))
+      for (const one of now) this.#takeFirst(one, before, () => true)
+    }
+  }
+
+  byTitleAndParent(): void {
+    for (const { now, before } of this.#candidates(
+      ({ title, kind }) => `${kind} ${title}`,
+      ({ title, kind }) => `${kind} ${title}`,
+    )) {
+      for (const one of now) this.#takeFirst(one, before, (other) => this.#sameParent(one, other))
+    }
+  }
+
+  /** A section of another name with the same pieces in it. */
+  byChildren(): void {
+    this.#found.forEach(({ parent }, child) => {
+      const before = this.taken[child]
+      if (parent === undefined || before === undefined || this.taken[parent] !== undefined) return
+      const container = this.#numbers.get(this.#previous[before]!.parent ?? '')
+      if (container !== undefined && this.#free.has(container)) this.#take(parent, container)
+    })
+  }
+
+  byText(): void {
+    this.#takeAlike([...this.#found.keys()], [...this.#previous.keys()], THRESHOLD)
+  }
+
+  #takeAlike(now: readonly number[], before: readonly number[], threshold: number): void {
+    const left = now.filter((one) => this.taken[one] === undefined)
+    const free = before.filter((other) => this.#free.has(other))
+    const alike = likenesses(
+      free.map((other) => this.#previous[other]!.text ?? this.#previous[other]!.title),
+      left.map((one) => this.#found[one]!.text),
+      threshold,
+    )
+    for (const pair of alike) this.#take(left[pair.now]!, free[pair.before]!)
+  }
+
+  #take(one: number, other: number): void {
+    if (this.taken[one] !== undefined || !this.#free.delete(other)) return
+    this.taken[one] = other
+  }
+
+  #takeFirst(one: number, others: readonly number[], fits: (other: number) => boolean): void {
+    if (this.taken[one] !== undefined) return
+    const other = others.find((number) => this.#free.has(number) && fits(number))
+    if (other !== undefined) this.#take(one, other)
+  }
+
+  #candidates(
+    keyNow: (piece: FoundPiece) => string,
+    keyBefore: (piece: PreviousPiece) => string,
+  ): { now: number[]; before: number[] }[] {
+    const groups = new Map<string, { now: number[]; before: number[] }>()
+    for (const other of this.#free) {
+      const key = keyBefore.call(this, this.#previous[other]!)
+      const group = groups.get(key) ?? { now: [], before: [] }
+      group.before.push(other)
+      groups.set(key, group)
+    }
+    this.#found.forEach((piece, one) => {
+      if (this.taken[one] === undefined) groups.get(keyNow(piece))?.now.push(one)
+    })
+    return [...groups.values()].filter(({ now }) => now.length > 0)
+  }
+
+  #sameNeighbour(one: number, other: number): boolean {
+    const before = one > 0 ? this.taken[one - 1] : undefined
+    const after = this.taken[one + 1]
+    return (before !== undefined && before === other - 1) || (after !== undefined && after === other + 1)
+  }
+
+  #sameParent(one: number, other: number): boolean {
+    const { parent } = this.#found[one]!
+    const container = this.#previous[other]!.parent
+    if (parent === undefined || container === null) return parent === undefined && container === null
+    return this.taken[parent] === this.#numbers.get(container)
+  }
+
+  #sameProposal(one: number, other: number): boolean {
+    return this.#found[one]!.proposed === this.#previous[other]!.address
+  }
+
+  /** `covid-19` may be a title, or the nineteenth `covid`. */
+  #baseOf({ address }: PreviousPiece): string {
+    return this.#bases.has(address) ? address : address.replace(/-\d+$/, '')
+  }
+}

@@ -1,0 +1,148 @@
+/**
+ * What a Markdown parser has to see of a text to find its blocks: usually one letter for a line, one line for a paragraph, two for a
+ * table and one for a run of short list items. A twentieth of the text is left, and the parser's time is less by more than that.
+ */
+export interface SkeletonLine {
+  /** What the parser gets. */
+  readonly seen: string
+  /** What it stands for: offsets in the text, without the newline at its end. */
+  readonly start: number
+  end: number
+  /** Nothing that began before goes on in it, but for a fence or HTML. */
+  readonly fresh: boolean
+  /** What it is in any case, with the line after it if it is a table: if no fence or HTML is open. */
+  readonly is?: 'paragraph' | 'heading' | 'table'
+  /** Where the items of its list begin, if it stands for several. */
+  items?: number[]
+}
+
+/** No other block than a paragraph begins like this, nor interrupts one. */
+const TEXT =
+  /^(?:[^\s#\-+*_\d><`~|:=[]|[*_]{1,3}[\p{L}\p{N}([`"']|`{1,2}[^`\s]|\d+(?![\d.)])|\[[^\]\\]*\](?!:))/u
+const HEADING = /^#{1,6}[ \t]+[\p{L}\p{N}]/u
+const ITEM = /^[-+*] (?=\S)/
+const ANY_ITEM = /^(?:[-+*]|\d{1,9}[.)])[ \t]+\S/
+const DELIMITERS = /^\|[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/
+
+export function skeletonOf(text: string): SkeletonLine[] {
+  const lines: SkeletonLine[] = []
+  for (const group of groupsOf(text)) {
+    if (lines.length > 0) lines.push({ seen: '', start: group.start, end: group.start, fresh: false })
+    lines.push(...linesOf(text, group))
+  }
+  return lines
+}
+
+interface Group {
+  readonly start: number
+  readonly end: number
+  readonly lines: readonly number[]
+}
+
+/** Lines between blank lines. */
+function* groupsOf(text: string): Generator<Group> {
+  let lines: number[] = []
+  let end = 0
+  for (let line = 0; line < text.length; ) {
+    const newline = text.indexOf('\n', line)
+    const lineEnd = newline < 0 ? text.length : newline
+    if (!isBlank(text, line, lineEnd)) {
+      lines.push(line)
+      end = lineEnd
+    } else if (lines.length > 0) {
+      yield { start: lines[0]!, end, lines }
+      lines = []
+    }
+    line = lineEnd + 1
+  }
+  if (lines.length > 0) yield { start: lines[0]!, end, lines }
+}
+
+function isBlank(text: string, from: number, to: number): boolean {
+  for (let at = from; at < to; at += 1) {
+    const code = text.charCodeAt(at)
+    if (code !== 0x20 && code !== 0x09) return false
+  }
+  return true
+}
+
+function linesOf(text: string, { start, end, lines }: Group): SkeletonLine[] {
+  const whole = text.slice(start, end)
+  const given = whole.split('\n')
+  // What may be HTML, or end it, is left as it is.
+  const isText = !/[<>]/.test(whole)
+  const [first, second] = given as [string, string?]
+  const afterFirst = start + first.length + 1
+  if (isText && given.every(startsWithText)) return [paragraph(start, end)]
+  if (HEADING.test(first) && isText && given.slice(1).every(startsWithText)) {
+    const heading = { seen: '# x', start, end: afterFirst - 1, fresh: true, is: 'heading' } as const
+    return second === undefined ? [heading] : [heading, paragraph(afterFirst, end)]
+  }
+  if (isText && isTable(given)) {
+    return [
+      { seen: shortened(first), start, end: afterFirst - 1, fresh: false, is: 'table' },
+      { seen: second!, start: afterFirst, end, fresh: false },
+    ]
+  }
+  const made: SkeletonLine[] = []
+  let run: SkeletonLine | undefined
+  given.forEach((line, index) => {
+    const at = lines[index]!
+    const isItem = isText && ITEM.test(line) && startsWithText(line.slice(2))
+    if (run && isItem && run.seen[0] === line[0]) {
+      run.items!.push(at)
+      run.end = at + line.length
+      return
+    }
+    const fresh = index === 0 ? isFresh(line) : isText && ANY_ITEM.test(line) && ANY_ITEM.test(given[0]!)
+    const seen = shortened(line)
+    run = isItem ? { seen, start: at, end: at + line.length, fresh, items: [at] } : undefined
+    made.push(run ?? { seen, start: at, end: at + line.length, fresh })
+  })
+  return made
+}
+
+const paragraph = (start: number, end: number): SkeletonLine => ({
+  seen: 'x',
+  start,
+  end,
+  fresh: true,
+  is: 'paragraph',
+})
+
+function isFresh(line: string): boolean {
+  return line.startsWith('#') || startsWithText(line) || ANY_ITEM.test(line)
+}
+
+function startsWithText(line: string): boolean {
+  const letter = line.charCodeAt(0) | 0x20
+  return (letter >= 0x61 && letter <= 0x7a) || TEXT.test(line)
+}
+
+/** Nothing but a row begins with a bar, so the first two lines decide. */
+function isTable(lines: readonly string[]): boolean {
+  const [header, delimiters] = lines
+  return (
+    delimiters !== undefined &&
+    DELIMITERS.test(delimiters) &&
+    lines.every((line) => line.startsWith('|')) &&
+    cellsOf(header!) === cellsOf(delimiters)
+  )
+}
+
+function cellsOf(row: string): number {
+  const bars = row.match(/(?<!\\)\|/g)!.length
+  return /(?<!\\)\|[ \t]*$/.test(row) ? bars - 1 : bars
+}
+
+/**
+ * After the first letter of a line only bars matter, for tables, and the brackets of HTML. A link definition and what may open a
+ * fence are left as they are.
+ */
+function shortened(line: string): string {
+  const letter = line.search(/\p{L}/u)
+  if (letter < 0 || line.includes('<') || line.includes('>', letter)) return line
+  const before = line.slice(0, letter)
+  if (/\[$|```/.test(before)) return line
+  return before + (line.includes('|', letter) ? line.slice(letter).replace(/[^|\\]+/g, 'x') : 'x')
+}

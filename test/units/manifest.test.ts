@@ -1,0 +1,227 @@
+/** A manifest is checked where it is made and where it is held: both say the same. */
+import * as fc from 'fast-check'
+import { beforeAll, describe, expect, it } from 'vitest'
+import {
+  checkManifest,
+  type ManifestProblem,
+  type MarkManifest,
+  markManifestJsonSchema,
+  remarkWith,
+} from '../../src/units/manifest.ts'
+import { markDocument } from '../../src/units/marking/mark.ts'
+import { type Workplace, workplace } from '../staging/people.ts'
+import { jsonPart, stage, textPart } from '../staging/staged.ts'
+import { useDatabase } from '../support/database.ts'
+import { sqlstateOf } from '../support/sqlstate.ts'
+
+const db = useDatabase()
+let place: Workplace
+
+beforeAll(async () => {
+  place = await workplace(db)
+})
+
+const SOURCE = '# Sổ tay\n\nChào.\n\n## Leave\n\nDays.\n\n### Sick\n\nCall.\n\n## Money\n\nBills.\n'
+const { manifest: GOOD } = markDocument(SOURCE, { sourceRef: 'docs/handbook.md' })
+
+async function inDatabase(manifest: unknown, source = SOURCE): Promise<ManifestProblem[]> {
+  const [row] = await db.owner<{ problems: ManifestProblem[] }>(
+    'select iu_core.fn_mark_manifest_check($1, $2, $3) as problems',
+    [JSON.stringify(manifest), source, place.workspace],
+  )
+  return row!.problems
+}
+
+/** A copy with one thing changed. */
+function but(change: (manifest: MarkManifest) => unknown): MarkManifest {
+  const copy = structuredClone(GOOD)
+  change(copy)
+  return copy
+}
+const piece = (index: number, fields: Record<string, unknown>) =>
+  but(({ pieces }) => Object.assign(pieces[index]!, fields))
+
+const BAD: [string, unknown, string][] = [
+  ['no object', [], 'schema'],
+  ['null', null, 'schema'],
+  ['another schema', but((m) => Object.assign(m, { schema: 'stagedoor.mark_manifest/2' })), 'schema'],
+  ['a member that nobody knows', but((m) => Object.assign(m, { more: 1 })), 'schema'],
+  ['no document', but((m) => Object.assign(m, { document: null })), 'schema'],
+  ['a document without a title', but((m) => Object.assign(m.document, { title: ' ' })), 'schema'],
+  ['a language that is none', but((m) => Object.assign(m.document, { language: 'english!' })), 'schema'],
+  ['no pieces', but((m) => Object.assign(m, { pieces: [] })), 'schema'],
+  ['a piece that is none', but((m) => Object.assign(m.pieces, { 0: 'piece' })), 'schema'],
+  ['a piece with a member too many', piece(0, { body: 'x' }), 'schema'],
+  ['a piece without a hash', piece(0, { hash: undefined }), 'schema'],
+  ['a fraction', piece(1, { from: 1.5 }), 'schema'],
+  ['a number as text', piece(1, { from: '1' }), 'schema'],
+  ['a number beyond all', piece(1, { to: 1e300 }), 'schema'],
+  ['a negative number', piece(1, { from: -1 }), 'schema'],
+  ['an address with capitals', piece(1, { address: 'Handbook/Leave' }), 'schema'],
+  ['an address without a document', piece(1, { address: 'leave' }), 'schema'],
+  ['the address of a successor', piece(1, { address: 'handbook/leave~2' }), 'schema'],
+  ['a blank title', piece(1, { title: '\n' }), 'schema'],
+  ['a topic twice', piece(1, { topics: ['hr', 'hr'] }), 'schema'],
+  ['a topic that is no label', piece(1, { topics: ['H R'] }), 'schema'],
+  [
+    'another source',
+    but((m) => Object.assign(m.document, { content_hash: 'a'.repeat(64) })),
+    'source_differs',
+  ],
+  ['another length', but((m) => Object.assign(m.document, { bytes: 3 })), 'source_differs'],
+  ['a position of another', piece(1, { position: 1 }), 'position'],
+  ['an address twice', piece(2, { address: GOOD.pieces[1]!.address }), 'address_twice'],
+  ['a parent that is not there', piece(1, { parent: 'handbook/nothing' }), 'parent_unknown'],
+  ['a parent that comes later', piece(1, { parent: GOOD.pieces[2]!.address }), 'parent_unknown'],
+  ['itself as its parent', piece(1, { parent: GOOD.pieces[1]!.address }), 'parent_unknown'],
+  ['an end before its beginning', piece(1, { from: 40, to: 30 }), 'range'],
+  ['an end beyond the source', piece(3, { to: 9999 }), 'range'],
+  ['a beginning within a character', piece(0, { from: 4 }), 'range'],
+  ['overlapping pieces', piece(1, { from: GOOD.pieces[0]!.from + 1 }), 'overlap'],
+  ['an empty piece', piece(1, { from: GOOD.pieces[0]!.to, to: GOOD.pieces[0]!.to + 1 }), 'blank'],
+  ['a hash of other bytes', piece(1, { hash: 'b'.repeat(64) }), 'hash_differs'],
+  ['addresses of two documents', piece(3, { address: 'other/money' }), 'address_roots'],
+]
+
+it.each(BAD)('%s is told here and in the database', async (_, manifest, code) => {
+  const here = checkManifest(JSON.parse(JSON.stringify(manifest)), SOURCE)
+  expect(here.map((problem) => problem.code)).toContain(code)
+  expect((await inDatabase(manifest)).map((problem) => problem.code)).toContain(code)
+})
+
+it('finds nothing in a manifest that marking made', async () => {
+  expect(checkManifest(GOOD, SOURCE)).toEqual([])
+  expect(await inDatabase(GOOD)).toEqual([])
+})
+
+it('says the same here and there of whatever is done to a manifest', async () => {
+  const values = fc.oneof(
+    fc.constantFrom<unknown>(
+      null,
+      0,
+      1,
+      5,
+      12,
+      1.5,
+      -1,
+      '',
+      ' ',
+      'x',
+      'handbook/leave',
+      'handbook/a',
+      'a'.repeat(64),
+      [],
+      ['hr'],
+      {},
+    ),
+    fc.nat(80),
+  )
+  const damage = fc.record({
+    index: fc.nat(3),
+    field: fc.constantFrom('position', 'address', 'parent', 'title', 'from', 'to', 'hash', 'topics'),
+    value: values,
+  })
+  await fc.assert(
+    fc.asyncProperty(fc.array(damage, { minLength: 1, maxLength: 2 }), async (all) => {
+      const manifest = but(({ pieces }) => {
+        for (const { index, field, value } of all) Object.assign(pieces[index]!, { [field]: value })
+      })
+      const here = checkManifest(manifest, SOURCE).map(({ code, piece }) => [code, piece])
+      const there = (await inDatabase(manifest)).filter(({ code }) => code !== 'topic_unknown')
+      const isForm = here.some(([code]) => code === 'schema')
+      // Of its form each says it in its own words.
+      if (isForm) expect(there.map(({ code }) => code)).toContain('schema')
+      else expect(there.map(({ code, piece }) => [code, piece])).toEqual(here)
+    }),
+    { numRuns: 300 },
+  )
+}, 60_000)
+
+describe('only the database knows', () => {
+  it.each<[string, unknown, string]>([
+    ['kinds', piece(1, { kind: 'poem' }), 'kind_unknown'],
+    ['topics', piece(1, { topics: ['nowhere'] }), 'topic_unknown'],
+  ])('%s', async (_, manifest, code) => {
+    expect(await inDatabase(manifest)).toEqual([
+      { code, piece: GOOD.pieces[1]!.address, message: expect.any(String) },
+    ])
+  })
+
+  it('whose an address is', async () => {
+    const create = `select iu_core.fn_unit_create($1, $2, 'Mine.')`
+    await place.operator.session.query(create, [place.workspace, 'taken/leave'])
+    const { manifest } = markDocument(SOURCE, { sourceRef: 'docs/taken.md' })
+    expect(await inDatabase(manifest)).toEqual([
+      { code: 'address_taken', piece: 'taken/leave', message: expect.any(String) },
+    ])
+    await place.operator.session.query(create, [place.workspace, 'whole'])
+    const { manifest: whole } = markDocument(SOURCE, { sourceRef: 'docs/whole.md' })
+    expect(await inDatabase(whole)).toEqual([
+      { code: 'address_taken', message: expect.stringContaining('whole') },
+    ])
+  })
+})
+
+describe('holding it', () => {
+  const hold = (parts: string[]) =>
+    stage(place.agent.session, {
+      workspace: place.workspace,
+      kind: 'mark_manifest',
+      type: 'manifest_json',
+      parts,
+    })
+
+  it('is refused with the first twenty problems, before anybody has to review it', async () => {
+    const many = but((m) => {
+      m.pieces = Array.from({ length: 30 }, () => ({ ...m.pieces[0]!, title: ' ' }))
+    })
+    const refusal = await hold([jsonPart(JSON.stringify(many)), textPart(SOURCE, 'source')]).catch(
+      (error) => error,
+    )
+    expect(refusal).toMatchObject({ code: 'SD909', message: expect.stringContaining('and 29 more') })
+    expect(JSON.parse(refusal.detail).problems).toHaveLength(20)
+  })
+
+  it.each([
+    ['without its source', [jsonPart(JSON.stringify(GOOD))]],
+    ['with the source under another name', [jsonPart(JSON.stringify(GOOD)), textPart(SOURCE, 'text')]],
+    ['with anything else', [jsonPart('{"rows": 3}'), textPart(SOURCE, 'source')]],
+    ['the other way round', [textPart(SOURCE, 'source'), jsonPart(JSON.stringify(GOOD))]],
+  ])('is refused %s', async (_, parts) => {
+    expect(await sqlstateOf(hold(parts))).toBe('SD909')
+  })
+
+  it('is possible for an agent', async () => {
+    expect(await hold([jsonPart(JSON.stringify(GOOD)), textPart(SOURCE, 'source')])).toMatchObject({
+      created: true,
+    })
+  })
+})
+
+describe('a manifest that a person changed', () => {
+  it('gets its hashes, positions and parents anew', () => {
+    const [title, leave, sick, money] = GOOD.pieces
+    const changed = { ...GOOD, pieces: [money!, { ...title!, to: leave!.to }, sick!] }
+    expect(checkManifest(changed, SOURCE)).not.toEqual([])
+    const again = remarkWith(changed, SOURCE, GOOD)
+    expect(checkManifest(again, SOURCE)).toEqual([])
+    expect(again.pieces.map(({ position, address, parent }) => [position, address, parent])).toEqual([
+      [1, title!.address, null],
+      [2, sick!.address, null],
+      [3, money!.address, null],
+    ])
+  })
+
+  it('is what it was, if nothing was changed', () => {
+    expect(remarkWith(GOOD, SOURCE)).toEqual(GOOD)
+  })
+})
+
+it('has a JSON Schema', () => {
+  expect(markManifestJsonSchema()).toMatchObject({
+    $id: 'stagedoor.mark_manifest/1',
+    type: 'object',
+    required: ['schema', 'document', 'pieces'],
+    properties: { pieces: { type: 'array', maxItems: 10_000 } },
+  })
+})
