@@ -12,6 +12,7 @@ import { startEmbedded } from '../dist/db/embedded/server.js'
 import { migrate } from '../dist/db/migrate/migrate.js'
 import { playbookJsonSchema } from '../dist/executions/playbook/schema.js'
 import { createServer } from '../dist/http/server.js'
+import { markManifestJsonSchema } from '../dist/units/manifest.js'
 import { ROOT } from './setup.mjs'
 import { executionsSqlReference, sqlReference } from './sql-reference.mjs'
 
@@ -23,9 +24,10 @@ export async function generatedFiles() {
   return {
     'docs/reference/errors.md': errors(),
     'docs/reference/configuration.md': configuration(),
-    'docs/reference/cli.md': cli(),
+    'docs/reference/cli.md': await cli(),
     'docs/reference/events-and-jobs-sql.md': `${MADE}\n${sqlReference(join(ROOT, 'sql/routines'))}`,
     'docs/reference/executions-sql.md': `${MADE}\n${executionsSqlReference(join(ROOT, 'sql/routines'))}`,
+    'docs/reference/mark-manifest.schema.json': `${JSON.stringify(markManifestJsonSchema(), null, 2)}\n`,
     'docs/reference/playbook.schema.json': `${JSON.stringify(playbookJsonSchema(), null, 2)}\n`,
     'docs/reference/openapi.json': `${JSON.stringify(api, null, 2)}\n`,
     'console/src/api/types.generated.ts': await apiTypes(api),
@@ -74,7 +76,7 @@ ${rows.join('\n')}
 `
 }
 
-function cli() {
+async function cli() {
   const sections = []
   const visit = (command, path) => {
     command.configureHelp({ helpWidth: 110 })
@@ -84,7 +86,7 @@ function cli() {
     sections.push(`## ${path}\n\n\`\`\`text\n${help.trim()}\n\`\`\`\n`)
     for (const child of command.commands) visit(child, `${path} ${child.name()}`)
   }
-  visit(createProgram(), 'stagedoor')
+  visit(await createProgram(), 'stagedoor')
   return `${MADE}\n# Command line\n\nIn a clone: \`npm run -s stagedoor -- <command>\`.\n\n${sections.join('\n')}`
 }
 

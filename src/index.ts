@@ -44,9 +44,38 @@ export type { NewSchedule, Schedule } from './jobs/schedules.ts'
 export type { JobTester, TestedJob } from './jobs/testing.ts'
 export type { Worker } from './jobs/worker.ts'
 export type { Executions } from './stagedoor/executions.ts'
+export type { EditedManifest, StagedMarking, StagedPiece } from './stagedoor/marked.ts'
+export type { NewMark, StagedMark } from './stagedoor/marking.ts'
 export type { Trace } from './stagedoor/trace.ts'
+export type { Units } from './stagedoor/units.ts'
 export { createStagedoor, type Stagedoor, type StagedoorOptions } from './stagedoor.ts'
 export { type Digest, digestJson, digestRecord, digestText } from './staging/canonical.ts'
 export type { CleanupResult, CleanupScope, StagingHealth } from './staging/lifecycle.ts'
 export type { CreatedRecord, NewPart, NewRecord, StagingRecord } from './staging/records.ts'
+export type { CheckedUnit, UnitFinding } from './units/checks.ts'
+export type { Cut, CutUnit } from './units/cut.ts'
+export type { DocumentDetail, DocumentFilter, DocumentPiece, KnownDocument } from './units/documents.ts'
+export type { AddedEdge, Edge } from './units/edges.ts'
+export {
+  type LifecycleChange,
+  type UnitDiff,
+  type UnitHistory,
+  unifiedDiff,
+  type VersionRecord,
+} from './units/history.ts'
+export type { Documents, Topics } from './units/library.ts'
+export type { ManifestPiece, ManifestProblem, MarkManifest } from './units/manifest.ts'
+export type { MarkedPiece, MarkOptions, MarkReport, PieceChange } from './units/marking/mark.ts'
+export type { PreviousPiece } from './units/marking/previous.ts'
+export type {
+  UnitDetail,
+  UnitFilter,
+  UnitMoment,
+  UnitName,
+  UnitRecord,
+  UnitStatus,
+  UnitVersion,
+} from './units/reading.ts'
+export type { Topic } from './units/topics.ts'
+export type { BornUnit, EditedUnit, NewUnit, NewUnitOfBatch, SliceEdit, UnitEdit } from './units/units.ts'
 export { VERSION } from './version.ts'

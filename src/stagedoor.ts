@@ -6,6 +6,7 @@ import { type Client, createPool } from './db/connection.ts'
 import { createHealthProbe, type HealthCheck } from './db/health.ts'
 import { type MigrationPlan, migrate, planMigration } from './db/migrate/migrate.ts'
 import { type Database, openDatabase } from './db/open.ts'
+import { inStatement } from './db/statement.ts'
 import { inTransaction } from './db/transaction.ts'
 import { StagedoorError } from './errors.ts'
 import { type Consumers, consumersLibrary, type Routes, routesLibrary } from './events/library.ts'
@@ -20,12 +21,14 @@ import { type Jobs, jobsLibrary, type Schedules, schedulesLibrary } from './jobs
 import { type Executions, executionsOf } from './stagedoor/executions.ts'
 import { resultsHome } from './stagedoor/playbook-equipment.ts'
 import { readTrace, type Trace } from './stagedoor/trace.ts'
+import { type Units, unitsOf } from './stagedoor/units.ts'
 import { createDiskBlobStore } from './staging/blobs/disk.ts'
 import type { BlobStore } from './staging/blobs/store.ts'
 import { requireIntactBlobs, withBlobHealth } from './staging/blobs/verify.ts'
 import * as lifecycle from './staging/lifecycle.ts'
 import { deleteTrash } from './staging/maintenance.ts'
 import * as records from './staging/records.ts'
+import { type Documents, documentsLibrary, type Topics, topicsLibrary } from './units/library.ts'
 
 export interface StagedoorOptions {
   /** Your PostgreSQL; without it (and without DATABASE_URL) the embedded server in `home` is started. */
@@ -97,6 +100,12 @@ export interface Stagedoor {
   readonly playbooks: Playbooks
   /** Durable work: playbooks on an append-only log. */
   readonly executions: Executions
+  /** Knowledge in pieces: versions for good, from documents through review. */
+  readonly units: Units
+  /** The words that units may carry as topics. */
+  readonly topics: Topics
+  /** What was cut into units. */
+  readonly documents: Documents
   /** From a change to what came of it, by the id of any event, job or execution in it. */
   trace(id: string): Promise<Trace>
   health(): Promise<HealthCheck[]>
@@ -135,6 +144,7 @@ export function assemble(database: Database, config: Config): Stagedoor {
   })
   const probe = createHealthProbe()
   const worker = <T>(work: (client: Client) => Promise<T>) => inTransaction(workers, work)
+  const statement = <T>(work: (client: Client) => Promise<T>) => inStatement(workers, work)
   const service = <T>(work: (client: Client) => Promise<T>) =>
     inTransaction(workers, work, { role: 'service_role' })
   const prove = async (client: Client, id: string): Promise<void> => {
@@ -214,6 +224,9 @@ export function assemble(database: Database, config: Config): Stagedoor {
     consumers: consumersLibrary({ admin, administrator, service, worker }),
     playbooks: playbooksLibrary({ worker }),
     executions,
+    units: unitsOf({ worker, statement }),
+    topics: topicsLibrary({ statement }),
+    documents: documentsLibrary({ worker }),
     trace: (id) => worker((client) => readTrace(client, id)),
     health: () => worker(probe),
     plan: () => planMigration({ url: database.directUrl }),

@@ -23,7 +23,11 @@ const hello = definePlaybook({
   steps: [{ step: 'greet', tool: 'handler', call: 'greet', args: { name: '$' + '{args.name}' } }],
   output: '$' + '{result}',
 })
-const handlers = definePlaybookHandlers({ greet: ({ name }) => `hello ${name}` })
+interface Greeting {
+  name: string
+}
+/** Its arguments are typed by whoever wrote the playbook. */
+const handlers = definePlaybookHandlers({ greet: ({ name }: Greeting) => `hello ${name}` })
 
 it('registers a playbook, drives it with handlers of the program, and waits for its end', async () => {
   expect(await stagedoor.playbooks.register(hello)).toMatchObject({ name: 'hello', version: 1 })
@@ -49,4 +53,28 @@ it('starts in the transaction of the program: rolled back, it never was', async 
   } finally {
     client.release()
   }
+})
+
+it('refuses to start with an error of the catalogue and a hint, alone, many at once and in the program’s transaction', async () => {
+  const unknown = { code: 'playbook_unknown', hint: expect.stringContaining('playbook list') }
+  const { executions } = stagedoor
+  await expect(executions.start('helo')).rejects.toMatchObject(unknown)
+  await expect(executions.start('hello', { nam: 1 })).rejects.toMatchObject({ code: 'argument_invalid' })
+  const [good, bad] = await Promise.allSettled([executions.start('hello'), executions.start('helo')])
+  expect(good).toMatchObject({ status: 'fulfilled' })
+  expect(bad).toMatchObject({ status: 'rejected', reason: unknown })
+  const client = await db.pool('stagedoor_worker').connect()
+  try {
+    await expect(executions.start('helo', {}, { client })).rejects.toMatchObject(unknown)
+    await expect(executions.startMany('helo', [{}], { client })).rejects.toMatchObject(unknown)
+  } finally {
+    client.release()
+  }
+  const key = { idempotency_key: 'once' }
+  const id = await executions.start('hello', { name: 'Ada' }, key)
+  expect(await executions.start('hello', { name: 'Ada' }, key)).toBe(id)
+  await expect(executions.start('hello', { name: 'Grace' }, key)).rejects.toMatchObject({
+    code: 'execution_key_taken',
+    details: { execution: id },
+  })
 })

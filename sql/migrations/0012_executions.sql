@@ -183,6 +183,8 @@ create table noetl.inbox (
   sent_at timestamptz not null default clock_timestamp()
 ) with (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
 create index inbox_shard on noetl.inbox (shard_id, inbox_id);
+-- What one execution was told, and whether the end of one of its commands is among it.
+create index inbox_execution on noetl.inbox (execution_id, (body ->> 'command_id'));
 
 -- What any engine may run that has the handlers for it: items of loops, and steps whose owner lacks a handler. Ended ones
 -- leave for the inbox. Lease columns are in no index, and each row has room in its page for its leased version (HOT).
@@ -245,7 +247,7 @@ create table noetl.wait (
                                          else staging_record_id is not null end)
 );
 create index wait_wake_at on noetl.wait (wake_at) where wake_at is not null;
-create index wait_event on noetl.wait (event_domain, event_type) where kind = 'event';
+create index wait_event on noetl.wait (event_domain, event_type, subject) where kind = 'event';
 create index wait_approval on noetl.wait (staging_record_id) where kind = 'approval';
 create index wait_fresh on noetl.wait (execution_id) where not caught_up and kind <> 'timer';
 

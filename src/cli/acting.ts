@@ -69,7 +69,8 @@ export function isNamed({ as, user }: ActingOptions): boolean {
 
 /** People decide under stagedoor_reviewer, where their membership is checked; agents stay agents. */
 async function memberOf(database: Database, options: ActingOptions, scope: Scope): Promise<Caller> {
-  if (database.kind === 'external' && (scope.decides || options.user !== undefined)) throw notTheirs(scope)
+  if (database.kind === 'external' && (scope.decides || options.user !== undefined))
+    throw notTheirs(database, scope)
   const member = await withClient(
     database.directUrl,
     async (client) => {
@@ -110,19 +111,27 @@ function overTheApi({ upload, call }: Scope): string {
 }
 
 /** Whoever holds the database's password could otherwise decide in anybody's name, and the audit would not show it. */
-function notTheirs(scope: Scope): StagedoorError {
+function notTheirs(database: Database, scope: Scope): StagedoorError {
   const reason = scope.decides
     ? 'on your own database nobody decides in the name of another with --as or --user'
     : 'on your own database --user does not choose a person'
   return new StagedoorError(
     'permission_denied',
     { reason },
-    { message: `Refused: ${reason}`, hint: overTheApi(scope) },
+    { message: `Refused: ${reason}`, hint: overTheApi(scope) + perhapsEmbedded(database) },
   )
 }
 
+/** `eval "$(stagedoor login)"` makes the embedded server look like one's own database to whatever runs in that terminal. */
+function perhapsEmbedded({ directUrl }: Database): string {
+  const isHere = URL.canParse(directUrl) && ['127.0.0.1', 'localhost'].includes(new URL(directUrl).hostname)
+  return isHere
+    ? ' If it is the embedded server, whose addresses `stagedoor login` gave to this terminal: unset DATABASE_URL DATABASE_DIRECT_URL PLAYBOOK_DATABASE_URL.'
+    : ''
+}
+
 /** A login is nobody: that it decided would say nothing about who had looked. */
-function nobodyNamed({ kind }: Database, scope: Scope): StagedoorError {
+function nobodyNamed(database: Database, scope: Scope): StagedoorError {
   const reason = 'a person decides, not a login'
   return new StagedoorError(
     'permission_denied',
@@ -130,8 +139,8 @@ function nobodyNamed({ kind }: Database, scope: Scope): StagedoorError {
     {
       message: `Refused: ${reason}`,
       hint:
-        kind === 'external'
-          ? overTheApi(scope)
+        database.kind === 'external'
+          ? overTheApi(scope) + perhapsEmbedded(database)
           : 'Say who: --as reviewer, or --user <id> with an id of `stagedoor member list`.',
     },
   )

@@ -1,6 +1,7 @@
 /** What the CLI prints: tables and sentences for people, one JSON value for machines. */
 import pc from 'picocolors'
-import { asStagedoorError } from '../errors.ts'
+import { asStagedoorError, type StagedoorError } from '../errors.ts'
+import type { ManifestProblem } from '../units/manifest.ts'
 
 export interface Output {
   readonly json: boolean
@@ -75,6 +76,19 @@ export function table(
     .join('\n')
 }
 
+/** As `diff -u` is painted everywhere. */
+export function paintDiff(diff: string): string {
+  return visible(diff)
+    .split('\n')
+    .map((line) => {
+      if (line.startsWith('+++') || line.startsWith('---')) return pc.bold(line)
+      if (line.startsWith('+')) return pc.green(line)
+      return line.startsWith('-') ? pc.red(line) : line.startsWith('@@') ? pc.cyan(line) : line
+    })
+    .join('\n')
+    .trimEnd()
+}
+
 /** 5 s, 38 min, 3 h, 2 d */
 export function age(since: Date, now = new Date()): string {
   const seconds = Math.max(0, Math.round((now.getTime() - since.getTime()) / 1000))
@@ -103,8 +117,25 @@ export function reportError(thrown: unknown, { json, stack }: { json: boolean; s
   process.stderr.write(`  ${pc.dim(visible(error.hint))}\n`)
   const statements = error.details.statements
   if (Array.isArray(statements)) process.stderr.write(`\n${statements.join('\n')}\n`)
+  for (const line of linesOf(error)) process.stderr.write(`${line}\n`)
   if (error.code === 'internal' && stack) {
     process.stderr.write(`${((error.cause as Error) ?? error).stack}\n`)
   }
   return error.exitCode
+}
+
+/** What does not fit into a sentence: the diff of a conflict, the problems of a manifest. */
+function linesOf({ code, details }: StagedoorError): string[] {
+  if (code === 'unit_version_conflict' && typeof details.diff === 'string') {
+    return ['', paintDiff(details.diff)]
+  }
+  if (code !== 'manifest_invalid' || !Array.isArray(details.problems)) return []
+  const problems = details.problems as readonly unknown[] as readonly (string | ManifestProblem)[]
+  return problems.map((problem) =>
+    visible(
+      typeof problem === 'string'
+        ? `  ${problem}`
+        : `  ${problem.piece === undefined ? '' : `${problem.piece}: `}${problem.message}`,
+    ),
+  )
 }

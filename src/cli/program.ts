@@ -3,34 +3,6 @@ import { Command, CommanderError } from 'commander'
 import { readConfig } from '../config.ts'
 import { StagedoorError } from '../errors.ts'
 import { VERSION } from '../version.ts'
-import { clientCommand } from './commands/client.ts'
-import { completionCommand } from './commands/completion.ts'
-import { configCommand } from './commands/config.ts'
-import { consumerCommand } from './commands/consumer.ts'
-import { datasetCommand } from './commands/dataset.ts'
-import { doctorCommand } from './commands/doctor.ts'
-import { eventsCommand } from './commands/events.ts'
-import { executionsCommand } from './commands/executions.ts'
-import { gateCommand } from './commands/gate.ts'
-import { ingestCommand } from './commands/ingest.ts'
-import { issueCommand } from './commands/issue.ts'
-import { jobCommand } from './commands/job.ts'
-import { lineageCommand } from './commands/lineage.ts'
-import { loginCommand } from './commands/login.ts'
-import { memberCommand, workspaceCommand } from './commands/member.ts'
-import { migrateCommand } from './commands/migrate.ts'
-import { playbookCommand } from './commands/playbook.ts'
-import { restoredCommand } from './commands/restored.ts'
-import { routeCommand } from './commands/route.ts'
-import { runCommand } from './commands/run.ts'
-import { scheduleCommand } from './commands/schedule.ts'
-import { stagingCommand } from './commands/staging/index.ts'
-import { startCommand } from './commands/start.ts'
-import { tokenCommand } from './commands/token.ts'
-import { traceCommand } from './commands/trace.ts'
-import { uploadCommand } from './commands/upload.ts'
-import { webhookCommand } from './commands/webhook.ts'
-import { workerCommand } from './commands/worker.ts'
 import { reportError } from './output.ts'
 
 const AFTER_HELP = `
@@ -43,6 +15,7 @@ Start here:
   $ stagedoor route add orders --on insert,update --keep id,status
   $ stagedoor worker --handlers ./jobs.ts  run jobs with handlers of yours
   $ stagedoor run playbook.yaml --set n=10 run a playbook and watch it
+  $ stagedoor mark handbook.md           propose how a document becomes units
   $ stagedoor config                     see every setting and where it came from
   $ stagedoor migrate --plan             see what a migration would do to your database
   $ stagedoor doctor                     compare the database with what this version expects
@@ -51,7 +24,45 @@ Start here:
 Exit codes: 0 done · 1 unexpected · 2 bad input · 3 configuration · 4 database · 5 refused · 6 conflict ·
             7 drift · 8 not found · 9 port, folder or program of this machine`
 
-export function createProgram(): Command {
+/** Each is loaded when it is called for: all of them together take a third of a second. In the order of the help. */
+const COMMANDS: Readonly<Record<string, (program: () => Command) => Promise<Command>>> = {
+  start: async () => (await import('./commands/start.ts')).startCommand(),
+  migrate: async () => (await import('./commands/migrate.ts')).migrateCommand(),
+  doctor: async () => (await import('./commands/doctor.ts')).doctorCommand(),
+  config: async () => (await import('./commands/config.ts')).configCommand(),
+  gate: async () => (await import('./commands/gate.ts')).gateCommand(),
+  ingest: async () => (await import('./commands/ingest.ts')).ingestCommand(),
+  upload: async () => (await import('./commands/upload.ts')).uploadCommand(),
+  lineage: async () => (await import('./commands/lineage.ts')).lineageCommand(),
+  dataset: async () => (await import('./commands/dataset.ts')).datasetCommand(),
+  client: async () => (await import('./commands/client.ts')).clientCommand(),
+  staging: async () => (await import('./commands/staging/index.ts')).stagingCommand(),
+  mark: async () => (await import('./commands/mark.ts')).markCommand(),
+  cut: async () => (await import('./commands/cut.ts')).cutCommand(),
+  unit: async () => (await import('./commands/unit.ts')).unitCommand(),
+  topic: async () => (await import('./commands/topic.ts')).topicCommand(),
+  events: async () => (await import('./commands/events.ts')).eventsCommand(),
+  route: async () => (await import('./commands/route.ts')).routeCommand(),
+  consumer: async () => (await import('./commands/consumer.ts')).consumerCommand(),
+  job: async () => (await import('./commands/job.ts')).jobCommand(),
+  worker: async () => (await import('./commands/worker.ts')).workerCommand(),
+  schedule: async () => (await import('./commands/schedule.ts')).scheduleCommand(),
+  run: async () => (await import('./commands/run.ts')).runCommand(),
+  playbook: async () => (await import('./commands/playbook.ts')).playbookCommand(),
+  executions: async () => (await import('./commands/executions.ts')).executionsCommand(),
+  trace: async () => (await import('./commands/trace.ts')).traceCommand(),
+  issue: async () => (await import('./commands/issue.ts')).issueCommand(),
+  webhook: async () => (await import('./commands/webhook.ts')).webhookCommand(),
+  restored: async () => (await import('./commands/restored.ts')).restoredCommand(),
+  workspace: async () => (await import('./commands/member.ts')).workspaceCommand(),
+  member: async () => (await import('./commands/member.ts')).memberCommand(),
+  token: async () => (await import('./commands/token.ts')).tokenCommand(),
+  login: async () => (await import('./commands/login.ts')).loginCommand(),
+  completion: async (program) => (await import('./commands/completion.ts')).completionCommand(program),
+}
+
+/** With one command of this name, or with all of them. */
+export async function createProgram(only?: string): Promise<Command> {
   const program = new Command('stagedoor')
     .description(
       'Pull requests for production data: held, diffed, approved, promoted, undone. On your Postgres.',
@@ -62,38 +73,13 @@ export function createProgram(): Command {
     .addHelpText('after', AFTER_HELP)
     .showSuggestionAfterError()
     .enablePositionalOptions()
-  const commands = [
-    startCommand(),
-    migrateCommand(),
-    doctorCommand(),
-    configCommand(),
-    gateCommand(),
-    ingestCommand(),
-    uploadCommand(),
-    lineageCommand(),
-    datasetCommand(),
-    clientCommand(),
-    stagingCommand(),
-    eventsCommand(),
-    routeCommand(),
-    consumerCommand(),
-    jobCommand(),
-    workerCommand(),
-    scheduleCommand(),
-    runCommand(),
-    playbookCommand(),
-    executionsCommand(),
-    traceCommand(),
-    issueCommand(),
-    webhookCommand(),
-    restoredCommand(),
-    workspaceCommand(),
-    memberCommand(),
-    tokenCommand(),
-    loginCommand(),
-    completionCommand(() => program),
-  ]
-  for (const command of commands) program.addCommand(withGlobals(command))
+  const wanted =
+    only !== undefined && only !== 'completion' && Object.hasOwn(COMMANDS, only)
+      ? [COMMANDS[only]!]
+      : Object.values(COMMANDS)
+  for (const command of await Promise.all(wanted.map((load) => load(() => program)))) {
+    program.addCommand(withGlobals(command))
+  }
   // Commander's own knows one name only: `help upload fix` would show the help of upload.
   program.helpCommand(false).addCommand(helpCommand(() => program))
   return program
@@ -125,11 +111,18 @@ function withGlobals(command: Command): Command {
   return command
 }
 
+/** The first word that is neither an option nor the value of one. */
+function commandNamed(argv: readonly string[]): string | undefined {
+  const words = argv.slice(2)
+  const at = words.findIndex((word, index) => !word.startsWith('-') && words[index - 1] !== '--home')
+  return words[at]
+}
+
 /** Returns the exit code. */
 export async function run(argv: readonly string[]): Promise<number> {
   const json = argv.includes('--json')
   try {
-    const program = createProgram()
+    const program = await createProgram(commandNamed(argv))
     exitByException(program)
     await program.parseAsync(argv)
     return Number(process.exitCode ?? 0)

@@ -13,6 +13,7 @@ import { ingestLibrary } from '../ingest/library.ts'
 import { playbookEquipment } from '../stagedoor/playbook-equipment.ts'
 import { knownBlobs } from '../stagedoor.ts'
 import { requireIntactBlobs } from '../staging/blobs/verify.ts'
+import { outageLog } from './outage-log.ts'
 
 export interface RunningPlaybooks {
   readonly engine: Engine
@@ -77,14 +78,14 @@ export async function runPlaybooks(
     const engine = await startEngine({
       pool,
       listenUrl: database.workerUrl,
-      log,
+      log: outageLog(log),
       tools: equipment.tools,
       results: equipment.results,
       hooks: {
         ...hooks,
-        projected(executions, events, lag, ms) {
-          lagMs = lag
-          hooks.projected?.(executions, events, lag, ms)
+        behind(now) {
+          lagMs = now
+          hooks.behind?.(now)
         },
       },
       ...(concurrency !== undefined && { concurrency }),

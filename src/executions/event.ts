@@ -5,6 +5,10 @@ export const EVENT_TYPES = [
   'playbook.initialized',
   'playbook.completed',
   'playbook.failed',
+  // The seed's other names for the same three; nobody writes them here.
+  'workflow.initialized',
+  'workflow.completed',
+  'workflow.failed',
   'execution.cancelled',
   'execution.paused',
   'execution.resumed',
@@ -26,7 +30,13 @@ export const EVENT_TYPES = [
 ] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 
-export const TERMINAL: readonly EventType[] = ['playbook.completed', 'playbook.failed', 'execution.cancelled']
+export const TERMINAL: readonly EventType[] = [
+  'playbook.completed',
+  'playbook.failed',
+  'workflow.completed',
+  'workflow.failed',
+  'execution.cancelled',
+]
 
 /** What the machine writes. The writer adds event_id, seq, catalog_id and parent_execution_id; the database adds the engine as worker_id. */
 export interface NewEvent {
@@ -57,3 +67,6 @@ export interface ExecutionEvent extends NewEvent {
 
 /** A result in an event, an inbox row or a state: small ones as they are, large ones by reference. */
 export type ResultValue = { readonly value: Json } | { readonly ref: string; readonly bytes: number }
+
+/** A result of at most so many bytes stays in its event. */
+export const INLINE_BYTES = 8 * 1024

@@ -1,5 +1,6 @@
 /** What a program does with playbooks and executions: register, start, wait, look, steer, and run an engine. */
 import { type Client, createPool, type Pool } from '../db/connection.ts'
+import { mapDatabaseError } from '../db/database-error.ts'
 import type { Engine, EngineOptions } from './engine/engine.ts'
 import { type ExecutionOutcome, waitForEnd } from './outcome.ts'
 import type { JsonObject, Playbook } from './playbook/definition.ts'
@@ -26,7 +27,7 @@ export interface Playbooks {
 
 /** Acts as the back end (dot_executor). What people do goes through the API, under their own role. */
 export interface Executions {
-  /** With `client` in your own transaction: rolled back, it never was. Returns its id. */
+  /** With `client` in your own transaction: rolled back, it never was. Its role must be able to start (stagedoor_producer). Returns its id. */
   start(
     playbook: string,
     args?: JsonObject,
@@ -38,16 +39,18 @@ export interface Executions {
     args: readonly JsonObject[],
     options?: Omit<steering.StartOptions, 'idempotency_key'> & { client?: Client },
   ): Promise<string[]>
-  /** With its steps, as of the projection: PENDING until an engine has begun it. Throws execution_unknown. */
+  /** With its first hundred steps, as of the projection: PENDING until an engine has begun it. Throws execution_unknown. */
   status(id: string): Promise<shown.ExecutionDetail>
+  /** Its steps, page by page, in the order in which they were entered. */
+  steps(id: string, filter?: shown.StepFilter): Promise<shown.StepPage>
   list(filter?: shown.ExecutionFilter): Promise<shown.ExecutionRecord[]>
   /** Until it has ended. */
   wait(id: string, options?: { signal?: AbortSignal }): Promise<ExecutionOutcome>
   cancel(id: string, reason?: string): Promise<void>
   pause(id: string): Promise<void>
   resume(id: string): Promise<void>
-  /** A new execution from a step of an old one. Returns its id. */
-  rerun(id: string, fromStep: string): Promise<string>
+  /** A new execution from a step of an old one, with its version of the playbook or another. Returns its id. */
+  rerun(id: string, fromStep: string, options?: { version?: number }): Promise<string>
   /** The log, in its order; `after` is the seq of the last one of the page before. */
   events(id: string, filter?: shown.EventFilter): Promise<shown.LoggedEvent[]>
   /** From its last event back to its first. */
@@ -91,22 +94,32 @@ export function executionsLibrary(around: ExecutionSurroundings): Executions & {
   const { pool, worker } = around
   const running = new Set<Engine>()
   const starts = new Starts(pool)
+  // In the user's own transaction, too, a refusal is one of the catalogue, with its hint.
   const within = <T>(client: Client | undefined, work: (own: Client) => Promise<T>): Promise<T> =>
-    client ? work(client) : worker(work)
+    client
+      ? work(client).catch((error) => {
+          throw mapDatabaseError(error)
+        })
+      : worker(work)
   return {
     start: (playbook, args, { client, ...options } = {}) =>
       client
-        ? steering.startExecution(client, playbook, args, options)
+        ? within(client, (own) => steering.startExecution(own, playbook, args, options))
         : starts.add({ playbook, args: args ?? {}, options }),
     startMany: (playbook, args, { client, ...options } = {}) =>
       within(client, (own) => steering.startExecutions(own, playbook, args, options)),
     status: (id) => worker((client) => shown.showExecution(client, id)),
+    steps: (id, filter) =>
+      worker(async (client) =>
+        shown.executionSteps(client, await shown.requireExecution(client, id), filter),
+      ),
     list: (filter) => worker((client) => shown.listExecutions(client, filter)),
     wait: (id, { signal } = {}) => waitForEnd(pool, id, running, signal),
     cancel: (id, reason) => worker((client) => steering.cancelExecution(client, id, reason)),
     pause: (id) => worker((client) => steering.pauseExecution(client, id)),
     resume: (id) => worker((client) => steering.resumeExecution(client, id)),
-    rerun: (id, fromStep) => worker((client) => steering.rerunExecution(client, id, fromStep)),
+    rerun: (id, fromStep, options) =>
+      worker((client) => steering.rerunExecution(client, id, fromStep, options)),
     events: (id, filter) => worker((client) => shown.executionEvents(client, id, filter)),
     trace: (id) => worker((client) => traceOf(client, id)),
     rebuild: ({ verify = false } = {}) => rebuild(pool, verify),

@@ -15,6 +15,8 @@ export interface ExecutionOutcome {
 const STATUS_OF: Partial<Record<EventType, ExecutionOutcome['status']>> = {
   'playbook.completed': 'COMPLETED',
   'playbook.failed': 'FAILED',
+  'workflow.completed': 'COMPLETED',
+  'workflow.failed': 'FAILED',
   'execution.cancelled': 'CANCELLED',
 }
 

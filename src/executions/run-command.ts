@@ -3,11 +3,13 @@
  * back on the way to the last one stays in this process; the last one's result is kept before this resolves.
  */
 import { StagedoorError } from '../errors.ts'
+import { patiently } from './engine/patience.ts'
 import type { ResultValue } from './event.ts'
 import type { Json, JsonObject, Playbook, Step, ToolCall } from './playbook/definition.ts'
 import { ExpressionError, render, type Scope, withSecrets } from './playbook/expressions.ts'
 import { asJson } from './results/json-value.ts'
 import type { ResultStore } from './results/store.ts'
+import { storable } from './storable.ts'
 import { type ToolContext, ToolError, type Tools } from './tool.ts'
 import { SecretsUsed } from './tools/secrets-used.ts'
 
@@ -39,14 +41,19 @@ export async function runCommand(run: CommandRun): Promise<CommandOutcome> {
   const secrets = new SecretsUsed(run.secret ?? secretOfEnvironment)
   const attempt = new Attempt(run.step.timeout_ms, run.context)
   try {
-    const value = await attempt.within(runTools(run, attempt.context, secrets))
+    const value = secrets.maskedIn(await attempt.within(runTools(run, attempt.context, secrets)))
     const origin = {
       execution_id: run.context.execution_id,
       node_name: run.step.step,
       command_id: run.context.command_id,
       ...(run.parent_ref !== undefined && { parent_ref: run.parent_ref }),
     }
-    return { status: 'completed', result: await run.results.keep(value, origin) }
+    // What was done stays done while the database is away.
+    const result = await patiently(
+      () => run.results.keep(value, origin),
+      () => !run.context.signal.aborted,
+    )
+    return { status: 'completed', result }
   } catch (error) {
     return {
       status: 'failed',
@@ -155,8 +162,7 @@ function textOf(error: unknown): string {
   return error.message || error.name
 }
 
-/** It goes into the log: without what PostgreSQL cannot hold. */
+/** It goes into the log. */
 function shortened(text: string): string {
-  const cut = text.length > MOST_ERROR_CHARACTERS ? `${text.slice(0, MOST_ERROR_CHARACTERS - 1)}…` : text
-  return cut.replaceAll(/[\0\p{Surrogate}]/gu, '\ufffd')
+  return storable(text.length > MOST_ERROR_CHARACTERS ? `${text.slice(0, MOST_ERROR_CHARACTERS - 1)}…` : text)
 }

@@ -87,7 +87,22 @@ export interface ExecutionDetail extends ExecutionRecord {
   readonly from_step: string | null
   /** What it gave: a value, or a reference and its bytes; null until it has completed. */
   readonly result: JsonObject | null
+  /** The first page of them. */
   readonly steps: readonly ExecutionStep[]
+  /** Behind it there are more steps: `after` of the next page. */
+  readonly next_steps: number | null
+}
+
+export interface StepPage {
+  readonly steps: ExecutionStep[]
+  /** `after` of the next page; null: there is none. */
+  readonly next: number | null
+}
+
+export interface StepFilter {
+  /** The `next` of the page before. */
+  readonly after?: number
+  readonly limit?: number
 }
 
 export interface ExecutionFilter {
@@ -163,31 +178,57 @@ export async function requireExecution(db: Queryable, id: string): Promise<Execu
   throw new StagedoorError('execution_unknown', { execution: id })
 }
 
-export async function showExecution(db: Queryable, id: string): Promise<ExecutionDetail> {
+export async function showExecution(
+  db: Queryable,
+  id: string,
+  page: StepFilter = {},
+): Promise<ExecutionDetail> {
   const record = await requireExecution(db, id)
-  const { rows } = await db.query<{
-    seq: number
-    event_type: string
-    context: Json
-    meta: Json
-    result: Json
-  }>(
-    'select seq, event_type, context, meta, result from noetl.event where execution_id = $1 and seq = any ($2)',
-    [id, [1, record.last_seq]],
+  const { rows } = await db.query<{ context: Json; meta: Json }>(
+    'select context, meta from noetl.event where execution_id = $1 and seq = 1',
+    [id],
   )
-  const begun = rows.find(({ seq }) => seq === 1)
-  const ended = rows.find(({ event_type }) => event_type === 'playbook.completed')
-  const meta = (begun?.meta ?? {}) as Record<string, string | undefined>
+  const meta = (rows[0]?.meta ?? {}) as Record<string, string | undefined>
+  const { steps, next } = await executionSteps(db, record, page)
   return {
     ...record,
-    args: ((begun?.context as JsonObject | undefined)?.args ?? {}) as JsonObject,
+    args: ((rows[0]?.context as JsonObject | undefined)?.args ?? {}) as JsonObject,
     cause: meta.cause ?? null,
     correlation_id: meta.correlation_id ?? null,
     rerun_of: meta.rerun_of ?? null,
     from_step: meta.from_step ?? null,
-    result: (ended?.result as JsonObject | undefined) ?? null,
-    steps: await executionSteps(db, record),
+    result: await outputOf(db, record),
+    steps,
+    next_steps: next,
   }
+}
+
+/** What an execution gave; null until it has completed. */
+export async function outputOf(
+  db: Queryable,
+  { execution_id, last_seq }: Pick<ExecutionRecord, 'execution_id' | 'last_seq'>,
+): Promise<JsonObject | null> {
+  const { rows } = await db.query<{ result: JsonObject | null }>(
+    `select result from noetl.event where execution_id = $1 and seq = $2 and event_type = 'playbook.completed'`,
+    [execution_id, last_seq],
+  )
+  return rows[0]?.result ?? null
+}
+
+/** What the step gave that ended last under this name; undefined: none has ended. Read from the end of the log. */
+export async function stepResult(
+  db: Queryable,
+  execution: string,
+  step: string,
+): Promise<JsonObject | null | undefined> {
+  const { rows } = await db.query<{ result: JsonObject | null }>(
+    `select result from noetl.v_execution_entry
+      where execution_id = $1 and node_name = $2
+        and ended_at is not null
+      order by seq desc limit 1`,
+    [execution, step],
+  )
+  return rows[0]?.result
 }
 
 interface StepRow extends Omit<ExecutionStep, 'loop' | 'wait'> {
@@ -208,20 +249,77 @@ export interface WaitMeta {
 export async function executionSteps(
   db: Queryable,
   { execution_id, state }: Pick<ExecutionRecord, 'execution_id' | 'state'>,
-): Promise<ExecutionStep[]> {
-  const { rows } = await db.query<StepRow>(
-    `select node_id, node_name as step, status, attempt, loop_id, waits_for, entered_at, ended_at, error, result
-       from noetl.v_execution_step where execution_id = $1 order by entered_at, last_seq`,
-    [execution_id],
-  )
-  return rows.map(({ loop_id, waits_for, ...row }) => {
-    const loop = state.loop?.[row.step]
+  { after = 0, limit = 100 }: StepFilter = {},
+): Promise<StepPage> {
+  const { rows: entered } = await db.query<Entered>(ENTERED, [execution_id, after, limit + 1])
+  const page = entered.slice(0, limit)
+  const found = await entriesOf(db, execution_id, page)
+  const steps = page.map(({ node_id, entered_at }) => {
+    const { loop_id, waits_for, ...row } = found.get(node_id)!
+    const step = { ...row, entered_at }
     return {
-      ...row,
-      loop: loopOf(loop, loop_id, row),
+      ...step,
+      loop: loopOf(state.loop?.[row.step], loop_id, step),
       wait: waits_for && waitOf(waits_for),
     }
   })
+  return { steps, next: entered.length > limit ? page.at(-1)!.seq : null }
+}
+
+interface Entered {
+  readonly node_id: string
+  readonly seq: number
+  readonly entered_at: Date
+}
+
+/** What enters a step follows from an event of another: so a page is found from its place in the log on, without the rest. */
+const ENTERED = `
+  select e.node_id, e.seq, e.created_at as entered_at from noetl.v_execution_entry e
+   where e.execution_id = $1 and e.seq > $2
+     and not exists (select from noetl.event p where p.execution_id = e.execution_id and p.event_id = e.parent_event_id
+                                                 and p.node_id = e.node_id)
+   order by e.seq limit $3`
+
+type EntryRow = Omit<StepRow, 'entered_at'>
+
+/** Most steps end soon after they were entered; only for the others the log is read to its end. */
+const NEAR = 1000
+const END = 2_147_483_647
+
+async function entriesOf(
+  db: Queryable,
+  execution: string,
+  page: readonly Entered[],
+): Promise<Map<string, EntryRow>> {
+  if (page.length === 0) return new Map()
+  const from = page[0]!.seq
+  const nodes = page.map(({ node_id }) => node_id)
+  const found = await latestOf(db, execution, nodes, from, page.at(-1)!.seq + NEAR)
+  const open = nodes.filter((node_id) => !isSettled(found.get(node_id)!))
+  const late = open.length === 0 ? [] : await latestOf(db, execution, open, from, END)
+  return new Map([...found, ...late])
+}
+
+/** A loop whose results are collected has an exit behind its end. */
+function isSettled({ ended_at, loop_id, result }: EntryRow): boolean {
+  return ended_at !== null && (loop_id === null || result?.ref === undefined)
+}
+
+async function latestOf(
+  db: Queryable,
+  execution: string,
+  nodes: readonly string[],
+  from: number,
+  to: number,
+): Promise<Map<string, EntryRow>> {
+  const { rows } = await db.query<EntryRow>(
+    `select distinct on (node_id) node_id, node_name as step, status, attempt, loop_id, waits_for, ended_at, error, result
+       from noetl.v_execution_entry
+      where execution_id = $1 and node_id = any ($2) and seq between $3 and $4
+      order by node_id, seq desc`,
+    [execution, nodes, from, to],
+  )
+  return new Map(rows.map((row) => [row.node_id, row]))
 }
 
 /** The projection counts the latest loop of a step; of an earlier one its end says the counts. */
@@ -263,13 +361,15 @@ export interface EventFilter {
   readonly limit?: number
   /** Without what happened to single items of loops. */
   readonly without_items?: boolean
+  /** Only what failed: attempts, items, steps, the whole. */
+  readonly failed?: boolean
 }
 
 /** In their order. */
 export async function executionEvents(
   db: Queryable,
   execution: string,
-  { after = 0, limit = 100, without_items = false }: EventFilter = {},
+  { after = 0, limit = 100, without_items = false, failed = false }: EventFilter = {},
 ): Promise<LoggedEvent[]> {
   const { rows } = await db.query<LoggedEvent>(
     `select execution_id::text, event_id::text, seq, event_type, catalog_id::text, parent_event_id::text, parent_execution_id::text,
@@ -278,8 +378,9 @@ export async function executionEvents(
       where execution_id = $1 and seq > $2
         and not ($4 and (event_type in ('loop.item', 'loop.shard.enqueued', 'loop.shard.done', 'loop.shard.failed')
                          or (event_type like 'command.%' and meta ->> 'loop_id' is not null)))
+        and (not $5 or error is not null)
       order by seq limit $3`,
-    [execution, after, limit, without_items],
+    [execution, after, limit, without_items, failed],
   )
   return rows
 }

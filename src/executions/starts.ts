@@ -1,6 +1,7 @@
 /** Executions that a program starts at the same time go to the database together: one statement in flight, the others ride the next. */
 import { setImmediate } from 'node:timers/promises'
 import type { Pool, Queryable } from '../db/connection.ts'
+import { mapDatabaseError } from '../db/database-error.ts'
 import { isConnectionError } from '../db/transient.ts'
 import type { JsonObject } from './playbook/definition.ts'
 import { type StartOptions, startExecution } from './steering.ts'
@@ -54,14 +55,16 @@ export class Starts {
       })
     } catch (error) {
       // Whether they were started is not known: to start them again is for whoever gave them a key.
-      if (isConnectionError(error)) for (const start of starts) start.reject(error)
+      if (isConnectionError(error)) for (const start of starts) start.reject(mapDatabaseError(error))
       // One that is refused must not refuse the others.
       else for (const start of starts) await this.startOne(start)
     }
   }
 
   private async startOne({ playbook, args, options, resolve, reject }: Waiting): Promise<void> {
-    await startExecution(this.pool, playbook, args, options).then(resolve, reject)
+    await startExecution(this.pool, playbook, args, options).then(resolve, (error) =>
+      reject(mapDatabaseError(error)),
+    )
   }
 }
 

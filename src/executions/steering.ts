@@ -24,6 +24,26 @@ export async function startExecution(
   return rows[0]!.id
 }
 
+export interface Begun {
+  readonly execution_id: string
+  /** False: the key belongs to one that was started before. */
+  readonly is_new: boolean
+}
+
+/** The same, and whether it was there already: an id that was made before the question is that of another start. */
+export async function beginExecution(
+  db: Queryable,
+  playbook: string,
+  args: JsonObject = {},
+  options: StartOptions = {},
+): Promise<Begun> {
+  const { rows } = await db.query<{ least: string }>(
+    'select noetl.fn_snowflake_floor(clock_timestamp())::text as least',
+  )
+  const execution_id = await startExecution(db, playbook, args, options)
+  return { execution_id, is_new: BigInt(execution_id) >= BigInt(rows[0]!.least) }
+}
+
 /** All or none, in one statement; the ids in the order of the arguments. */
 export async function startExecutions(
   db: Queryable,
@@ -39,11 +59,17 @@ export async function startExecutions(
   return rows.map((row) => row.id)
 }
 
-/** Returns the id of the new one. */
-export async function rerunExecution(db: Queryable, execution: string, fromStep: string): Promise<string> {
-  const { rows } = await db.query<{ id: string }>('select noetl.fn_execution_rerun($1, $2)::text as id', [
+/** Returns the id of the new one. Without a version it takes that of the old one. */
+export async function rerunExecution(
+  db: Queryable,
+  execution: string,
+  fromStep: string,
+  { version }: { version?: number } = {},
+): Promise<string> {
+  const { rows } = await db.query<{ id: string }>('select noetl.fn_execution_rerun($1, $2, $3)::text as id', [
     execution,
     fromStep,
+    version ?? null,
   ])
   return rows[0]!.id
 }

@@ -47,8 +47,12 @@ export class ToolError extends Error {
   }
 }
 
-/** A function of the user's, called by name with `tool: handler`. */
-export type PlaybookHandler = (args: JsonObject, context: ToolContext) => Promise<unknown> | unknown
+/**
+ * A function of the user's, called by name with `tool: handler`. What it is given is JSON that the playbook wrote, and what
+ * type that has only its author knows: any, so that a handler may name the type of its arguments.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: a parameter of any other type refuses handlers that say what they take
+export type PlaybookHandler = (args: any, context: ToolContext) => Promise<unknown> | unknown
 export type PlaybookHandlers = Readonly<Record<string, PlaybookHandler>>
 
 /** Gives the handlers their types; they are returned as they are. */

@@ -5,6 +5,7 @@ import {
   type DatasetProblem,
   datasetProblems,
   declarationProblems,
+  listClients,
   listDatasets,
   type RegisteredDataset,
   type RegistrationOptions,
@@ -59,6 +60,8 @@ export interface Ingest {
   }): Promise<unknown>
   readonly datasets: {
     list(): Promise<RegisteredDataset[]>
+    /** Of a workspace; none where the dataset knows no clients. */
+    clients(dataset: string, workspace: string): Promise<{ id: string; name: string }[]>
     /** What stands between the declaration and the tables; empty: it can be registered. */
     check(dataset: Dataset): Promise<DatasetProblem[]>
     register(dataset: Dataset, options?: RegistrationOptions): Promise<void>
@@ -119,6 +122,11 @@ export function ingestLibrary({ pool, home, service, admin }: Acting): Ingest & 
     cursor: (of) => service((client) => uploads.readCursor(client, of)),
     datasets: {
       list: () => service(listDatasets),
+      clients: (dataset, workspace) =>
+        service(async (client) => {
+          const known = (await listDatasets(client)).find((one) => one.dataset === dataset)
+          return known === undefined ? [] : listClients(client, known.definition, workspace)
+        }),
       async check(dataset) {
         const wrong = await declarationProblems(dataset)
         if (wrong.length > 0) return wrong.map((problem) => ({ problem, remedy: null }))

@@ -1,5 +1,6 @@
 /** Units of the library: those of the room, and the way from a document to them through staging. */
 import type { Client } from '../db/connection.ts'
+import type { Transaction } from '../units/conflicts.ts'
 import { type Cut, cutFromManifest } from '../units/cut.ts'
 import { type Units as Room, unitsLibrary } from '../units/library.ts'
 import type { EditedManifest, StagedMarking } from './marked.ts'
@@ -17,16 +18,17 @@ export interface Units extends Room {
 }
 
 interface Surroundings {
-  worker<T>(work: (client: Client) => Promise<T>): Promise<T>
+  readonly worker: Transaction
+  readonly statement: Transaction
 }
 
 // Loaded with the first document: parser and schema take a third of a second, and most programs mark nothing.
 const marking = () => import('./marking.ts')
 const marked = () => import('./marked.ts')
 
-export function unitsOf({ worker }: Surroundings): Units {
+export function unitsOf({ worker, statement }: Surroundings): Units {
   return {
-    ...unitsLibrary({ worker }),
+    ...unitsLibrary({ worker, statement }),
     async mark(mark) {
       const { stageMark } = await marking()
       return worker((client) => stageMark(client, mark))
@@ -42,6 +44,6 @@ export function unitsOf({ worker }: Surroundings): Units {
     cut: (record, digest, { client } = {}) =>
       client
         ? cutFromManifest(client, record, digest)
-        : worker((own) => cutFromManifest(own, record, digest)),
+        : statement((own) => cutFromManifest(own, record, digest)),
   }
 }

@@ -81,13 +81,15 @@ export interface Documents {
 
 interface Surroundings {
   readonly worker: Transaction
+  /** For a single statement, which needs no transaction around it. */
+  readonly statement: Transaction
 }
 
-export function unitsLibrary({ worker }: Surroundings): Units {
+export function unitsLibrary({ worker, statement }: Surroundings): Units {
   const within = <T>(client: Client | undefined, work: (own: Client) => Promise<T>): Promise<T> =>
-    client ? work(client) : worker(work)
+    client ? work(client) : statement(work)
   const editing = <T>(client: Client | undefined, work: (own: Client) => Promise<T>): Promise<T> =>
-    client ? work(client) : withConflictDiff(worker, work)
+    client ? work(client) : withConflictDiff(statement, work)
   return {
     create: (workspace, unit, { client } = {}) =>
       within(client, (own) => units.createUnit(own, workspace, unit)),
@@ -98,7 +100,7 @@ export function unitsLibrary({ worker }: Surroundings): Units {
     profile: (unit, patch, { client } = {}) => within(client, (own) => units.changeProfile(own, unit, patch)),
     addEdge: (unit, edge, { client } = {}) => within(client, (own) => edges.addEdge(own, unit, edge)),
     removeEdge: (edge, { client } = {}) => within(client, (own) => edges.removeEdge(own, edge)),
-    edges: (unit) => worker((client) => edges.unitEdges(client, unit)),
+    edges: (unit) => statement((client) => edges.unitEdges(client, unit)),
     move: (unit, container, { client, position } = {}) =>
       within(client, (own) => units.moveUnit(own, unit, container, position)),
     reorder: (container, order, { client } = {}) =>
@@ -117,9 +119,9 @@ export function unitsLibrary({ worker }: Surroundings): Units {
       within(client, (own) =>
         reading.readUnit(own, typeof name === 'string' ? { unit_id: name } : name, moment),
       ),
-    list: (filter) => worker((client) => reading.listUnits(client, filter)),
+    list: (filter) => statement((client) => reading.listUnits(client, filter)),
     history: (unit, page) => worker((client) => history.unitHistory(client, unit, page)),
-    diff: (unit, versions) => worker((client) => history.diffUnit(client, unit, versions)),
+    diff: (unit, versions) => statement((client) => history.diffUnit(client, unit, versions)),
     check: (which) =>
       worker(async (client) => {
         const ids =
@@ -129,16 +131,16 @@ export function unitsLibrary({ worker }: Surroundings): Units {
   }
 }
 
-export function topicsLibrary({ worker }: Surroundings): Topics {
+export function topicsLibrary({ statement }: Pick<Surroundings, 'statement'>): Topics {
   return {
-    list: (workspace) => worker((client) => topics.listTopics(client, workspace)),
+    list: (workspace) => statement((client) => topics.listTopics(client, workspace)),
     add: (workspace, label, description) =>
-      worker((client) => topics.addTopic(client, workspace, label, description)),
-    retire: (workspace, label) => worker((client) => topics.retireTopic(client, workspace, label)),
+      statement((client) => topics.addTopic(client, workspace, label, description)),
+    retire: (workspace, label) => statement((client) => topics.retireTopic(client, workspace, label)),
   }
 }
 
-export function documentsLibrary({ worker }: Surroundings): Documents {
+export function documentsLibrary({ worker }: Pick<Surroundings, 'worker'>): Documents {
   return {
     list: (filter) => worker((client) => documents.listDocuments(client, filter)),
     get: (document) => worker((client) => documents.readDocument(client, document)),

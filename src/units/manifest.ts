@@ -15,9 +15,11 @@ const hash = { pattern: '^[0-9a-f]{64}$' }
 /** Without `~`, which marks the successors of a unit. */
 const address = { pattern: '^[a-z0-9][a-z0-9_.-]*(/[a-z0-9][a-z0-9_.-]*)+$', maxLength: 380 }
 
+const from = (minimum: number) => ({ minimum, maximum: 999_999_999 })
+
 const pieceSchema = Type.Object(
   {
-    position: Type.Integer({ minimum: 1, description: 'In the document, from 1, without gaps.' }),
+    position: Type.Integer({ ...from(1), description: 'In the document, from 1, without gaps.' }),
     address: Type.String({
       ...address,
       description:
@@ -28,8 +30,8 @@ const pieceSchema = Type.Object(
     }),
     kind: Type.String({ pattern: '^[a-z][a-z0-9_]{0,30}$', description: 'One of iu_core.unit_kind.' }),
     title: Type.String({ minLength: 1, maxLength: 500, pattern: '\\S' }),
-    from: Type.Integer({ minimum: 0, description: 'First byte in the UTF-8 of the source.' }),
-    to: Type.Integer({ minimum: 1, description: 'The byte after its last.' }),
+    from: Type.Integer({ ...from(0), description: 'First byte in the UTF-8 of the source.' }),
+    to: Type.Integer({ ...from(1), description: 'The byte after its last.' }),
     hash: Type.String({ ...hash, description: 'SHA-256 of these bytes.' }),
     topics: Type.Array(Type.String({ pattern: '^[a-z0-9][a-z0-9_.-]{0,62}$' }), {
       uniqueItems: true,
@@ -54,7 +56,7 @@ export const markManifestSchema = Type.Object(
         title: Type.String({ minLength: 1, maxLength: 500, pattern: '\\S' }),
         language: Type.String({ pattern: '^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$' }),
         content_hash: Type.String({ ...hash, description: 'SHA-256 of the source in UTF-8.' }),
-        bytes: Type.Integer({ minimum: 1 }),
+        bytes: Type.Integer(from(1)),
       },
       { additionalProperties: false },
     ),

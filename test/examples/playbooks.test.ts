@@ -11,6 +11,7 @@ import { startExecution } from '../../src/executions/steering.ts'
 import { playbookTools } from '../../src/stagedoor/playbook-tools.ts'
 import { useEngines } from '../executions/engine/engines.ts'
 import { createMember, createWorkspace, type Member } from '../support/factories.ts'
+import { sqlstateOf } from '../support/sqlstate.ts'
 import { until } from '../support/until.ts'
 
 const engines = useEngines()
@@ -30,7 +31,12 @@ afterAll(() => sql.end())
 const path = (name: string) => fileURLToPath(new URL(`../../examples/${name}`, import.meta.url))
 const worker = () => db.pool('stagedoor_worker')
 
-async function begin(example: string, args: JsonObject = {}, handlers?: string): Promise<string> {
+async function begin(
+  example: string,
+  args: JsonObject = {},
+  handlers?: string,
+  by?: Member,
+): Promise<string> {
   const tools = playbookTools({
     pool: worker(),
     playbookPool: sql,
@@ -40,8 +46,12 @@ async function begin(example: string, args: JsonObject = {}, handlers?: string):
     files: path(example),
   })
   await engines.start({}, { tools })
-  const { name } = await registerPlaybook(worker(), readFileSync(path(`${example}/playbook.yaml`), 'utf8'))
-  return startExecution(worker(), name, args, { workspace_id: workspace })
+  const text = readFileSync(path(`${example}/playbook.yaml`), 'utf8')
+  const { name } = await registerPlaybook(worker(), text, { open_to_members: by !== undefined })
+  const options = { workspace_id: workspace }
+  return by
+    ? db.as(by, (client) => startExecution(client, name, args, options))
+    : startExecution(worker(), name, args, options)
 }
 
 it('hello: four steps, and the answer', async () => {
@@ -81,14 +91,19 @@ it('fan-out: where all goes well there is nothing to repair', async () => {
   expect(shown.result).toMatchObject({ value: { status: 'complete', done: 20, repaired: [] } })
 })
 
-it('approval: it waits for the decision on its record, and goes on', async () => {
-  const { id, record } = await drafted()
-  await db.as(reviewer, (client) =>
-    client.query(
-      'select iu_core.fn_iu_staging_approve($1, (select content_hash from iu_core.iu_staging_record where staging_record_id = $1))',
-      [record],
-    ),
-  )
+const APPROVE =
+  'select iu_core.fn_iu_staging_approve($1, (select content_hash from iu_core.iu_staging_record where staging_record_id = $1))'
+
+it('approval: it waits for the decision of somebody else, with the checklist ticked, and goes on', async () => {
+  const { id, record } = await drafted(reviewer)
+  const decide = (member: Member, statement: string) =>
+    db.as(member, (client) => client.query(statement, [record]))
+  const colleague = await createMember(db, workspace, 'reviewer')
+  expect(await sqlstateOf(decide(colleague, APPROVE))).toMatch(/^SD5/)
+  await decide(colleague, `select iu_core.fn_iu_staging_tick($1, '1')`)
+  // Who started it does not approve it.
+  expect(await sqlstateOf(decide(reviewer, APPROVE))).toMatch(/^SD5/)
+  await decide(colleague, APPROVE)
   await engines.ended(id)
   expect(await showExecution(worker(), id)).toMatchObject({ result: { value: 'week 45 is published' } })
   const rows = await db.owner(
@@ -107,8 +122,8 @@ it('approval: rejected, the other arc is taken', async () => {
   })
 })
 
-async function drafted(): Promise<{ id: string; record: string }> {
-  const id = await begin('approval-flow')
+async function drafted(by?: Member): Promise<{ id: string; record: string }> {
+  const id = await begin('approval-flow', {}, undefined, by)
   const record = await until('it waits', async () => {
     const rows = await db.owner<{ record: string }>(
       'select staging_record_id as record from noetl.wait where execution_id = $1',

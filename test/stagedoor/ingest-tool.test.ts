@@ -92,7 +92,11 @@ describe('a file', () => {
   it('with lines that are wrong is not promoted, unless they may be skipped', async () => {
     write('bad.csv', `SKU,Price\nC,x\n${Array.from({ length: 20 }, (_, n) => `D${n},1`).join('\n')}\n`)
     const args = { file: 'bad.csv', dataset: 'prices', until: 'promoted' }
+    const [before] = await stagedoor.ingest.list({ limit: 1 })
     await expect(call(args)).rejects.toMatchObject({ code: 'plan_refused', retryable: false })
+    const [refused] = await stagedoor.ingest.list({ limit: 1 })
+    expect(refused!.upload_id).not.toBe(before?.upload_id)
+    await expect(call(args)).rejects.toThrow(`stagedoor upload problems ${refused!.upload_id}`)
     write('bad2.csv', `SKU,Price\nE,x\n${Array.from({ length: 20 }, (_, n) => `F${n},1`).join('\n')}\n`)
     expect(await call({ ...args, file: 'bad2.csv', on_invalid: 'skip' })).toMatchObject({
       status: 'promoted',
@@ -119,6 +123,52 @@ describe('a file', () => {
     )
     expect(await call({ ...args, until: 'promoted' })).toMatchObject({ status: 'promoted' })
     expect(await db.owner(`select price from public.prices where sku = 'Z'`)).toEqual([{ price: '9.00' }])
+  })
+})
+
+describe('its client', () => {
+  const sales = defineDataset({
+    name: 'sales',
+    title: 'Sales',
+    version: 1,
+    platforms: { file: { title: 'File' } },
+    client: { table: 'public.shops', id: 'id', name: 'title', workspace: 'workspace_id' },
+    fields: { sku: { type: 'id', aliases: { any: ['SKU'] }, required: true } },
+    rows: [
+      {
+        name: 'sale',
+        target: 'public.sales',
+        id: 'id',
+        key: ['shop_id', 'sku'],
+        requires: ['sku'],
+        columns: { shop_id: '$client', sku: 'sku' },
+      },
+    ],
+  })
+  const northwind = '00000000-0000-4000-8000-000000000001'
+  const add = (id: string, title: string) =>
+    db.owner('insert into public.shops values ($1, $2, $3)', [id, workspace, title])
+  beforeAll(async () => {
+    await db.owner(`create table public.shops (id uuid primary key, workspace_id uuid not null, title text not null);
+      create table public.sales (id uuid primary key, shop_id uuid not null, sku text not null, unique (shop_id, sku));
+      grant select on public.shops to service_role`)
+    await stagedoor.ingest.datasets.register(sales, { approval_required: false })
+    write('sales.csv', 'SKU\nA\n')
+  })
+
+  it('may be left out where there is one, and is given by its name or id', async () => {
+    const args = { file: 'sales.csv', dataset: 'sales' }
+    await add(northwind, 'Northwind')
+    const { upload_id } = await call(args)
+    expect(await stagedoor.ingest.get(upload_id as string)).toMatchObject({ client_id: northwind })
+    await add('00000000-0000-4000-8000-000000000002', 'Southwind')
+    expect(await call({ ...args, client: 'Northwind' })).toMatchObject({ upload_id, created: false })
+    expect(await call({ ...args, client: northwind })).toMatchObject({ upload_id })
+    await expect(call(args)).rejects.toThrow('there are Northwind, Southwind')
+    await expect(call({ ...args, client: 'Nobody' })).rejects.toThrow('no client Nobody; there are Northwind')
+    await expect(call({ file: 'prices.csv', dataset: 'prices', client: 'Northwind' })).rejects.toThrow(
+      'has no clients',
+    )
   })
 })
 
@@ -149,8 +199,6 @@ describe('refused is', () => {
     const args = { file: 'prices.csv', dataset: 'prices' }
     const other = await createWorkspace(db, 'Other')
     await expect(call({ ...args, workspace_id: other })).rejects.toThrow('the workspace of this execution')
-    await expect(call(args, { workspace_id: null })).rejects.toThrow(
-      'workspace_id of the tool ingest is missing',
-    )
+    await expect(call(args, { workspace_id: null })).rejects.toThrow('start it with --workspace')
   })
 })

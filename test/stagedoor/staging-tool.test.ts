@@ -85,6 +85,13 @@ describe('create', () => {
     expect(await rowOf(idOf(made))).toMatchObject({ workspace_id: other })
   })
 
+  it('of no workspace is refused where its kind needs an approval: nobody could give it', async () => {
+    const none = { workspace_id: null, started_by: 'stagedoor_worker' }
+    const preview = { ...draft(), staging_kind: 'cut_preview', payload_type: 'import_preview' }
+    await expect(call(preview, none)).rejects.toThrow('nobody could give it')
+    expect(await rowOf(idOf(await call(draft('for nobody'), none)))).toMatchObject({ workspace_id: null })
+  })
+
   it('follows from what the execution follows from', async () => {
     const [event] = await db.owner<{ id: string }>(
       `select iu_core.fn_event_emit('system', 'gate_changed', p_workspace_id => $1) as id`,
@@ -137,7 +144,7 @@ describe('consume', () => {
     const made = await call({
       ...draft('to use'),
       staging_kind: 'mark_manifest',
-      payload_type: 'manifest_json',
+      payload_type: 'mark_report',
     })
     const record = idOf(made)
     await expect(call({ action: 'consume', record })).rejects.toMatchObject({ retryable: false })
@@ -159,7 +166,7 @@ describe('consume', () => {
     const made = await call({
       ...draft('proved'),
       staging_kind: 'mark_manifest',
-      payload_type: 'manifest_json',
+      payload_type: 'mark_report',
     })
     await approve(idOf(made), made.content_hash!)
     const tool = stagingTool({

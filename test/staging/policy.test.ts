@@ -29,7 +29,7 @@ const own = (what: Partial<Staging> = {}) =>
 
 /** A type that each kind takes. */
 const TYPE: Record<(typeof STAGING_KINDS)[number], string> = {
-  mark_manifest: 'manifest_json',
+  mark_manifest: 'mark_report',
   review_package: 'review_bundle',
   cut_preview: 'import_preview',
   sql_snapshot: 'sql_result_snapshot',

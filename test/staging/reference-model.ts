@@ -34,7 +34,7 @@ const MAY_EXECUTE = {
 export type Operation = keyof typeof MAY_EXECUTE
 
 export const KINDS = {
-  mark_manifest: { type: 'manifest_json', approval: true, fourEyes: true, checklist: false },
+  mark_manifest: { type: 'mark_report', approval: true, fourEyes: true, checklist: false },
   review_package: { type: 'review_bundle', approval: true, fourEyes: true, checklist: true },
   agent_intermediate: { type: 'nosql_payload', approval: false, fourEyes: false, checklist: false },
 } as const

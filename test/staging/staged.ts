@@ -31,7 +31,7 @@ export const jsonPart = (json: Json, name = 'manifest'): Json =>
 export const textPart = (text: string, name = 'commentary'): Json =>
   JSON.stringify({ part_name: name, payload_kind: 'text', payload_text: text })
 
-/** A mark_manifest with one JSON part, unless told otherwise. */
+/** A mark_manifest with one JSON part, unless told otherwise: a report, since a manifest itself must be one. */
 export async function stage(client: Queryable, what: Staging): Promise<Staged> {
   const { rows } = await client.query<Staged>(
     `select * from iu_core.fn_iu_staging_create(
@@ -39,7 +39,7 @@ export async function stage(client: Queryable, what: Staging): Promise<Staged> {
        p_owner_actor => $6, p_source_kind => $7, p_idempotency_key => $8, p_expires_at => $9, p_metadata => $10)`,
     [
       or(what.kind, 'mark_manifest'),
-      or(what.type, 'manifest_json'),
+      or(what.type, 'mark_report'),
       or(what.purpose, 'for a test'),
       or(what.parts, [jsonPart('{"rows": 3}')]),
       what.workspace,

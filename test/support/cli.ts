@@ -29,8 +29,14 @@ function environment(env: Record<string, string>): NodeJS.ProcessEnv {
   return { PATH, HOME, ...(TMPDIR && { TMPDIR }), NO_COLOR: '1', ...env }
 }
 
-export async function runCli(args: readonly string[], env: Record<string, string> = {}): Promise<CliResult> {
+/** With `input` on its standard input; without, nothing comes and nothing ends there. */
+export async function runCli(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  input?: string,
+): Promise<CliResult> {
   const child = spawn(process.execPath, [MAIN, ...args], { env: environment(env) })
+  if (input !== undefined) child.stdin.end(input)
   let stdout = ''
   let stderr = ''
   child.stdout.on('data', (chunk) => {

@@ -1,4 +1,4 @@
-/** The cut is set-based: how long it takes. */
+/** The cut is set-based: ten thousand pieces take seconds. The limits are those of a busy machine; alone it takes a tenth. */
 import { beforeAll, expect, it } from 'vitest'
 import { cutFromManifest } from '../../src/units/cut.ts'
 import { type Workplace, workplace } from '../staging/people.ts'
@@ -20,26 +20,17 @@ const documentOf = (pieces: number, changed: (index: number) => boolean = () => 
   ).join('\n')
 
 it.each([
-  [40, 1000],
-  [10_000, 10_000],
+  [40, 1_000],
+  [10_000, 30_000],
 ])(
   'cuts %d pieces in one transaction',
   async (pieces, limit) => {
     const sourceRef = `${pieces}.md`
     const time = async (source: string) => {
-      const a = performance.now()
       const { staging_record_id, digest } = await approved(place, source, { sourceRef })
       const began = performance.now()
       const cut = await cutFromManifest(place.operator.session, staging_record_id, digest)
       const ms = performance.now() - began
-      console.log(
-        pieces,
-        'mark+stage',
-        Math.round(began - a),
-        'cut',
-        Math.round(ms),
-        JSON.stringify({ ...cut, units: cut.units.length }),
-      )
       expect(ms).toBeLessThan(limit)
       return cut
     }

@@ -1,14 +1,10 @@
 /** From an approved manifest to units, in one transaction or not at all. */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { StagedoorError } from '../../src/errors.ts'
-import { stageMark } from '../../src/stagedoor/marking.ts'
 import { previousPieces } from '../../src/units/cut.ts'
 import { type Workplace, workplace } from '../staging/people.ts'
-import { jsonPart, passExpiry, stage } from '../staging/staged.ts'
 import { useDatabase } from '../support/database.ts'
-import { sqlstateOf } from '../support/sqlstate.ts'
-import { untilWaiting } from '../support/waiting.ts'
-import { approve, approved, cut, cutDocument, cutManifest, enact, mark, unitsOf } from './documents.ts'
+import { approved, cut, cutDocument, cutManifest, enact, HANDBOOK, mark, unitsOf } from './documents.ts'
 
 const db = useDatabase()
 let place: Workplace
@@ -28,22 +24,6 @@ beforeEach(() => {
 })
 
 const book = () => `book-${documents}`
-const HANDBOOK = `# Handbook
-
-How we work.
-
-## Leave
-
-Twenty-five days.
-
-### Sick leave
-
-Tell us in the morning.
-
-## Expenses
-
-Keep the receipts.
-`
 const units = () => unitsOf(db.pool('postgres'), place.workspace, sourceRef)
 const events = async () =>
   db.owner<{
@@ -65,18 +45,6 @@ async function told(act: () => Promise<unknown>): Promise<string[]> {
     .slice(before)
     .map(({ name, canonical_address: address }) => (address ? `${name} ${address}` : name))
 }
-/** Everything that a cut could have left. */
-const traces = async () => {
-  const [counts] = await db.owner(
-    `select (select count(*) from iu_core.information_unit) as units, (select count(*) from iu_core.unit_version) as versions,
-            (select count(*) from iu_core.kb_document) as documents, (select count(*) from iu_core.kb_unit_map) as pieces,
-            (select count(*) from iu_core.vector_outbox) as outbox, (select count(*) from iu_core.dot_iu_command_run) as runs,
-            (select count(*) from iu_core.event_outbox) as events,
-            (select string_agg(lifecycle_status, ',' order by staging_record_id) from iu_core.iu_staging_record) as records`,
-  )
-  return counts
-}
-
 it('makes a unit of each piece, inside of those that contain it, in their order', async () => {
   const done = await cutDocument(place, HANDBOOK, { sourceRef })
   expect(done).toMatchObject({ born: 4, versioned: 0, successors: 0, retired: 0, kept: 0, unchanged: 0 })
@@ -312,143 +280,6 @@ describe('a manifest that a person changed', () => {
     }
     expect(await cutManifest(place, more, source)).toMatchObject({ unchanged: 2, units: [] })
     expect((await units()).get(`${book()}/expenses`)!.topics).toEqual(['hr', 'money'])
-  })
-})
-
-describe('refused, it leaves nothing', () => {
-  const refused = async (act: () => Promise<unknown>, code: string) => {
-    const before = await traces()
-    expect(await sqlstateOf(act())).toBe(code)
-    expect(await traces()).toEqual(before)
-  }
-
-  it('not approved', async () => {
-    const staged = await mark(place, HANDBOOK, { sourceRef })
-    await refused(() => cut(place, staged), 'SD510')
-  })
-  it('with another digest, or none', async () => {
-    const staged = await approved(place, HANDBOOK, { sourceRef })
-    await refused(() => cut(place, { ...staged, digest: 'a'.repeat(64) }), 'SD504')
-    await refused(() => cut(place, { ...staged, digest: null as never }), 'SD001')
-  })
-  it('expired', async () => {
-    const staged = await approved(place, HANDBOOK, { sourceRef })
-    await passExpiry(place.intruder, staged.staging_record_id)
-    await refused(() => cut(place, staged), 'SD503')
-  })
-  it('when somebody changed the bytes behind our back', async () => {
-    const staged = await approved(place, HANDBOOK, { sourceRef })
-    await place.intruder.query(
-      `update iu_core.iu_staging_payload set payload_text = replace(payload_text, 'Twenty', 'Thirty') where staging_record_id = $1 and part_index = 1`,
-      [staged.staging_record_id],
-    )
-    await refused(() => cut(place, staged), 'SD514')
-  })
-  it('when a topic was retired since', async () => {
-    await db.owner(
-      `insert into iu_core.topic_vocabulary (workspace_id, topic_label, registered_by) values ($1, 'passing', 'test')`,
-      [place.workspace],
-    )
-    const staged = await approved(place, `---\ntopics: passing\n---\n${HANDBOOK}`, { sourceRef })
-    await db.owner(`update iu_core.topic_vocabulary set retired_at = now() where topic_label = 'passing'`)
-    await refused(() => cut(place, staged), 'SD909')
-  })
-  it('when an address was taken since', async () => {
-    const staged = await approved(place, HANDBOOK, { sourceRef })
-    await place.operator.session.query(`select iu_core.fn_unit_create($1, $2, 'Mine.')`, [
-      place.workspace,
-      `${book()}/leave`,
-    ])
-    await refused(() => cut(place, staged), 'SD909')
-  })
-  it('of a record that is no manifest', async () => {
-    const made = await stage(place.operator.session, { workspace: place.workspace, parts: [jsonPart('{}')] })
-    const staged = { staging_record_id: made.staging_record_id, digest: made.content_hash }
-    await approve(place, staged)
-    await refused(() => cut(place, staged), 'SD909')
-  })
-  it('by an agent, who may stage it, and by those outside, who hear of nothing', async () => {
-    const staged = await stageMark(place.agent.session, {
-      workspace: place.workspace,
-      source: HANDBOOK,
-      sourceRef,
-    })
-    await approve(place, staged)
-    const other = await workplace(db)
-    const call = [staged.staging_record_id, staged.digest]
-    await refused(
-      () => place.agent.session.query('select iu_core.dot_iu_cut_from_manifest($1, $2)', call),
-      '42501',
-    )
-    await refused(
-      () => other.operator.session.query('select iu_core.dot_iu_cut_from_manifest($1, $2)', call),
-      'SD501',
-    )
-  })
-  it('a second time', async () => {
-    const staged = await approved(place, HANDBOOK, { sourceRef })
-    await cut(place, staged)
-    await refused(() => cut(place, staged), 'SD502')
-  })
-})
-
-describe('at once', () => {
-  it('two cuts of one record: one wins', async () => {
-    const staged = await approved(place, HANDBOOK, { sourceRef })
-    const done = await Promise.allSettled([
-      cut(place, staged),
-      place.owner.session.query('select iu_core.dot_iu_cut_from_manifest($1, $2)', [
-        staged.staging_record_id,
-        staged.digest,
-      ]),
-    ])
-    expect(done.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
-    expect((await units()).size).toBe(5)
-  })
-
-  it('two manifests of one document: one after the other, and the later one is what stays', async () => {
-    await cutDocument(place, HANDBOOK, { sourceRef })
-    const first = await approved(place, HANDBOOK.replace('Twenty-five', 'Thirty'), { sourceRef })
-    const second = await approved(
-      place,
-      HANDBOOK.replace('Twenty-five', 'Forty').replace('receipts', 'bills'),
-      { sourceRef },
-    )
-    const { operator, owner } = place
-    await operator.session.query('begin')
-    await cut(place, first)
-    const waiting = owner.session.query('select iu_core.dot_iu_cut_from_manifest($1, $2) as cut', [
-      second.staging_record_id,
-      second.digest,
-    ])
-    await untilWaiting(db, owner.session)
-    await operator.session.query('commit')
-    expect((await waiting).rows[0].cut).toMatchObject({ versioned: 2, unchanged: 2 })
-    expect((await units()).get(`${book()}/leave`)).toMatchObject({
-      version_no: 3,
-      body: '## Leave\n\nForty days.',
-    })
-  })
-
-  it('an edit while it is cut: the cut comes after it, onto the newest version', async () => {
-    await cutDocument(place, HANDBOOK, { sourceRef })
-    const staged = await approved(place, HANDBOOK.replace('Twenty-five', 'Thirty'), { sourceRef })
-    const { operator, owner } = place
-    const edit = (body: string) =>
-      owner.session.query(
-        `select iu_core.fn_unit_edit(unit_id, 1, $3) from iu_core.information_unit where workspace_id = $1 and canonical_address = $2`,
-        [place.workspace, `${book()}/leave`, body],
-      )
-    await owner.session.query('begin')
-    await edit('Mine.')
-    const waiting = cut(place, staged)
-    await untilWaiting(db, operator.session)
-    await owner.session.query('commit')
-    expect(await waiting).toMatchObject({ versioned: 1 })
-    expect((await units()).get(`${book()}/leave`)).toMatchObject({
-      version_no: 3,
-      body: '## Leave\n\nThirty days.',
-    })
   })
 })
 

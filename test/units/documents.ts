@@ -79,3 +79,20 @@ export async function enact(place: Workplace, ...addresses: string[]): Promise<v
     [place.workspace, addresses],
   )
 }
+
+export const HANDBOOK = `# Handbook
+
+How we work.
+
+## Leave
+
+Twenty-five days.
+
+### Sick leave
+
+Tell us in the morning.
+
+## Expenses
+
+Keep the receipts.
+`

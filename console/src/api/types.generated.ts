@@ -1283,7 +1283,7 @@ export interface paths {
         put?: never;
         /**
          * Start a playbook
-         * @description Members start what is open to them, in a workspace where they may operate. The same playbook, workspace and key again is the same execution.
+         * @description Members start what is open to them, in a workspace where they may operate. The same playbook, workspace and key again is the same execution; with other arguments it is refused.
          */
         post: operations["startExecution"];
         delete?: never;
@@ -1299,8 +1299,28 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One execution with its steps */
+        /**
+         * One execution with its first hundred steps
+         * @description `next_steps` is `after` of the next page of `/steps`; null where these are all.
+         */
         get: operations["getExecution"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/executions/{id}/steps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The steps of an execution, in the order in which they were entered */
+        get: operations["listExecutionSteps"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1434,6 +1454,461 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/units/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Units of your workspaces by address; those of a container in their order */
+        get: operations["listUnits"];
+        put?: never;
+        /** A unit is born: a draft in version 1 */
+        post: operations["createUnit"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/units/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Many units are born, all of them or none */
+        post: operations["createUnits"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/units/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A unit with its text: the current one, that of a version, or that of a time */
+        get: operations["getUnit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/units/{id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The versions of a unit and the changes of its life, newest first */
+        get: operations["getUnitHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/units/{id}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** From one version to another; by default what the current one changed */
+        get: operations["diffUnit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/units/{id}/edges": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The edges from a unit and to it */
+        get: operations["listUnitEdges"];
+        put?: never;
+        /**
+         * An edge to another unit, or to whatever a reference names
+         * @description What is not there (yet) is `unverified`; the checker looks again.
+         */
+        post: operations["addUnitEdge"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/units/{id}/edit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A new version of a draft
+         * @description If the unit is no longer at expected_version nothing is written: 409 with both hashes and the diff between the two in `details`.
+         */
+        post: operations["editUnit"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/units/{id}/slice": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A new version of a draft, in which a part of the text is another one
+         * @description Characters count from 0, `to` is not part of it, the same twice inserts. If the unit is no longer at expected_version nothing is written: 409 with both hashes and the diff between the two in `details`.
+         */
+        post: operations["editUnitSlice"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/units/{id}/profile": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Merge into the profile, at its top level; null takes a key away
+         * @description `topic_labels` come from the topics of the workspace. Answers the whole profile.
+         */
+        patch: operations["changeUnitProfile"];
+        trace?: never;
+    };
+    "/api/units/edges/{edge}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Take an edge away */
+        delete: operations["removeUnitEdge"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/units/{id}/move": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Into another container, or out of all */
+        post: operations["moveUnit"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/units/{id}/reorder": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What is in the unit, in another order
+         * @description Exactly the units that are in it, once each.
+         */
+        post: operations["reorderUnits"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/units/{id}/enact": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Put a draft into force: from now on nobody changes its text
+         * @description For those who may review. If it is no longer at expected_version, nothing happens.
+         */
+        post: operations["enactUnit"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/units/{id}/supersede": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** An enacted unit gives its place to another enacted one */
+        post: operations["supersedeUnit"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/units/{id}/retire": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A unit is no longer valid, and nothing takes its place */
+        post: operations["retireUnit"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/units/{id}/delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take a unit out of sight; it can be restored
+         * @description A draft by those who may operate, anything else by those who may review.
+         */
+        post: operations["deleteUnit"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/units/{id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Bring a deleted unit back as it was */
+        post: operations["restoreUnit"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/units/{id}/amend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Give a unit another kind, under an approval of its own */
+        post: operations["amendUnitKind"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/topics/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Topics that units may carry: those of your workspaces and those of all */
+        get: operations["listTopics"];
+        put?: never;
+        /** Add a topic, or bring a retired one back; for those who administer */
+        post: operations["addTopic"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/topics/{label}/retire": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Units that carry it keep it, no other gets it; for those who administer */
+        post: operations["retireTopic"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/documents/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Documents of your workspaces that were cut, newest first */
+        get: operations["listDocuments"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/documents/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A document with its text, and which unit holds which of its pieces */
+        get: operations["getDocument"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/marks/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Propose how a Markdown document is cut, and stage the proposal for review
+         * @description The same text under the same reference again finds its record. For those who may stage, agents among them.
+         */
+        post: operations["markDocument"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/marks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A staged marking: the pieces beside their text, and what the cut would do with each */
+        get: operations["getMarking"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/marks/{id}/cut": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cut an approved marking into units, in one transaction
+         * @description Only what changed is touched; a piece that is enacted gets a successor draft. The digest is the one that was approved.
+         */
+        post: operations["cutFromManifest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/traces/{id}": {
         parameters: {
             query?: never;
@@ -1489,6 +1964,10 @@ export interface components {
             /** @description stable code of the error catalogue */
             code: string;
             retryable: boolean;
+            /** @description what a program needs to go on, as both hashes and the diff of a unit_version_conflict */
+            details?: {
+                [key: string]: unknown;
+            };
             request_id: string;
         };
     };
@@ -10677,6 +11156,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description understood, but it cannot be done with this content */
             422: {
                 headers: {
@@ -10784,6 +11272,106 @@ export interface operations {
                                 [key: string]: unknown;
                             } | null;
                         }[];
+                        /** @description `after` of the next page of /steps; null where these are all */
+                        next_steps: number | null;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listExecutionSteps: {
+        parameters: {
+            query: {
+                /** @description the `next` of the page before */
+                after: number;
+                limit: number;
+            };
+            header?: never;
+            path: {
+                /** @example 380609617270407169 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        steps: {
+                            /**
+                             * @description the step and how often it was entered
+                             * @example load#1
+                             */
+                            node_id: string;
+                            step: string;
+                            /**
+                             * @example issued
+                             * @example retrying
+                             * @example waiting
+                             * @example completed
+                             * @example partial
+                             * @example failed
+                             */
+                            status: string;
+                            attempt: number | null;
+                            loop: {
+                                loop_id: string;
+                                mode: string;
+                                total: number;
+                                done: number;
+                                failed: number;
+                                completed: boolean;
+                            } | null;
+                            /** @description what it waits for; for the back end only */
+                            wait: {
+                                /** @enum {unknown} */
+                                kind: "timer" | "event" | "approval";
+                                wake_at: string | null;
+                                event: string | null;
+                                subject: string | null;
+                                staging_record_id: string | null;
+                            } | null;
+                            /** Format: date-time */
+                            entered_at: string;
+                            ended_at: string | null;
+                            error: string | null;
+                            result: {
+                                [key: string]: unknown;
+                            } | null;
+                        }[];
+                        next: number | null;
                     };
                 };
             };
@@ -11136,6 +11724,8 @@ export interface operations {
                  */
                 "application/json": {
                     from_step: string;
+                    /** @description of the playbook; default: that of the old one */
+                    version?: number;
                 };
             };
         };
@@ -11262,7 +11852,7 @@ export interface operations {
     getExecutionResult: {
         parameters: {
             query?: {
-                /** @description the latest entry of this step */
+                /** @description the entry of this step that ended last */
                 step?: string;
             };
             header?: never;
@@ -11315,6 +11905,2859 @@ export interface operations {
             };
             /** @description in conflict with the present state */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listUnits: {
+        parameters: {
+            query: {
+                workspace_id?: string;
+                /**
+                 * @description for good, and once in the workspace
+                 * @example handbook/leave
+                 */
+                address?: string;
+                /** @description the address of a branch */
+                under?: string;
+                container_id?: string;
+                /** @example section */
+                kind?: string;
+                status?: "draft" | "enacted" | "superseded" | "retired";
+                topic?: string;
+                conformance?: "conforms" | "deviates";
+                drift?: "none" | "drifted";
+                /** @description only the deleted ones */
+                deleted: boolean;
+                limit: number;
+                /** @description the `next` of the page before */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        units: {
+                            unit_id: string;
+                            workspace_id: string;
+                            canonical_address: string;
+                            unit_kind: string;
+                            container_id: string | null;
+                            position: number;
+                            source_ref: string;
+                            owner_actor: string;
+                            owner_via: string | null;
+                            /** Format: date-time */
+                            born_at: string;
+                            current_version_id: string;
+                            /** @description to be said with an edit, as expected_version */
+                            version_no: number;
+                            /** @description SHA-256 of the text */
+                            content_hash: string;
+                            title: string;
+                            language: string;
+                            body_bytes: number;
+                            content_profile: {
+                                [key: string]: unknown;
+                            };
+                            topics: string[];
+                            /** @enum {unknown} */
+                            lifecycle_status: "draft" | "enacted" | "superseded" | "retired";
+                            apr_ref: string | null;
+                            supersedes: string | null;
+                            superseded_by: string | null;
+                            deleted_at: string | null;
+                            /** Format: date-time */
+                            changed_at: string;
+                            edges_out: number;
+                            edges_in: number;
+                            conformance: string | null;
+                            drift: string | null;
+                            /** @description of the checker; null before it has looked */
+                            findings: {
+                                [key: string]: unknown;
+                            }[] | null;
+                            checked_at: string | null;
+                            /** @description 0 born, 1 usable, 2 complete */
+                            mup_tier: number;
+                            /** @description what it lacks for the tiers above its own */
+                            missing: string[];
+                            vector_state: string;
+                        }[];
+                        next: string | null;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createUnit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "canonical_address": "handbook/leave",
+                 *       "body": "# Leave\n\n28 days."
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Format: uuid
+                     * @description may be left out by whoever has exactly one
+                     */
+                    workspace_id?: string;
+                    /**
+                     * @description for good, and once in the workspace
+                     * @example handbook/leave
+                     */
+                    canonical_address: string;
+                    /** @description between one character and 1 MiB */
+                    body: string;
+                    /** @description default: the first heading or line */
+                    title?: string;
+                    /** @example section */
+                    unit_kind?: string;
+                    /** @example en */
+                    language?: string;
+                    /** Format: uuid */
+                    container_id?: string;
+                    source_ref?: string;
+                    profile?: {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        unit_id: string;
+                        unit_version_id: string;
+                        content_hash: string;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description larger than the limit */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description understood, but it cannot be done with this content */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createUnits: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * Format: uuid
+                     * @description may be left out by whoever has exactly one
+                     */
+                    workspace_id?: string;
+                    units: {
+                        /**
+                         * @description for good, and once in the workspace
+                         * @example handbook/leave
+                         */
+                        canonical_address: string;
+                        /** @description between one character and 1 MiB */
+                        body: string;
+                        /** @description default: the first heading or line */
+                        title?: string;
+                        /** @example section */
+                        unit_kind?: string;
+                        /** @example en */
+                        language?: string;
+                        /** Format: uuid */
+                        container_id?: string;
+                        source_ref?: string;
+                        profile?: {
+                            [key: string]: unknown;
+                        };
+                        position?: number;
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        units: {
+                            unit_id: string;
+                            canonical_address: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description larger than the limit */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description understood, but it cannot be done with this content */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getUnit: {
+        parameters: {
+            query?: {
+                version?: number;
+                /** @description as it was then; not with version */
+                as_of?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        unit_id: string;
+                        workspace_id: string;
+                        canonical_address: string;
+                        unit_kind: string;
+                        container_id: string | null;
+                        position: number;
+                        source_ref: string;
+                        owner_actor: string;
+                        owner_via: string | null;
+                        /** Format: date-time */
+                        born_at: string;
+                        current_version_id: string;
+                        /** @description to be said with an edit, as expected_version */
+                        version_no: number;
+                        /** @description SHA-256 of the text */
+                        content_hash: string;
+                        title: string;
+                        language: string;
+                        body_bytes: number;
+                        content_profile: {
+                            [key: string]: unknown;
+                        };
+                        topics: string[];
+                        /** @enum {unknown} */
+                        lifecycle_status: "draft" | "enacted" | "superseded" | "retired";
+                        apr_ref: string | null;
+                        supersedes: string | null;
+                        superseded_by: string | null;
+                        deleted_at: string | null;
+                        /** Format: date-time */
+                        changed_at: string;
+                        edges_out: number;
+                        edges_in: number;
+                        conformance: string | null;
+                        drift: string | null;
+                        /** @description of the checker; null before it has looked */
+                        findings: {
+                            [key: string]: unknown;
+                        }[] | null;
+                        checked_at: string | null;
+                        /** @description 0 born, 1 usable, 2 complete */
+                        mup_tier: number;
+                        /** @description what it lacks for the tiers above its own */
+                        missing: string[];
+                        vector_state: string;
+                    } & {
+                        version: {
+                            unit_version_id: string;
+                            version_no: number;
+                            unit_kind: string;
+                            title: string;
+                            language: string;
+                            content_hash: string;
+                            note: string | null;
+                            edited_by: string;
+                            edited_via: string | null;
+                            /** Format: date-time */
+                            edited_at: string;
+                            body: string;
+                        };
+                        status_then: string | null;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getUnitHistory: {
+        parameters: {
+            query: {
+                limit: number;
+                before?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        versions: {
+                            unit_version_id: string;
+                            version_no: number;
+                            unit_kind: string;
+                            title: string;
+                            language: string;
+                            content_hash: string;
+                            note: string | null;
+                            edited_by: string;
+                            edited_via: string | null;
+                            /** Format: date-time */
+                            edited_at: string;
+                            body_bytes: number;
+                            current_until: string | null;
+                        }[];
+                        lifecycle: {
+                            log_id: string;
+                            from_status: string;
+                            to_status: string;
+                            change_set_id: string | null;
+                            apr_ref: string | null;
+                            reason: string | null;
+                            changed_by: string;
+                            changed_via: string | null;
+                            /** Format: date-time */
+                            changed_at: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    diffUnit: {
+        parameters: {
+            query?: {
+                from?: number;
+                to?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        unit_id: string;
+                        from_version: number;
+                        from_hash: string;
+                        from_title: string;
+                        to_version: number;
+                        to_hash: string;
+                        to_title: string;
+                        /** @description unified; empty where the text is the same */
+                        diff: string;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listUnitEdges: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        out: {
+                            edge_id: string;
+                            edge_type: string;
+                            from_unit_id: string;
+                            from_address: string;
+                            target_ref: string;
+                            to_unit_id: string | null;
+                            to_address: string | null;
+                            /** @enum {unknown} */
+                            edge_status: "verified" | "unverified";
+                            created_by: string;
+                            /** Format: date-time */
+                            created_at: string;
+                        }[];
+                        in: {
+                            edge_id: string;
+                            edge_type: string;
+                            from_unit_id: string;
+                            from_address: string;
+                            target_ref: string;
+                            to_unit_id: string | null;
+                            to_address: string | null;
+                            /** @enum {unknown} */
+                            edge_status: "verified" | "unverified";
+                            created_by: string;
+                            /** Format: date-time */
+                            created_at: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    addUnitEdge: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "edge_type": "explains",
+                 *       "target": "handbook/leave"
+                 *     }
+                 */
+                "application/json": {
+                    /** @example explains */
+                    edge_type: string;
+                    /** @description an address in the same workspace, the id of a unit, or any other reference */
+                    target: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        edge_id: string;
+                        /** @enum {unknown} */
+                        edge_status: "verified" | "unverified";
+                        created: boolean;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description understood, but it cannot be done with this content */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    editUnit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "expected_version": 1,
+                 *       "body": "# Leave\n\n30 days.",
+                 *       "note": "agreed on Monday"
+                 *     }
+                 */
+                "application/json": {
+                    expected_version: number;
+                    body?: string;
+                    title?: string;
+                    language?: string;
+                    note?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        version_no: number;
+                        unit_version_id: string;
+                        content_hash: string;
+                        /** @description false: it was so already, and there is no new version */
+                        changed: boolean;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description larger than the limit */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description understood, but it cannot be done with this content */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    editUnitSlice: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "expected_version": 2,
+                 *       "from": 9,
+                 *       "to": 11,
+                 *       "text": "30"
+                 *     }
+                 */
+                "application/json": {
+                    expected_version: number;
+                    from: number;
+                    to: number;
+                    text: string;
+                    note?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        version_no: number;
+                        unit_version_id: string;
+                        content_hash: string;
+                        /** @description false: it was so already, and there is no new version */
+                        changed: boolean;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description larger than the limit */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description understood, but it cannot be done with this content */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    changeUnitProfile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "topic_labels": [
+                 *         "leave"
+                 *       ],
+                 *       "summary": "How many days"
+                 *     }
+                 */
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description understood, but it cannot be done with this content */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    removeUnitEdge: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                edge: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description understood, but it cannot be done with this content */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    moveUnit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    container_id: string | null;
+                    /** @description default: the last */
+                    position?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description understood, but it cannot be done with this content */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    reorderUnits: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    units: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description understood, but it cannot be done with this content */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    enactUnit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    expected_version: number;
+                    /**
+                     * @description the approval that says so
+                     * @example APR-2026-114
+                     */
+                    apr_ref: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        unit_id: string;
+                        workspace_id: string;
+                        canonical_address: string;
+                        unit_kind: string;
+                        container_id: string | null;
+                        position: number;
+                        source_ref: string;
+                        owner_actor: string;
+                        owner_via: string | null;
+                        /** Format: date-time */
+                        born_at: string;
+                        current_version_id: string;
+                        /** @description to be said with an edit, as expected_version */
+                        version_no: number;
+                        /** @description SHA-256 of the text */
+                        content_hash: string;
+                        title: string;
+                        language: string;
+                        body_bytes: number;
+                        content_profile: {
+                            [key: string]: unknown;
+                        };
+                        topics: string[];
+                        /** @enum {unknown} */
+                        lifecycle_status: "draft" | "enacted" | "superseded" | "retired";
+                        apr_ref: string | null;
+                        supersedes: string | null;
+                        superseded_by: string | null;
+                        deleted_at: string | null;
+                        /** Format: date-time */
+                        changed_at: string;
+                        edges_out: number;
+                        edges_in: number;
+                        conformance: string | null;
+                        drift: string | null;
+                        /** @description of the checker; null before it has looked */
+                        findings: {
+                            [key: string]: unknown;
+                        }[] | null;
+                        checked_at: string | null;
+                        /** @description 0 born, 1 usable, 2 complete */
+                        mup_tier: number;
+                        /** @description what it lacks for the tiers above its own */
+                        missing: string[];
+                        vector_state: string;
+                    } & {
+                        version: {
+                            unit_version_id: string;
+                            version_no: number;
+                            unit_kind: string;
+                            title: string;
+                            language: string;
+                            content_hash: string;
+                            note: string | null;
+                            edited_by: string;
+                            edited_via: string | null;
+                            /** Format: date-time */
+                            edited_at: string;
+                            body: string;
+                        };
+                        status_then: string | null;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description understood, but it cannot be done with this content */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    supersedeUnit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** Format: uuid */
+                    successor: string;
+                    /**
+                     * @description the approval that says so
+                     * @example APR-2026-114
+                     */
+                    apr_ref: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        unit_id: string;
+                        workspace_id: string;
+                        canonical_address: string;
+                        unit_kind: string;
+                        container_id: string | null;
+                        position: number;
+                        source_ref: string;
+                        owner_actor: string;
+                        owner_via: string | null;
+                        /** Format: date-time */
+                        born_at: string;
+                        current_version_id: string;
+                        /** @description to be said with an edit, as expected_version */
+                        version_no: number;
+                        /** @description SHA-256 of the text */
+                        content_hash: string;
+                        title: string;
+                        language: string;
+                        body_bytes: number;
+                        content_profile: {
+                            [key: string]: unknown;
+                        };
+                        topics: string[];
+                        /** @enum {unknown} */
+                        lifecycle_status: "draft" | "enacted" | "superseded" | "retired";
+                        apr_ref: string | null;
+                        supersedes: string | null;
+                        superseded_by: string | null;
+                        deleted_at: string | null;
+                        /** Format: date-time */
+                        changed_at: string;
+                        edges_out: number;
+                        edges_in: number;
+                        conformance: string | null;
+                        drift: string | null;
+                        /** @description of the checker; null before it has looked */
+                        findings: {
+                            [key: string]: unknown;
+                        }[] | null;
+                        checked_at: string | null;
+                        /** @description 0 born, 1 usable, 2 complete */
+                        mup_tier: number;
+                        /** @description what it lacks for the tiers above its own */
+                        missing: string[];
+                        vector_state: string;
+                    } & {
+                        version: {
+                            unit_version_id: string;
+                            version_no: number;
+                            unit_kind: string;
+                            title: string;
+                            language: string;
+                            content_hash: string;
+                            note: string | null;
+                            edited_by: string;
+                            edited_via: string | null;
+                            /** Format: date-time */
+                            edited_at: string;
+                            body: string;
+                        };
+                        status_then: string | null;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description understood, but it cannot be done with this content */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    retireUnit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    reason?: string;
+                } | null;
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        unit_id: string;
+                        workspace_id: string;
+                        canonical_address: string;
+                        unit_kind: string;
+                        container_id: string | null;
+                        position: number;
+                        source_ref: string;
+                        owner_actor: string;
+                        owner_via: string | null;
+                        /** Format: date-time */
+                        born_at: string;
+                        current_version_id: string;
+                        /** @description to be said with an edit, as expected_version */
+                        version_no: number;
+                        /** @description SHA-256 of the text */
+                        content_hash: string;
+                        title: string;
+                        language: string;
+                        body_bytes: number;
+                        content_profile: {
+                            [key: string]: unknown;
+                        };
+                        topics: string[];
+                        /** @enum {unknown} */
+                        lifecycle_status: "draft" | "enacted" | "superseded" | "retired";
+                        apr_ref: string | null;
+                        supersedes: string | null;
+                        superseded_by: string | null;
+                        deleted_at: string | null;
+                        /** Format: date-time */
+                        changed_at: string;
+                        edges_out: number;
+                        edges_in: number;
+                        conformance: string | null;
+                        drift: string | null;
+                        /** @description of the checker; null before it has looked */
+                        findings: {
+                            [key: string]: unknown;
+                        }[] | null;
+                        checked_at: string | null;
+                        /** @description 0 born, 1 usable, 2 complete */
+                        mup_tier: number;
+                        /** @description what it lacks for the tiers above its own */
+                        missing: string[];
+                        vector_state: string;
+                    } & {
+                        version: {
+                            unit_version_id: string;
+                            version_no: number;
+                            unit_kind: string;
+                            title: string;
+                            language: string;
+                            content_hash: string;
+                            note: string | null;
+                            edited_by: string;
+                            edited_via: string | null;
+                            /** Format: date-time */
+                            edited_at: string;
+                            body: string;
+                        };
+                        status_then: string | null;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description understood, but it cannot be done with this content */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteUnit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    reason?: string;
+                } | null;
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        unit_id: string;
+                        workspace_id: string;
+                        canonical_address: string;
+                        unit_kind: string;
+                        container_id: string | null;
+                        position: number;
+                        source_ref: string;
+                        owner_actor: string;
+                        owner_via: string | null;
+                        /** Format: date-time */
+                        born_at: string;
+                        current_version_id: string;
+                        /** @description to be said with an edit, as expected_version */
+                        version_no: number;
+                        /** @description SHA-256 of the text */
+                        content_hash: string;
+                        title: string;
+                        language: string;
+                        body_bytes: number;
+                        content_profile: {
+                            [key: string]: unknown;
+                        };
+                        topics: string[];
+                        /** @enum {unknown} */
+                        lifecycle_status: "draft" | "enacted" | "superseded" | "retired";
+                        apr_ref: string | null;
+                        supersedes: string | null;
+                        superseded_by: string | null;
+                        deleted_at: string | null;
+                        /** Format: date-time */
+                        changed_at: string;
+                        edges_out: number;
+                        edges_in: number;
+                        conformance: string | null;
+                        drift: string | null;
+                        /** @description of the checker; null before it has looked */
+                        findings: {
+                            [key: string]: unknown;
+                        }[] | null;
+                        checked_at: string | null;
+                        /** @description 0 born, 1 usable, 2 complete */
+                        mup_tier: number;
+                        /** @description what it lacks for the tiers above its own */
+                        missing: string[];
+                        vector_state: string;
+                    } & {
+                        version: {
+                            unit_version_id: string;
+                            version_no: number;
+                            unit_kind: string;
+                            title: string;
+                            language: string;
+                            content_hash: string;
+                            note: string | null;
+                            edited_by: string;
+                            edited_via: string | null;
+                            /** Format: date-time */
+                            edited_at: string;
+                            body: string;
+                        };
+                        status_then: string | null;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description understood, but it cannot be done with this content */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    restoreUnit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        unit_id: string;
+                        workspace_id: string;
+                        canonical_address: string;
+                        unit_kind: string;
+                        container_id: string | null;
+                        position: number;
+                        source_ref: string;
+                        owner_actor: string;
+                        owner_via: string | null;
+                        /** Format: date-time */
+                        born_at: string;
+                        current_version_id: string;
+                        /** @description to be said with an edit, as expected_version */
+                        version_no: number;
+                        /** @description SHA-256 of the text */
+                        content_hash: string;
+                        title: string;
+                        language: string;
+                        body_bytes: number;
+                        content_profile: {
+                            [key: string]: unknown;
+                        };
+                        topics: string[];
+                        /** @enum {unknown} */
+                        lifecycle_status: "draft" | "enacted" | "superseded" | "retired";
+                        apr_ref: string | null;
+                        supersedes: string | null;
+                        superseded_by: string | null;
+                        deleted_at: string | null;
+                        /** Format: date-time */
+                        changed_at: string;
+                        edges_out: number;
+                        edges_in: number;
+                        conformance: string | null;
+                        drift: string | null;
+                        /** @description of the checker; null before it has looked */
+                        findings: {
+                            [key: string]: unknown;
+                        }[] | null;
+                        checked_at: string | null;
+                        /** @description 0 born, 1 usable, 2 complete */
+                        mup_tier: number;
+                        /** @description what it lacks for the tiers above its own */
+                        missing: string[];
+                        vector_state: string;
+                    } & {
+                        version: {
+                            unit_version_id: string;
+                            version_no: number;
+                            unit_kind: string;
+                            title: string;
+                            language: string;
+                            content_hash: string;
+                            note: string | null;
+                            edited_by: string;
+                            edited_via: string | null;
+                            /** Format: date-time */
+                            edited_at: string;
+                            body: string;
+                        };
+                        status_then: string | null;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description understood, but it cannot be done with this content */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    amendUnitKind: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @example section */
+                    unit_kind: string;
+                    /**
+                     * @description the approval that says so
+                     * @example APR-2026-114
+                     */
+                    apr_ref: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        unit_id: string;
+                        workspace_id: string;
+                        canonical_address: string;
+                        unit_kind: string;
+                        container_id: string | null;
+                        position: number;
+                        source_ref: string;
+                        owner_actor: string;
+                        owner_via: string | null;
+                        /** Format: date-time */
+                        born_at: string;
+                        current_version_id: string;
+                        /** @description to be said with an edit, as expected_version */
+                        version_no: number;
+                        /** @description SHA-256 of the text */
+                        content_hash: string;
+                        title: string;
+                        language: string;
+                        body_bytes: number;
+                        content_profile: {
+                            [key: string]: unknown;
+                        };
+                        topics: string[];
+                        /** @enum {unknown} */
+                        lifecycle_status: "draft" | "enacted" | "superseded" | "retired";
+                        apr_ref: string | null;
+                        supersedes: string | null;
+                        superseded_by: string | null;
+                        deleted_at: string | null;
+                        /** Format: date-time */
+                        changed_at: string;
+                        edges_out: number;
+                        edges_in: number;
+                        conformance: string | null;
+                        drift: string | null;
+                        /** @description of the checker; null before it has looked */
+                        findings: {
+                            [key: string]: unknown;
+                        }[] | null;
+                        checked_at: string | null;
+                        /** @description 0 born, 1 usable, 2 complete */
+                        mup_tier: number;
+                        /** @description what it lacks for the tiers above its own */
+                        missing: string[];
+                        vector_state: string;
+                    } & {
+                        version: {
+                            unit_version_id: string;
+                            version_no: number;
+                            unit_kind: string;
+                            title: string;
+                            language: string;
+                            content_hash: string;
+                            note: string | null;
+                            edited_by: string;
+                            edited_via: string | null;
+                            /** Format: date-time */
+                            edited_at: string;
+                            body: string;
+                        };
+                        status_then: string | null;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description understood, but it cannot be done with this content */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listTopics: {
+        parameters: {
+            query?: {
+                workspace_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        topics: {
+                            topic_id: string;
+                            workspace_id: string | null;
+                            topic_label: string;
+                            description: string | null;
+                            retired_at: string | null;
+                            registered_by: string;
+                            /** Format: date-time */
+                            registered_at: string;
+                            /** @description how many carry it, of those that you may see */
+                            units: number;
+                        }[];
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    addTopic: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "topic_label": "leave"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description null: of every workspace, for service_role; left out: the only one of the caller */
+                    workspace_id?: string | null;
+                    /** @example leave */
+                    topic_label: string;
+                    description?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description understood, but it cannot be done with this content */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    retireTopic: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example leave */
+                label: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description null: of every workspace, for service_role; left out: the only one of the caller */
+                    workspace_id?: string | null;
+                } | null;
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description understood, but it cannot be done with this content */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listDocuments: {
+        parameters: {
+            query: {
+                workspace_id?: string;
+                limit: number;
+                /** @description the `next` of the page before */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        documents: {
+                            document_id: string;
+                            workspace_id: string;
+                            source_ref: string;
+                            title: string;
+                            language: string;
+                            content_hash: string;
+                            bytes: number;
+                            pieces: number;
+                            updated_by: string;
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            updated_at: string;
+                            deleted_at: string | null;
+                        }[];
+                        next: string | null;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getDocument: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        document_id: string;
+                        workspace_id: string;
+                        source_ref: string;
+                        title: string;
+                        language: string;
+                        content_hash: string;
+                        bytes: number;
+                        pieces: number;
+                        updated_by: string;
+                        /** Format: date-time */
+                        created_at: string;
+                        /** Format: date-time */
+                        updated_at: string;
+                        deleted_at: string | null;
+                        body: string;
+                        map: {
+                            /** @description by which manifests name it */
+                            piece_address: string;
+                            position: number;
+                            unit_id: string;
+                            canonical_address: string;
+                            unit_kind: string;
+                            title: string;
+                            lifecycle_status: string;
+                            version_no: number;
+                            /** @description of the piece; the unit may have been edited since */
+                            content_hash: string;
+                            dropped_at: string | null;
+                        }[];
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    markDocument: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "source_ref": "handbook.md",
+                 *       "text": "# Handbook\n\n## Leave\n\n28 days.\n"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Format: uuid
+                     * @description may be left out by whoever has exactly one
+                     */
+                    workspace_id?: string;
+                    text: string;
+                    /**
+                     * @description where it comes from: marked again under it, it is the same document. Needed without a manifest
+                     * @example handbook.md
+                     */
+                    source_ref?: string;
+                    /** @description cut it like this: a manifest that somebody changed (docs/reference/mark-manifest.schema.json); positions and hashes are taken anew */
+                    manifest?: {
+                        [key: string]: unknown;
+                    };
+                    /** @description the first segment of every address */
+                    address?: string;
+                    title?: string;
+                    language?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        staging_record_id: string;
+                        /** @description to be said at approval and at the cut */
+                        digest: string;
+                        lifecycle_status: string;
+                        created: boolean;
+                        pieces: {
+                            address: string;
+                            title: string;
+                            kind: string;
+                            /**
+                             * @description since the last cut
+                             * @enum {unknown}
+                             */
+                            change: "new" | "changed" | "moved" | "same";
+                            bytes: number;
+                        }[];
+                        /** @description pieces of the last cut that are no longer in the document */
+                        gone: {
+                            address: string;
+                            title: string;
+                            kind: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description larger than the limit */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description understood, but it cannot be done with this content */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getMarking: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        staging_record_id: string;
+                        digest: string;
+                        lifecycle_status: string;
+                        document: {
+                            source_ref: string;
+                            title: string;
+                            language: string;
+                            content_hash: string;
+                            bytes: number;
+                        };
+                        pieces: {
+                            position: number;
+                            parent: string | null;
+                            address: string;
+                            title: string;
+                            kind: string;
+                            /**
+                             * @description since the last cut
+                             * @enum {unknown}
+                             */
+                            change: "new" | "changed" | "moved" | "same";
+                            from: number;
+                            to: number;
+                            hash: string;
+                            topics: string[];
+                            text: string;
+                            /** @description what its unit says now, where the piece changed */
+                            before: string | null;
+                        }[];
+                        /** @description pieces of the last cut that are no longer in the document */
+                        gone: {
+                            address: string;
+                            title: string;
+                            kind: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cutFromManifest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    digest: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        run_id: string;
+                        document_id: string;
+                        born: number;
+                        versioned: number;
+                        successors: number;
+                        retired: number;
+                        kept: number;
+                        unchanged: number;
+                        units: {
+                            unit_id: string;
+                            canonical_address: string;
+                            what: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description understood, but it cannot be done with this content */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

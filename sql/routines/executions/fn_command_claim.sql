@@ -1,6 +1,9 @@
--- Leases due commands to an engine, of those whose handlers it has. Executions take turns: each gets an equal part of the claim and what others leave of
--- theirs, so that a fan-out of 100,000 does not hold up the small loop that began after it. Where there are more executions
--- than one claim can look at, it begins at any of them.
+-- Leases due commands to an engine, of those whose handlers it has. Executions take turns: each gets an equal part of the
+-- claim and what others leave of theirs, so that a fan-out of 100,000 does not hold up the small loop that began after it.
+--
+-- They are looked at in the order of their ids, so many at a time until the claim is full, and the next claim of the session
+-- goes on behind the last one that was served: in a round, to whose end comes everybody, whatever waits in between. A place
+-- that is drawn by chance does not: ids are times, and behind one old execution almost every draw is the same gap.
 create or replace function noetl.fn_command_claim(p_engine uuid, p_limit integer) returns setof noetl.command
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -11,13 +14,20 @@ set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
 declare
-  c_most constant integer := 64;
+  c_together constant integer := 64;
+  -- Of one claim: where more than these have nothing due, the rest is for the next.
+  c_most constant integer := 4096;
   v_now timestamptz := clock_timestamp();
   v_handlers text[];
-  v_from bigint;
+  v_began bigint := coalesce(nullif(current_setting('stagedoor.claimed', true), '')::bigint, 0);
+  v_at bigint := v_began;
+  v_until bigint := 9223372036854775807;
   v_executions bigint[];
+  v_turns bigint[];
+  v_seen integer := 0;
   v_left integer := p_limit;
   v_part integer;
+  v_is_short boolean;
   v_taken noetl.command[];
 begin
   if p_limit is null or p_limit not between 1 and 10000 then
@@ -29,36 +39,47 @@ begin
   if not found then
     perform noetl.fn_engine_lost(p_engine);
   end if;
-  v_executions := noetl.fn_command_executions(0, c_most + 1);
-  if cardinality(v_executions) > c_most then
-    select min(c.execution_id) + (random() * (max(c.execution_id) - min(c.execution_id)))::bigint into v_from from noetl.command c;
-    v_executions := noetl.fn_command_executions(v_from, c_most);
-    if cardinality(v_executions) < c_most then
-      v_executions := v_executions || noetl.fn_command_executions(0, c_most - cardinality(v_executions));
+  loop
+    v_executions := noetl.fn_command_executions(v_at, v_until, c_together);
+    if cardinality(v_executions) < c_together and v_until > v_began then
+      -- The end of the round: from the first one on, up to where it began.
+      v_until := v_began;
+      v_executions := v_executions || noetl.fn_command_executions(-1, v_until, c_together - cardinality(v_executions));
     end if;
-  end if;
-  while cardinality(v_executions) > 0 and v_left > 0 loop
-    v_part := greatest(1, v_left / cardinality(v_executions));
-    with turn as materialized (
-      select d.command_id
-        from unnest(v_executions) x (execution_id)
-       cross join lateral (
-         select c.command_id from noetl.command c
-          where c.execution_id = x.execution_id and c.process_after <= v_now and c.leased_by is null
-            and (c.needs is null or c.needs <@ v_handlers)
-          order by c.process_after limit v_part for update skip locked) d
-       limit v_left
-    ), taken as (
-      update noetl.command c set leased_by = p_engine, lease_epoch = c.lease_epoch + 1, started_at = v_now
-        from turn where c.command_id = turn.command_id
-      returning c.*
-    )
-    -- Who gave less than its part has no more.
-    select array_agg(t), array(select f.execution_id from taken f group by 1 having count(*) >= v_part)
-      into v_taken, v_executions from taken t;
-    return query select * from unnest(v_taken);
-    v_left := v_left - coalesce(cardinality(v_taken), 0);
+    exit when cardinality(v_executions) = 0;
+    v_at := v_executions[cardinality(v_executions)];
+    v_seen := v_seen + cardinality(v_executions);
+    v_turns := v_executions;
+    while cardinality(v_turns) > 0 and v_left > 0 loop
+      v_part := greatest(1, v_left / cardinality(v_turns));
+      v_is_short := cardinality(v_turns) > v_left and v_turns = v_executions;
+      with turn as materialized (
+        select d.command_id
+          from unnest(v_turns) x (execution_id)
+         cross join lateral (
+           select c.command_id from noetl.command c
+            where c.execution_id = x.execution_id and c.process_after <= v_now and c.leased_by is null
+              and (c.needs is null or c.needs <@ v_handlers)
+            order by c.process_after limit v_part for update skip locked) d
+         limit v_left
+      ), taken as (
+        update noetl.command c set leased_by = p_engine, lease_epoch = c.lease_epoch + 1, started_at = v_now
+          from turn where c.command_id = turn.command_id
+        returning c.*
+      )
+      -- Who gave less than its part has no more.
+      select array_agg(t), array(select f.execution_id from taken f group by 1 having count(*) >= v_part)
+        into v_taken, v_turns from taken t;
+      return query select * from unnest(v_taken);
+      v_left := v_left - coalesce(cardinality(v_taken), 0);
+    end loop;
+    if v_left = 0 and v_is_short then
+      -- Not all of them had their turn: the next claim begins with who went without.
+      select v_executions[max(array_position(v_executions, t.execution_id))] into v_at from unnest(v_taken) t;
+    end if;
+    exit when v_left = 0 or cardinality(v_executions) < c_together or v_seen >= c_most;
   end loop;
+  perform set_config('stagedoor.claimed', v_at::text, false);
 end $$;
 
 grant execute on function noetl.fn_command_claim(uuid, integer) to dot_executor;

@@ -6,8 +6,7 @@ set search_path = pg_catalog, pg_temp
 as $$
   select exists (select from noetl.command where command_id = p_command_id)
       or exists (select from noetl.inbox
-                  where shard_id = noetl.fn_shard_of(p_execution_id) and execution_id = p_execution_id
-                    and kind = 'command_ended' and body ->> 'command_id' = p_command_id)
+                  where execution_id = p_execution_id and body ->> 'command_id' = p_command_id and kind = 'command_ended')
       or exists (select from noetl.event
                   where execution_id = p_execution_id and event_type in ('command.completed', 'command.failed')
                     and meta ->> 'command_id' = p_command_id)

@@ -1,6 +1,8 @@
 -- A process begins: it drives executions, runs their commands, or both, as long as it keeps its lease. p_handlers: what it
--- can be called for by name; commands that need another are not given to it. Its node number goes into every id that it makes. Any free one rather than the lowest: what a process makes that is dead already, or
--- only thought to be, stays apart from what its successor makes in the same millisecond.
+-- can be called for by name; commands that need another are not given to it.
+--
+-- Its node number goes into every id that it makes. Any free one rather than the lowest: what a process makes that is dead
+-- already, or only thought to be, stays apart from what its successor makes in the same millisecond.
 create or replace function noetl.fn_engine_register(
   p_name text, p_drives boolean, p_runs boolean, p_lease interval default '6 seconds', p_handlers text[] default '{}',
   out engine_id uuid, out node_number smallint

@@ -14,6 +14,7 @@ set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_held integer;
+  v_written bigint;
 begin
   select count(*) into v_held
     from (select from noetl.execution_shard s
@@ -34,7 +35,12 @@ begin
            e ->> 6, e ->> 7, e ->> 8, e ->> 9,
            nullif(e -> 10, 'null'), nullif(e -> 11, 'null'), nullif(e -> 12, 'null'),
            e ->> 13, (e ->> 14)::integer, nullif(e -> 15, 'null'), (e ->> 16)::bigint, p_engine
-      from jsonb_array_elements(p_batch -> 'events') e;
+      from jsonb_array_elements(p_batch -> 'events') e
+     where noetl.fn_shard_of((e ->> 0)::bigint) = any (p_shards);
+    get diagnostics v_written = row_count;
+    if v_written <> jsonb_array_length(p_batch -> 'events') then
+      raise exception using errcode = 'SD001', message = 'An event to write belongs to none of the shards that are named';
+    end if;
   end if;
   if p_batch ? 'inbox' then
     delete from noetl.inbox where inbox_id = any (array(select i::bigint from jsonb_array_elements_text(p_batch -> 'inbox') i));
@@ -52,8 +58,7 @@ begin
     perform noetl.fn_execution_flush_checkpoints(p_batch);
   end if;
   if p_batch ? 'collect' then
-    perform noetl.fn_loop_collect(c.execution_id, c.loop_id, c.ref_id, c.node_name)
-       from jsonb_to_recordset(p_batch -> 'collect') as c (execution_id bigint, loop_id bigint, ref_id bigint, node_name text);
+    perform noetl.fn_execution_flush_collect(p_batch -> 'collect');
   end if;
   if p_batch ? 'outbox' then
     perform noetl.fn_execution_flush_outbox(p_batch -> 'outbox');

@@ -1,6 +1,5 @@
 -- Brings the projection of executions up to their log, for the engine that holds their shards: rows, the shards'
--- watermarks and the end of checkpoints that are needed no longer, in one transaction. p_executions null: all that the
--- shards have checkpoints of, for an engine that has just taken them.
+-- watermarks and the end of checkpoints that are needed no longer, in one transaction.
 -- events: how many were folded. lag_ms: how old the oldest of them was then.
 --
 -- A row is deleted from checkpoint only when its end is projected: until then it says that there is something to project.
@@ -30,9 +29,7 @@ begin
   end if;
   -- One at a time for each shard, in one order; the rows are read after it, so that nothing is folded twice.
   perform from noetl.projection_checkpoint where shard_id = any (p_shards) order by shard_id for update;
-  p_executions := case when p_executions is null
-    then array(select execution_id from noetl.checkpoint where shard_id = any (p_shards))
-    else array(select distinct id from unnest(p_executions) as x (id)) end;
+  p_executions := array(select distinct id from unnest(p_executions) as x (id));
 
   with before as materialized (
     select execution_id, last_seq from noetl.execution where execution_id = any (p_executions)

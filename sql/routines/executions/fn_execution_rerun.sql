@@ -1,6 +1,6 @@
--- Begins a new execution from a step of an old one, with its version of the playbook and its arguments; the engine finds in
--- the old log what had ended before that step.
-create or replace function noetl.fn_execution_rerun(p_execution_id bigint, p_from_step text) returns bigint
+-- Begins a new execution from a step of an old one, with its arguments and its version of the playbook, or another one: a
+-- playbook that was wrong is mended by a new version. The engine finds in the old log what had ended before that step.
+create or replace function noetl.fn_execution_rerun(p_execution_id bigint, p_from_step text, p_version integer default null) returns bigint
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -16,7 +16,7 @@ begin
     -- It has not begun: there is no step that it came to.
     perform noetl.fn_step_unknown(p_execution_id, p_from_step);
   end if;
-  select (noetl.fn_playbook_require(k.path, k.version)).* into c from noetl.catalog k where k.catalog_id = v_begun.catalog_id;
+  select (noetl.fn_playbook_require(k.path, coalesce(p_version, k.version))).* into c from noetl.catalog k where k.catalog_id = v_begun.catalog_id;
   if v_member <> 'service' and not c.open_to_members then
     raise exception using
       errcode = 'SD810',
@@ -29,9 +29,13 @@ begin
   end if;
   v_id := noetl.fn_snowflake();
   perform noetl.fn_execution_begin(v_id, jsonb_build_object(
-    'catalog_id', c.catalog_id::text, 'args', coalesce(v_begun.context -> 'args', '{}'), 'workspace_id', v_begun.meta ->> 'workspace_id',
+    'catalog_id', c.catalog_id::text,
+    -- Another version may take fewer.
+    'args', (select coalesce(jsonb_object_agg(a.key, a.value), '{}') from jsonb_each(v_begun.context -> 'args') a
+              where coalesce(c.payload -> 'args', '{}') ? a.key),
+    'workspace_id', v_begun.meta ->> 'workspace_id',
     'rerun_of', p_execution_id::text, 'from_step', p_from_step));
   return v_id;
 end $$;
 
-grant execute on function noetl.fn_execution_rerun(bigint, text) to authenticated, service_role, dot_executor, stagedoor_reviewer;
+grant execute on function noetl.fn_execution_rerun(bigint, text, integer) to authenticated, service_role, dot_executor, stagedoor_reviewer;

@@ -15,9 +15,10 @@ declare
   c noetl.catalog;
   v_unknown text;
   v_id bigint;
-  v_first bigint;
+  v_digest bytea;
+  v_first noetl.execution_key;
 begin
-  v_member := iu_core.require_member(p_workspace_id, 'operate');
+  v_member := noetl.require_starter(p_workspace_id);
   perform iu_core.fn_require_workspace(p_workspace_id);
   c := noetl.fn_playbook_require(p_playbook, p_version);
   if v_member <> 'service' and not c.open_to_members then
@@ -38,17 +39,26 @@ begin
   end if;
   v_id := noetl.fn_snowflake();
   if p_idempotency_key is not null then
+    v_digest := sha256(convert_to(p_args::text, 'utf8'));
     -- Of two at once the second waits here for the first, and takes over only if that one is rolled back.
-    insert into noetl.execution_key (path, workspace_id, idempotency_key, execution_id)
-    values (p_playbook, p_workspace_id, p_idempotency_key, v_id) on conflict do nothing;
+    insert into noetl.execution_key (path, workspace_id, idempotency_key, execution_id, args_digest)
+    values (p_playbook, p_workspace_id, p_idempotency_key, v_id, v_digest) on conflict do nothing;
     if not found then
-      select k.execution_id into strict v_first from noetl.execution_key k
+      select * into strict v_first from noetl.execution_key k
        where k.path = p_playbook and k.workspace_id is not distinct from p_workspace_id and k.idempotency_key = p_idempotency_key;
-      return v_first;
+      -- Whoever asks for something else would take the old answer for theirs.
+      if v_first.args_digest <> v_digest then
+        raise exception using
+          errcode = 'SD813',
+          message = format('The key %s of the playbook %s belongs to the execution %s, which has other arguments',
+                           p_idempotency_key, p_playbook, v_first.execution_id),
+          detail = json_build_object('key', p_idempotency_key, 'playbook', p_playbook, 'execution', v_first.execution_id::text)::text;
+      end if;
+      return v_first.execution_id;
     end if;
   end if;
   perform noetl.fn_execution_begin(v_id, jsonb_build_object('catalog_id', c.catalog_id::text, 'args', p_args, 'workspace_id', p_workspace_id));
   return v_id;
 end $$;
 
-grant execute on function noetl.fn_execution_start(text, jsonb, uuid, integer, text) to authenticated, service_role, dot_executor, stagedoor_reviewer;
+grant execute on function noetl.fn_execution_start(text, jsonb, uuid, integer, text) to authenticated, service_role, dot_executor, stagedoor_reviewer, stagedoor_producer;

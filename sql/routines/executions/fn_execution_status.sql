@@ -14,7 +14,7 @@ as $$
                and e.event_type in ('execution.paused', 'execution.resumed', 'execution.cancelled', 'playbook.completed', 'playbook.failed')
              order by e.seq desc limit 1) as logged,
            (select case i.kind when 'pause' then 'PAUSED' else 'RUNNING' end from noetl.inbox i
-             where i.shard_id = noetl.fn_shard_of(p_execution_id) and i.execution_id = p_execution_id and i.kind in ('pause', 'resume')
+             where i.execution_id = p_execution_id and i.kind in ('pause', 'resume')
              order by i.inbox_id desc limit 1) as told
   ), settled as (
     select coalesce(logged, projected, 'RUNNING') as status, told from known

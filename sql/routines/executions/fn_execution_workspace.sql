@@ -13,7 +13,7 @@ begin
           select (e.meta ->> 'workspace_id')::uuid from noetl.event e where e.execution_id = p_execution_id and e.seq = 1
           union all
           select (i.body ->> 'workspace_id')::uuid from noetl.inbox i
-           where i.shard_id = noetl.fn_shard_of(p_execution_id) and i.execution_id = p_execution_id and i.kind = 'start') found_in
+           where i.execution_id = p_execution_id and i.kind = 'start') found_in
    limit 1;
   if not found
      or not (iu_core.fn_caller_is_service() or iu_core.fn_member_role(v_workspace, iu_core.fn_actor()) is not null) then

@@ -1,5 +1,6 @@
 -- Registers a playbook: a new version, unless it is what the newest one says already. Executions that run keep theirs. Who
--- may start it can change without a new version; one that is disabled stays so. Back-end code only: it was checked there.
+-- may start it can change without a new version, and then of all versions: a member may name an old one. One that is disabled
+-- stays so. Back-end code only: it was checked there.
 create or replace function noetl.fn_playbook_register(
   p_path text, p_content text, p_payload jsonb, p_open_to_members boolean default false
 ) returns noetl.catalog
@@ -8,6 +9,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   c noetl.catalog;
+  v_is_open boolean := coalesce(p_open_to_members, false);
   v_digest bytea;
   v_problem text;
 begin
@@ -29,12 +31,12 @@ begin
   select * into c from noetl.catalog where path = p_path order by version desc limit 1;
   if c.digest is distinct from v_digest then
     insert into noetl.catalog (catalog_id, path, version, content, payload, digest, open_to_members, disabled_at, registered_by)
-    values (noetl.fn_snowflake(), p_path, coalesce(c.version, 0) + 1, p_content, p_payload, v_digest, coalesce(p_open_to_members, false),
-            c.disabled_at, iu_core.fn_actor())
+    values (noetl.fn_snowflake(), p_path, coalesce(c.version, 0) + 1, p_content, p_payload, v_digest, v_is_open, c.disabled_at,
+            iu_core.fn_actor())
     returning * into c;
-  elsif c.open_to_members is distinct from coalesce(p_open_to_members, false) then
-    update noetl.catalog set open_to_members = coalesce(p_open_to_members, false) where catalog_id = c.catalog_id returning * into c;
   end if;
+  update noetl.catalog set open_to_members = v_is_open where path = p_path and open_to_members <> v_is_open;
+  c.open_to_members := v_is_open;
   return c;
 end $$;
 

@@ -1,17 +1,20 @@
--- A result for those who may read its execution's workspace: the body of one that the database holds. Of one on disk the body
--- is null, and the server that has the file reads it after this has let the caller through.
+-- A result for those who may read its execution's workspace: the body of one that the database holds, or puts together now.
+-- Of one on disk the body is null, and the server that has the file reads it after this has let the caller through.
 create or replace function noetl.fn_result_read(
   p_ref_id bigint,
   out execution_id bigint, out node_name text, out command_id text, out parent_ref_id bigint,
   out store_tier text, out media_type text, out bytes bigint, out created_at timestamptz, out body jsonb
 )
-language plpgsql stable security definer
+language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_collected timestamptz;
 begin
   perform iu_core.require_member(noetl.fn_result_workspace(p_ref_id), 'read');
+  if exists (select from noetl.result_ref r where r.ref_id = p_ref_id and r.store_tier = 'eventlog') then
+    perform noetl.fn_loop_results(p_ref_id);
+  end if;
   select r.execution_id, r.node_name, r.command_id, r.parent_ref_id, r.store_tier, r.media_type, r.bytes, r.created_at, b.body, r.collected_at
     into execution_id, node_name, command_id, parent_ref_id, store_tier, media_type, bytes, created_at, body, v_collected
     from noetl.result_ref r left join noetl.result_body b on b.ref_id = r.ref_id

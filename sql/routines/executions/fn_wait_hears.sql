@@ -4,7 +4,6 @@ language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
   select coalesce((
-    select e.meta ->> 'workspace_id' is null or (e.meta ->> 'workspace_id')::uuid = p_workspace_id
-           or (p_workspace_id is null and p_event_domain = 'system')
+    select noetl.fn_wait_may_hear((e.meta ->> 'workspace_id')::uuid, p_workspace_id, p_event_domain)
       from noetl.event e where e.execution_id = p_execution_id and e.seq = 1), false)
 $$;

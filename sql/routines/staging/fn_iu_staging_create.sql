@@ -4,6 +4,7 @@
 --   {"part_name": "video", "payload_kind": "blob_ref", "blob_ref": "…", "byte_len": 123, "content_hash": "…"}
 -- With an idempotency key: the same key and content gives the record that exists, whatever has become of it; the
 -- same key with other content is an error. Keys of different workspaces never meet.
+-- A mark_manifest that could not be cut is refused (fn_mark_manifest_require).
 -- Where it comes from, if nobody says: from an agent when an agent stages it, else from a user.
 create or replace function iu_core.fn_iu_staging_create(
   p_staging_kind text,
@@ -77,6 +78,12 @@ begin
   end if;
   v_digests := iu_core.fn_iu_staging_part_digests(p_parts);
   perform iu_core.fn_iu_staging_checklist_check(p_parts, v_policy.checklist_required);
+  if (p_staging_kind, p_payload_type) = ('mark_manifest', 'manifest_json') then
+    perform iu_core.fn_mark_manifest_require(
+      case when p_parts[1] @> '{"part_name": "manifest", "payload_kind": "json"}' then p_parts[1] -> 'payload_json' end,
+      case when p_parts[2] @> '{"part_name": "source", "payload_kind": "text"}' then p_parts[2] ->> 'payload_text' end,
+      p_workspace_id);
+  end if;
   v_hash := iu_core.fn_iu_staging_record_digest(v_digests);
   if v_digests @> '[{"payload_kind": "blob_ref"}]' then
     perform iu_core.fn_iu_staging_blobs_hold(

@@ -16,14 +16,16 @@ as $$
        select x.unit_id, x.container_id, x.deleted_at, x.lifecycle_status from iu_core.information_unit x
         where x.unit_id = m.unit_id offset 0) u
      where u.container_id is not null and u.deleted_at is null and u.lifecycle_status in ('draft', 'enacted')
-  ), child as (
-    select u.unit_id, u.container_id, u.position, u.born_at, h.piece, coalesce(h.is_new, false) as is_new,
-           -- Units that are no pieces follow the piece before them.
-           count(h.piece) filter (where not h.is_new) over (partition by u.container_id order by u.position, u.unit_id) as run
-      from (select distinct container_id from held) o
+  ), inside as materialized (
+    select u.* from (select distinct container_id from held) o
      cross join lateral (
        select x.unit_id, x.container_id, x.position, x.born_at from iu_core.information_unit x
         where x.container_id = o.container_id and x.deleted_at is null and x.lifecycle_status in ('draft', 'enacted') offset 0) u
+  ), child as (
+    select u.*, h.piece, coalesce(h.is_new, false) as is_new,
+           -- Units that are no pieces follow the piece before them.
+           count(h.piece) filter (where not h.is_new) over (partition by u.container_id order by u.position, u.unit_id) as run
+      from inside u
       left join held h on h.unit_id = u.unit_id
   ), keyed as (
     select c.*, coalesce(c.piece, max(c.piece) filter (where not c.is_new) over (partition by c.container_id, c.run), 0) as key

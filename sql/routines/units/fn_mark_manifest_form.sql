@@ -47,6 +47,8 @@ begin
                  when p ->> 'position' !~ '^[1-9][0-9]{0,8}$' then 'position is not a whole number from 1'
                  when p ->> 'address' !~ '^[a-z0-9][a-z0-9_.-]*(/[a-z0-9][a-z0-9_.-]*)+$' or length(p ->> 'address') > 380
                    then 'address is not a path such as handbook/leave of a–z, 0–9 and _.-, at most 380 characters'
+                 when p ->> 'parent' !~ '^[a-z0-9][a-z0-9_.-]*(/[a-z0-9][a-z0-9_.-]*)+$' or length(p ->> 'parent') > 380
+                   then 'parent is neither an address nor null'
                  when p ->> 'title' !~ '\S' or length(p ->> 'title') > 500 then 'title is blank or too long'
                  when p ->> 'from' !~ '^(0|[1-9][0-9]{0,8})$' or p ->> 'to' !~ '^[1-9][0-9]{0,8}$' then 'from and to are not byte offsets'
                  when p ->> 'hash' !~ '^[0-9a-f]{64}$' then 'hash is not a SHA-256 in hex'

@@ -1,26 +1,11 @@
 -- Each entry of a step as its log has it: one row a node_id, with its latest status. Ask for one execution: it is read from
--- the log, where the events of a loop's items are passed over; how far a loop is, the projection's state says.
--- retrying: an attempt failed and the next is to come. A loop's status is that of its fan-in: complete, partial or failed.
+-- the whole log; how far a loop is, the projection's state says.
 create or replace view noetl.v_execution_step with (security_invoker = true) as
 select distinct on (e.execution_id, e.node_id)
-       e.execution_id, e.node_id, e.node_name, e.event_type as last_event_type,
-       case when e.event_type = 'command.failed' and e.meta -> 'final' = 'false' then 'retrying'
-            when e.event_type = 'loop.done' then
-              case when (e.result #>> '{context,failed}')::bigint = 0 then 'complete'
-                   when (e.result #>> '{context,completed}')::bigint = 0 then 'failed'
-                   else 'partial' end
-            else e.status end as status,
-       (e.meta ->> 'attempt')::integer as attempt,
-       e.meta ->> 'loop_id' as loop_id,
+       e.execution_id, e.node_id, e.node_name, e.event_type as last_event_type, e.status, e.attempt, e.loop_id,
        min(e.created_at) over (partition by e.execution_id, e.node_id) as entered_at,
-       case when e.event_type in ('command.completed', 'step.exit', 'loop.done')
-              or (e.event_type = 'command.failed' and e.meta -> 'final' = 'true') then e.created_at end as ended_at,
-       case when e.status = 'waiting' then e.meta end as waits_for,
-       e.error, e.result, e.seq as last_seq, e.event_id as last_event_id
-  from noetl.event e
- where e.node_id is not null
-   and e.event_type not in ('loop.item', 'loop.shard.enqueued', 'loop.shard.done', 'loop.shard.failed', 'loop.fanin.completed')
-   and (e.event_type not like 'command.%' or e.meta ->> 'loop_id' is null)
+       e.ended_at, e.waits_for, e.error, e.result, e.seq as last_seq, e.event_id as last_event_id
+  from noetl.v_execution_entry e
  order by e.execution_id, e.node_id, e.seq desc;
 
 grant select on noetl.v_execution_step to authenticated, stagedoor_agent, stagedoor_reviewer, service_role, dot_executor;

@@ -1,7 +1,9 @@
 import { Command } from 'commander'
+import { enginesCommand } from './executions/engines.ts'
 import { eventsCommand, listCommand, showCommand } from './executions/look.ts'
 import { rebuildCommand } from './executions/rebuild.ts'
-import { cancelCommand, pauseCommand, rerunCommand, resumeCommand } from './executions/steer.ts'
+import { rerunCommand } from './executions/rerun.ts'
+import { cancelCommand, pauseCommand, resumeCommand } from './executions/steer.ts'
 import { traceCommand } from './executions/trace.ts'
 import { waitCommand } from './executions/wait.ts'
 
@@ -14,7 +16,9 @@ export function executionsCommand(): Command {
   $ stagedoor run playbook.yaml --set n=10000
   $ stagedoor executions list --status RUNNING
   $ stagedoor executions show <id>
-  $ stagedoor executions rerun <id> --from load
+  $ stagedoor executions events <id> --failed
+  $ stagedoor executions rerun <id> --from load --handlers handlers.mjs
+  $ stagedoor executions engines
   $ stagedoor executions rebuild --all --verify`,
     )
   const commands = [
@@ -27,6 +31,7 @@ export function executionsCommand(): Command {
     pauseCommand(),
     resumeCommand(),
     rerunCommand(),
+    enginesCommand(),
     rebuildCommand(),
   ]
   for (const command of commands) executions.addCommand(command)

@@ -1,11 +1,13 @@
 import { Command } from 'commander'
 import pc from 'picocolors'
+import type { Client } from '../../db/connection.ts'
 import { StagedoorError } from '../../errors.ts'
 import { listSchedules, nextTimes, removeSchedule, type Schedule, setSchedule } from '../../jobs/schedules.ts'
 import { acting } from '../acting.ts'
 import { type GlobalOptions, outputOf } from '../context.ts'
 import { jsonObject } from '../json-argument.ts'
 import { table } from '../output.ts'
+import { PLAYBOOK_START, warn, whatIsWrongWith } from '../playbook-jobs.ts'
 import { whenIs } from '../times.ts'
 
 interface AddOptions extends GlobalOptions {
@@ -47,8 +49,8 @@ function addCommand(): Command {
     .action(async (name: string, _options, command: Command) => {
       const options = command.optsWithGlobals<AddOptions>()
       const output = outputOf(options)
-      const added = await acting(options, (client) =>
-        setSchedule(client, {
+      const { added, wrong } = await acting(options, async (client) => ({
+        added: await setSchedule(client, {
           schedule: name,
           cron: options.cron,
           time_zone: options.timeZone,
@@ -56,8 +58,10 @@ function addCommand(): Command {
           enabled: options.disabled !== true,
           ...(options.payload && { safe_payload: options.payload }),
         }),
-      )
-      output.result(added, () => {
+        wrong: await wrongPlaybook(client, options),
+      }))
+      output.result(wrong === undefined ? added : { ...added, warning: wrong }, () => {
+        warn(output, wrong)
         output.line(`${pc.green('✔')} ${name} enqueues ${added.job_kind} at`)
         for (const time of nextTimes(added.cron, added.time_zone, new Date(), 3)) {
           output.line(`    ${inZone(time, added.time_zone)}`)
@@ -66,6 +70,13 @@ function addCommand(): Command {
         if (!added.enabled) output.line(pc.dim(`  It is disabled: stagedoor schedule enable ${name}`))
       })
     })
+}
+
+async function wrongPlaybook(client: Client, { kind, payload }: AddOptions): Promise<string | undefined> {
+  if (kind !== PLAYBOOK_START) return undefined
+  const named =
+    typeof payload?.playbook === 'string' && payload.playbook !== '' ? payload.playbook : undefined
+  return whatIsWrongWith(client, named, `Say which: --payload '{"playbook": "NAME", "args": {}}'`)
 }
 
 function listCommand(): Command {

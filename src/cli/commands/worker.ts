@@ -13,6 +13,9 @@ import { whole } from '../numbers.ts'
 import { table } from '../output.ts'
 import { handlersFrom } from './worker/handlers-from.ts'
 
+/** What an engine takes unless it is told. */
+const STEPS_AT_ONCE = 50
+
 interface WorkerOptions extends GlobalOptions {
   readonly handlers?: string
   readonly kinds?: string[]
@@ -36,7 +39,11 @@ export function workerCommand(): Command {
       'only these, separated by commas; default: all that it has handlers for',
       commaList,
     )
-    .option('--concurrency <n>', 'handlers at once (STAGEDOOR_WORKER_CONCURRENCY)', whole(1, 1000))
+    .option(
+      '--concurrency <n>',
+      'jobs at once (STAGEDOOR_WORKER_CONCURRENCY, else 10), and as many steps and items of playbooks (else 50)',
+      whole(1, 1000),
+    )
     .addOption(new Option('--executor <name>', 'whose jobs it runs').choices(EXECUTORS).default('PG_worker'))
     .option('--dispatch', 'also turn events into jobs, where no `stagedoor start` does')
     .option('--no-playbooks', 'run jobs only: no executions are driven here, and no steps of theirs run')
@@ -117,13 +124,16 @@ Throwing means: again later. Ctrl-C lets what runs come to its end. Killed, its 
         }
         output.result({ ...started, ...(metrics && { metrics_url: metrics.url }) }, () => {
           output.line(
-            `${pc.green('●')} ${pc.bold('Working')} as ${options.executor}, ${config.workerConcurrency} at once`,
+            `${pc.green('●')} ${pc.bold('Working')} as ${options.executor}, ${jobsAtOnce(config.workerConcurrency)}`,
           )
           const lines = kinds.map((kind) => [`    ${kind}`, kind in theirs ? '' : 'built in'])
           output.line(table(lines, (cell, column) => (column === 1 ? pc.dim(cell) : cell)))
           if (!('webhook_deliver' in handlers) && options.kinds === undefined)
             output.line(pc.dim('  Webhooks wait for a worker with STAGEDOOR_WEBHOOK_HOSTS.'))
-          if (options.playbooks) output.line(`  ${pc.dim('playbooks')} ${handlersText(playbookHandlers)}`)
+          if (options.playbooks)
+            output.line(
+              `  ${pc.dim('playbooks')} ${handlersText(playbookHandlers, concurrency ?? STEPS_AT_ONCE)}`,
+            )
           if (metrics) output.line(`  ${pc.dim('metrics')} ${metrics.url}`)
           output.line(pc.dim('  Ctrl-C stops it, and lets what runs come to its end.'))
         })
@@ -138,11 +148,13 @@ Throwing means: again later. Ctrl-C lets what runs come to its end. Killed, its 
     })
 }
 
-function handlersText(handlers: PlaybookHandlers): string {
-  const names = Object.keys(handlers)
-  return names.length === 0
-    ? 'driven and run, with no handlers of yours'
-    : `driven and run, with ${names.join(', ')}`
+function jobsAtOnce(concurrency: number): string {
+  return concurrency === 1 ? 'one job at once' : `${concurrency} jobs at once`
+}
+
+function handlersText(handlers: PlaybookHandlers, concurrency: number): string {
+  const names = Object.keys(handlers).join(', ') || 'no handlers of yours'
+  return `driven and run, with ${names}; ${concurrency} steps and items at once`
 }
 
 function chosen(handlers: JobHandlers, kinds: readonly string[] | undefined): JobHandlers {

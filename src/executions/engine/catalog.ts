@@ -32,15 +32,18 @@ export class Catalog {
     return this.entries.get(catalogId)
   }
 
-  /** Reads those that are not known yet, all in one statement. */
+  /** Reads those that are not known yet, all in one statement. Those that are asked for are the last to make room. */
   async read(catalogIds: Iterable<string>): Promise<void> {
-    const missing = [...new Set(catalogIds)].filter((id) => !this.entries.has(id))
+    const asked = new Set(catalogIds)
+    const missing = [...asked].filter((id) => !this.entries.has(id))
+    for (const id of asked) this.touch(id)
     if (missing.length === 0) return
     const { rows } = await this.db.query<CatalogRow>(
       'select catalog_id, path, version, payload from noetl.catalog where catalog_id = any ($1)',
       [missing],
     )
     for (const row of rows) this.keep(row)
+    this.makeRoom(asked)
   }
 
   /** The newest version of each name as of now; without those that are disabled, or not there. */
@@ -51,14 +54,14 @@ export class Catalog {
                from noetl.catalog where path = any ($1) order by path, version desc`,
       values: [[...new Set(paths)]],
     })
-    return new Map(rows.filter((row) => !row.disabled).map((row) => [row.path, this.keep(row)]))
+    const latest = new Map(rows.filter((row) => !row.disabled).map((row) => [row.path, this.keep(row)]))
+    this.makeRoom()
+    return latest
   }
 
   private keep(row: CatalogRow): CatalogEntry {
     const known = this.entries.get(row.catalog_id)
     if (known !== undefined) return known
-    // The oldest goes; an execution in memory holds its own.
-    if (this.entries.size >= MOST_ENTRIES) this.entries.delete(this.entries.keys().next().value!)
     const entry = {
       catalog_id: row.catalog_id,
       path: row.path,
@@ -67,5 +70,20 @@ export class Catalog {
     }
     this.entries.set(row.catalog_id, entry)
     return entry
+  }
+
+  private touch(catalogId: string): void {
+    const known = this.entries.get(catalogId)
+    if (known === undefined) return
+    this.entries.delete(catalogId)
+    this.entries.set(catalogId, known)
+  }
+
+  /** The one that was not asked for longest goes; an execution in memory holds its own. */
+  private makeRoom(asked: ReadonlySet<string> = new Set()): void {
+    for (const id of this.entries.keys()) {
+      if (this.entries.size <= MOST_ENTRIES) return
+      if (!asked.has(id)) this.entries.delete(id)
+    }
   }
 }

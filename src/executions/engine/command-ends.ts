@@ -5,7 +5,7 @@ import type { Pool } from '../../db/connection.ts'
 import { isTransient } from '../../db/transient.ts'
 import { Wake } from '../../db/wake.ts'
 import type { CommandOutcome } from '../run-command.ts'
-import { storable } from './failure.ts'
+import { storable } from '../storable.ts'
 
 export interface CommandEnd {
   readonly engine: string

@@ -19,17 +19,17 @@ import {
   ValueNeeded,
 } from '../machine/decision.ts'
 import { scopeOf } from '../machine/scope.ts'
-import { type ExecutionState, FOLD_VERSION } from '../machine/state.ts'
+import type { ExecutionState } from '../machine/state.ts'
 import type { ResultStore } from '../results/store.ts'
 import type { Catalog, CatalogEntry } from './catalog.ts'
 import { type Address, decided } from './decided.ts'
 import { ExecutionTimers } from './execution-timers.ts'
 import { ExecutionValues } from './execution-values.ts'
-import { failedStart, failure, withoutItsResult } from './failure.ts'
+import { failedEnd, withoutItsResult } from './failure.ts'
 import type { Append } from './flush.ts'
 import { PoisonEvent, ShardLost } from './log-writer.ts'
 import { patiently } from './patience.ts'
-import { SnapshotPace } from './snapshot-pace.ts'
+import { checkpointOf, SnapshotPace } from './snapshot-pace.ts'
 
 /** What an execution is told, and the row of the inbox that says so. */
 export interface Delivery {
@@ -49,8 +49,10 @@ export interface DrivenSurroundings {
   begin(execution: DrivenExecution, command: LocalCommand): void
   /** Items of loops are rows now. */
   issued(execution: DrivenExecution, commands: readonly NewCommand[]): void
-  /** As of the end of its log. */
-  read(execution: string): Promise<ExecutionState | undefined>
+  /** As of the end of its log; undefined: it has none. */
+  read(execution: string): Promise<ExecutionState | 'ended' | undefined>
+  /** Its log ended under another owner: nobody is left to tell. */
+  endedBefore(execution: DrivenExecution): void
   /** Its end is durable; `last` says how it ended. */
   ended(execution: DrivenExecution, last: ExecutionEvent): void
   /** Nothing more can be done with it for now. */
@@ -60,6 +62,8 @@ export interface DrivenSurroundings {
 type Scope = ReturnType<typeof scopeOf>
 
 const CLOCK_MS = 100
+/** What is read again each time and refused each time is left alone for a while. */
+const MOST_REFUSALS = 5
 const NO_CHILDREN: ReadonlyMap<string, CatalogEntry> = new Map()
 
 export class DrivenExecution {
@@ -82,13 +86,15 @@ export class DrivenExecution {
   private queue: Delivery[] = []
   /** Appended and not durable, in order. */
   private written: Delivery[] = []
-  /** Something must be fetched before the next input. */
-  private busy = false
+  /** How much must be fetched before the next input: a value may be on its way when an earlier input is refused. */
+  private fetching = 0
   private gone = false
   /** It must end with this, as soon as what is on the way has arrived. */
   private fatal: Error | undefined
   /** Appends of before a refusal say nothing any more. */
   private generation = 0
+  /** Since something of it was last durable. */
+  private refusals = 0
 
   constructor(
     address: Address,
@@ -130,7 +136,9 @@ export class DrivenExecution {
 
   /** Nothing of it is on the way to the database. */
   get settled(): boolean {
-    return !this.busy && this.queue.length === 0 && this.written.length === 0 && this.fatal === undefined
+    return (
+      this.fetching === 0 && this.queue.length === 0 && this.written.length === 0 && this.fatal === undefined
+    )
   }
 
   /** Nothing of it is under way in this process. */
@@ -198,7 +206,7 @@ export class DrivenExecution {
       return
     }
     const text = JSON.stringify(this.state)
-    const checkpoint = this.checkpoint(text)
+    const checkpoint = checkpointOf(this.state, text)
     this.around.append({
       ...this.address,
       events: [],
@@ -232,7 +240,7 @@ export class DrivenExecution {
   }
 
   private decideAll(): void {
-    while (!this.busy && !this.gone && this.fatal === undefined && this.queue.length > 0) {
+    while (this.fetching === 0 && !this.gone && this.fatal === undefined && this.queue.length > 0) {
       let decision: Decision
       try {
         decision = decide(this.entry.playbook, this.state, this.queue[0]!.input, this.ports)
@@ -240,7 +248,7 @@ export class DrivenExecution {
         this.fetchFor(error)
         return
       }
-      this.values.decided()
+      this.values.forgetKept()
       this.accept(this.queue.shift()!, decision)
     }
   }
@@ -282,7 +290,7 @@ export class DrivenExecution {
     latest: ReadonlyMap<string, CatalogEntry>,
   ): void {
     const { generation } = this
-    const checkpoint = this.checkpointAfter(decision, isFirst)
+    const checkpoint = this.pace.checkpointWith(decision, isFirst)
     this.around.append({
       ...decided(this.address, this.entry, decision, latest),
       ...(checkpoint && { checkpoint }),
@@ -298,6 +306,7 @@ export class DrivenExecution {
 
   private durable(decision: Decision): void {
     this.written.shift()
+    this.refusals = 0
     if (this.gone) return
     for (const command of decision.run) this.around.begin(this, command)
     if (decision.commands.length > 0) this.around.issued(this, decision.commands)
@@ -309,11 +318,11 @@ export class DrivenExecution {
   }
 
   private pause(until: Promise<unknown>): void {
-    this.busy = true
+    this.fetching++
     until
       .catch((error) => this.fail(error as Error))
       .finally(() => {
-        this.busy = false
+        this.fetching--
         this.endIfFatal()
         this.work()
       })
@@ -323,12 +332,19 @@ export class DrivenExecution {
   private refused(error: Error): void {
     if (error instanceof ShardLost || this.gone) return
     this.generation++
+    if (++this.refusals > MOST_REFUSALS) {
+      this.around.stuck(this, error)
+      return
+    }
+    this.values.forgetKept()
     const [first, ...later] = [...this.written.splice(0), ...this.queue.splice(0)]
     if (first === undefined) return
     const instead = error instanceof PoisonEvent ? withoutItsResult(first, error) : first
     this.queue = [instead ?? first, ...later]
     const read = this.patiently(() => this.around.read(this.id)).then(
       (state) => {
+        if (this.gone) return
+        if (state === 'ended') return this.around.endedBefore(this)
         this.state = state
         this.pace.seq = 0
         if (instead === undefined) this.fail(error)
@@ -347,7 +363,7 @@ export class DrivenExecution {
   }
 
   private endIfFatal(): void {
-    if (this.fatal === undefined || this.gone || this.busy || this.written.length > 0) return
+    if (this.fatal === undefined || this.gone || this.fetching > 0 || this.written.length > 0) return
     try {
       this.endWith(this.fatal)
     } catch (error) {
@@ -356,16 +372,13 @@ export class DrivenExecution {
   }
 
   private endWith(error: Error): void {
-    const nextId = (): string => this.around.nextId()
-    const end =
-      this.state === undefined
-        ? failedStart(this.entry, this.queue[0]?.input, error, nextId)
-        : failure(this.state, this.entry, error, nextId)
+    const first = this.queue[0]?.input
+    const end = failedEnd(this.state, this.entry, first, error, () => this.around.nextId())
     // On the way until it is durable, so that it is not done twice.
     const inbox = this.inboxInHand()
     this.written = this.queue
     this.queue = []
-    this.busy = true
+    this.fetching++
     this.around.append({
       ...this.address,
       ...end,
@@ -382,19 +395,5 @@ export class DrivenExecution {
 
   private patiently<T>(ask: () => Promise<T>): Promise<T> {
     return patiently(ask, () => !this.gone)
-  }
-
-  private checkpointAfter(decision: Decision, isFirst: boolean): Append['checkpoint'] {
-    const { state } = decision
-    if (state === undefined) return undefined
-    if (decision.ended || !this.pace.isDue(state.seq)) return isFirst ? this.checkpoint(null) : undefined
-    const text = JSON.stringify(state)
-    this.pace.written(state.seq, text.length)
-    return this.checkpoint(text)
-  }
-
-  private checkpoint(state: string | null): NonNullable<Append['checkpoint']> {
-    const { seq, last_event_id } = this.state!
-    return { last_event_id, last_seq: seq, fold_version: FOLD_VERSION, state }
   }
 }

@@ -1,23 +1,23 @@
 /** The executions that this process owns, by shard: read when a shard is taken, told what the inbox says, dropped with it. */
 import type { Logger } from 'pino'
 import type { Pool } from '../../db/connection.ts'
-import type { StartInput } from '../machine/decision.ts'
 import { commandsWithHandlers, resumeAfterLoad } from '../machine/resume.ts'
-import { SeedFinder } from '../machine/seed.ts'
-import type { ExecutionState } from '../machine/state.ts'
+import { type ExecutionState, isOver, onlyWaits } from '../machine/state.ts'
 import { type ExecutionOutcome, outcomeOf } from '../outcome.ts'
 import type { CatalogEntry } from './catalog.ts'
+import type { Address } from './decided.ts'
 import { DrivenExecution, type DrivenSurroundings } from './driven-execution.ts'
 import { isFenced } from './fenced.ts'
 import type { Append } from './flush.ts'
 import { type InboxRow, inputOf, startOf } from './inbox.ts'
-import { checkpointsOf, checkpointsOfShard, commandsOut, logOf, statesOf } from './load.ts'
+import { checkpointsOf, checkpointsOfShard, commandsOut, hasEnded, seeded, statesOf } from './load.ts'
 import { patiently } from './patience.ts'
+import { Resting } from './resting.ts'
 
-export interface DriverSurroundings extends Omit<DrivenSurroundings, 'read' | 'ended' | 'stuck'> {
+export interface DriverSurroundings
+  extends Omit<DrivenSurroundings, 'read' | 'ended' | 'endedBefore' | 'stuck'> {
   readonly pool: Pool
   engine(): string
-  epochOf(shard: number): string | undefined
   /** Ids that are made from now on come after it. */
   idsAfter(eventId: string): void
   /** Rows that were read may be read again. */
@@ -29,6 +29,7 @@ export interface DriverSurroundings extends Omit<DrivenSurroundings, 'read' | 'e
 }
 
 interface OwnedShard {
+  readonly shard: number
   readonly epoch: string
   loaded: boolean
   /** Nothing new is begun in it: it goes to another engine. */
@@ -37,9 +38,13 @@ interface OwnedShard {
   early: InboxRow[]
 }
 
+/** A row, and the ownership under which it was read: it says nothing under a later one. */
+interface Told {
+  readonly row: InboxRow
+  readonly owned: OwnedShard
+}
+
 const RETRY_MS = 200
-const FIRST_BACKOFF_MS = 1000
-const LAST_BACKOFF_MS = 60_000
 const GONE = new Error('the shard of its execution was lost')
 const ENDED = new Error('its execution has ended')
 const NONE: ReadonlySet<string> = new Set()
@@ -48,29 +53,39 @@ export class Driver {
   private readonly around: DriverSurroundings
   private readonly executions = new Map<string, DrivenExecution>()
   private readonly shards = new Map<number, OwnedShard>()
-  /** How long those that could not go on were left alone last time. */
-  private readonly backoffs = new Map<string, number>()
-  private readonly resting = new Map<string, { timer: NodeJS.Timeout; inHand: string[] }>()
+  private readonly rests: Resting
   /** What the inbox says is told in its order, whatever must be read first. */
   private chain: Promise<void> = Promise.resolve()
+  private readonly surroundings: DrivenSurroundings
   private readonly log: Logger
 
   constructor(around: DriverSurroundings) {
     this.around = around
     this.log = around.log
+    this.surroundings = this.asSurroundings()
+    this.rests = new Resting({
+      log: around.log,
+      forget: (inboxIds) => around.forget(inboxIds),
+      again: (id, shard) => this.readAgainInTurn(id, shard),
+    })
   }
 
   get size(): number {
     return this.executions.size
   }
 
+  /** Executions that are told nothing for now. */
+  get resting(): string[] {
+    return this.rests.executions
+  }
+
   /** The shard is ours: what has not ended in it goes on. */
   async take(shard: number, epoch: string): Promise<void> {
-    const owned: OwnedShard = { epoch, loaded: false, leaving: false, early: [] }
+    const owned: OwnedShard = { shard, epoch, loaded: false, leaving: false, early: [] }
     this.shards.set(shard, owned)
     while (this.shards.get(shard) === owned) {
       try {
-        await this.load(shard, owned)
+        await this.load(owned)
         return
       } catch (error) {
         if (isFenced(error)) return
@@ -83,10 +98,8 @@ export class Driver {
   drop(shard: number): void {
     this.shards.delete(shard)
     this.around.forgetShard(shard)
-    for (const execution of this.of(shard)) {
-      execution.drop(GONE)
-      this.executions.delete(execution.id)
-    }
+    this.rests.dropShard(shard)
+    for (const execution of this.of(shard)) this.remove(execution, GONE)
   }
 
   /** Nothing of the inbox is told to it any more. */
@@ -106,17 +119,28 @@ export class Driver {
 
   /** Rows of the inbox, in order. Resolves when all are handed on. */
   tell(rows: readonly InboxRow[]): Promise<void> {
-    return this.inTurn(() => rows)
+    // Settled now: when their turn comes the shard may have been another's meanwhile, who consumed them, and be ours again.
+    const told: Told[] = []
+    for (const row of rows) {
+      const owned = this.shards.get(row.shard_id)
+      if (owned === undefined) this.around.forget([row.inbox_id])
+      else told.push({ row, owned })
+    }
+    return this.tellInTurn(() => told)
   }
 
-  private inTurn(rowsOf: () => readonly InboxRow[]): Promise<void> {
-    this.chain = this.chain.then(async () => {
-      const rows = rowsOf()
-      await this.tellNow(rows).catch((error) => {
+  private tellInTurn(rowsOf: () => readonly Told[]): Promise<void> {
+    return this.inTurn(async () => {
+      const told = rowsOf()
+      await this.tellNow(told).catch((error) => {
         this.log.error({ err: error }, 'rows of the inbox could not be handed on; they are read again')
-        this.around.forget(rows.map((row) => row.inbox_id))
+        this.around.forget(told.map(({ row }) => row.inbox_id))
       })
     })
+  }
+
+  private inTurn(work: () => Promise<void>): Promise<void> {
+    this.chain = this.chain.then(work)
     return this.chain
   }
 
@@ -128,10 +152,7 @@ export class Driver {
       const restMs = now - execution.touchedAt
       if (restMs < (onlyWaits(execution.state) ? waitingMs : idleMs)) continue
       execution.snapshot(() => {
-        if (execution.idle && this.executions.get(execution.id) === execution) {
-          execution.drop(GONE)
-          this.executions.delete(execution.id)
-        }
+        if (execution.idle && this.executions.get(execution.id) === execution) this.remove(execution, GONE)
       })
     }
   }
@@ -142,7 +163,6 @@ export class Driver {
   }
 
   close(): void {
-    for (const { timer } of this.resting.values()) clearTimeout(timer)
     for (const shard of [...this.shards.keys()]) this.drop(shard)
   }
 
@@ -150,8 +170,9 @@ export class Driver {
     return [...this.executions.values()].filter((execution) => execution.shard === shard)
   }
 
-  private async load(shard: number, owned: OwnedShard): Promise<void> {
+  private async load(owned: OwnedShard): Promise<void> {
     const { pool, catalog } = this.around
+    const { shard } = owned
     const found = await checkpointsOfShard(pool, this.around.engine(), shard)
     const open = found.filter(({ ended }) => !ended)
     const { states, broken } = await statesOf(pool, open)
@@ -160,9 +181,9 @@ export class Driver {
     if (this.shards.get(shard) !== owned) return
     for (const state of states.values()) {
       this.around.idsAfter(state.last_event_id)
-      if (!onlyWaits(state)) this.goOn(shard, owned.epoch, state, out)
+      if (!onlyWaits(state)) this.goOn(owned, state, out)
     }
-    for (const [id, error] of broken) this.stuck(id, shard, error)
+    for (const [id, error] of broken) this.rests.add(id, shard, error)
     this.around.behind(
       found.map(({ execution_id }) => execution_id),
       shard,
@@ -172,9 +193,9 @@ export class Driver {
 
   /** In its turn: what is told later must not come before what came too early. */
   private tellEarly(owned: OwnedShard): Promise<void> {
-    return this.inTurn(() => {
+    return this.tellInTurn(() => {
       owned.loaded = true
-      return owned.early.splice(0)
+      return owned.early.splice(0).map((row) => ({ row, owned }))
     })
   }
 
@@ -191,23 +212,15 @@ export class Driver {
   }
 
   /** One that was read. */
-  private goOn(
-    shard: number,
-    epoch: string,
-    state: ExecutionState,
-    out: ReadonlySet<string>,
-  ): DrivenExecution | undefined {
+  private goOn(owned: OwnedShard, state: ExecutionState, out: ReadonlySet<string>): void {
     this.around.idsAfter(state.last_event_id)
-    if (isOver(state)) return undefined
+    if (isOver(state)) return
     const entry = this.around.catalog.known(state.catalog_id)
     if (entry === undefined) {
-      this.log.error(
-        { execution_id: state.execution_id, catalog_id: state.catalog_id },
-        'its playbook is gone',
-      )
-      return undefined
+      this.rests.add(state.execution_id, owned.shard, unknownPlaybook(state.catalog_id))
+      return
     }
-    const execution = this.add(state.execution_id, shard, epoch, entry, state)
+    const execution = this.add(state.execution_id, owned, entry, state)
     try {
       const { run, timers, go_on } = resumeAfterLoad(entry.playbook, state)
       execution.resume(
@@ -218,13 +231,11 @@ export class Driver {
     } catch (error) {
       this.setAside(execution, error as Error)
     }
-    return execution
   }
 
   private add(
     id: string,
-    shard: number,
-    epoch: string,
+    { shard, epoch }: OwnedShard,
     entry: CatalogEntry,
     state: ExecutionState | undefined,
   ): DrivenExecution {
@@ -238,159 +249,146 @@ export class Driver {
     return execution
   }
 
-  private get surroundings(): DrivenSurroundings {
-    this.own ??= {
+  private asSurroundings(): DrivenSurroundings {
+    return {
       ...this.around,
       begin: (execution, command) => {
         if (!this.isLeaving(execution.shard)) this.around.begin(execution, command)
       },
       read: async (id) => {
         const [checkpoint] = await checkpointsOf(this.around.pool, [id])
-        if (checkpoint === undefined) return undefined
+        if (checkpoint === undefined) return (await hasEnded(this.around.pool, id)) ? 'ended' : undefined
         const { states, broken } = await statesOf(this.around.pool, [checkpoint])
         if (broken.has(id)) throw broken.get(id)
         return states.get(id)
       },
       ended: (execution, last) => {
         this.around.forget(execution.inboxInHand())
-        execution.drop(ENDED)
-        this.executions.delete(execution.id)
-        this.backoffs.delete(execution.id)
+        this.remove(execution, ENDED)
+        this.rests.forget(execution.id)
         this.around.ended(outcomeOf(last))
+      },
+      endedBefore: (execution) => {
+        const inHand = execution.inboxInHand()
+        this.remove(execution, ENDED)
+        this.consume(execution.address, inHand)
       },
       stuck: (execution, error) => this.setAside(execution, error),
     }
-    return this.own
   }
-  private own: DrivenSurroundings | undefined
 
-  private async tellNow(rows: readonly InboxRow[]): Promise<void> {
-    const ready = rows.filter((row) => this.isReady(row))
+  private async tellNow(told: readonly Told[]): Promise<void> {
+    const ready = told.filter((one) => this.isReady(one))
     await this.around.catalog.read(
-      ready.flatMap((row) => (row.kind === 'start' ? [row.body.catalog_id as string] : [])),
+      ready.flatMap(({ row }) => (row.kind === 'start' ? [row.body.catalog_id as string] : [])),
     )
     await this.loadMissing(ready)
-    for (const row of ready) this.tellOne(row)
+    for (const one of ready) this.tellOne(one)
   }
 
-  private isReady(row: InboxRow): boolean {
-    const owned = this.shards.get(row.shard_id)
-    const resting = this.resting.get(row.execution_id)
-    if (resting !== undefined) {
-      resting.inHand.push(row.inbox_id)
-      return false
-    }
-    if (owned?.loaded && !owned.leaving) return true
-    if (owned !== undefined && !owned.leaving) owned.early.push(row)
-    else this.around.forget([row.inbox_id])
+  private isReady({ row, owned }: Told): boolean {
+    // All of its rows were forgotten with the shard.
+    if (!this.isOurs(owned)) return false
+    if (owned.leaving || this.rests.has(row.execution_id)) this.around.forget([row.inbox_id])
+    else if (owned.loaded) return true
+    else owned.early.push(row)
     return false
   }
 
+  private isOurs(owned: OwnedShard): boolean {
+    return this.shards.get(owned.shard) === owned
+  }
+
   /** Executions that are not in memory, all in one statement. What a `start` is for has no log yet. */
-  private async loadMissing(rows: readonly InboxRow[]): Promise<void> {
-    const starting = new Set(rows.flatMap((row) => (row.kind === 'start' ? [row.execution_id] : [])))
-    const missing = new Map<string, number>()
-    for (const { execution_id, shard_id } of rows)
-      if (!this.executions.has(execution_id) && !starting.has(execution_id))
-        missing.set(execution_id, shard_id)
+  private async loadMissing(ready: readonly Told[]): Promise<void> {
+    const starting = new Set(ready.flatMap(({ row }) => (row.kind === 'start' ? [row.execution_id] : [])))
+    const missing = new Map<string, OwnedShard>()
+    for (const { row, owned } of ready)
+      if (!this.executions.has(row.execution_id) && !starting.has(row.execution_id))
+        missing.set(row.execution_id, owned)
     if (missing.size === 0) return
     const found = await patiently(() => checkpointsOf(this.around.pool, [...missing.keys()]))
     const { states, broken } = await patiently(() => statesOf(this.around.pool, found))
-    for (const [id, error] of broken) this.stuck(id, missing.get(id)!, error)
     await this.around.catalog.read([...states.values()].map((state) => state.catalog_id))
     const out = await this.handedOver(states.values())
-    for (const [id, state] of states) {
-      const shard = missing.get(id)!
-      const epoch = this.shards.get(shard)?.epoch
-      if (epoch !== undefined) this.goOn(shard, epoch, state, out)
+    for (const [id, owned] of missing) {
+      if (!this.isOurs(owned)) continue
+      const state = states.get(id)
+      if (broken.has(id)) this.rests.add(id, owned.shard, broken.get(id)!)
+      else if (state !== undefined) this.goOn(owned, state, out)
     }
   }
 
-  private tellOne(row: InboxRow): void {
-    const { execution_id: id, shard_id: shard, inbox_id: inboxId } = row
-    const epoch = this.shards.get(shard)?.epoch
-    if (epoch === undefined) return
+  private tellOne({ row, owned }: Told): void {
+    if (!this.isOurs(owned)) return
+    const { execution_id: id, inbox_id: inboxId } = row
     const known = this.executions.get(id)
     // A start that is read twice goes the same way: consumed before the first one's flush, the execution would be lost.
     if (known !== undefined) known.deliver({ input: inputOf(row), inboxId })
-    else if (row.kind === 'start') this.start(row, epoch)
-    else this.consume(row, epoch)
+    // It could not be read, or was set aside a moment ago: nobody is in memory, and it has not ended.
+    else if (this.rests.has(id)) this.around.forget([inboxId])
+    else if (row.kind === 'start') this.start(row, owned)
+    else this.consume({ execution_id: id, shard_id: owned.shard, epoch: owned.epoch }, [inboxId])
   }
 
-  private start(row: InboxRow, epoch: string): void {
-    const { execution_id: id, shard_id: shard, inbox_id: inboxId } = row
-    const entry = this.around.catalog.known(row.body.catalog_id as string)
+  private start(row: InboxRow, owned: OwnedShard): void {
+    const { execution_id: id, inbox_id: inboxId } = row
+    const catalogId = row.body.catalog_id as string
+    const entry = this.around.catalog.known(catalogId)
     if (entry === undefined) {
-      this.log.error({ execution_id: id, body: row.body }, 'a start of a playbook that is not there')
-      this.consume(row, epoch)
+      this.rests.add(id, owned.shard, unknownPlaybook(catalogId), [inboxId])
       return
     }
     const input = startOf(row, entry.version)
-    const execution = this.add(id, shard, epoch, entry, undefined)
+    const execution = this.add(id, owned, entry, undefined)
     if (input.rerun_of === undefined) execution.deliver({ input, inboxId })
-    else execution.deliverLater(this.seeded(input).then((seeded) => ({ input: seeded, inboxId })))
-  }
-
-  /** A rerun begins with what the old execution knew when it came to the step. */
-  private async seeded(input: StartInput): Promise<StartInput> {
-    const finder = new SeedFinder(input.from_step!)
-    for await (const event of logOf(this.around.pool, input.rerun_of!)) finder.add(event)
-    return { ...input, seed: finder.seed }
+    else execution.deliverLater(seeded(this.around.pool, input).then((whole) => ({ input: whole, inboxId })))
   }
 
   /** It has ended, or was never known. */
-  private consume(row: InboxRow, epoch: string): void {
-    this.log.debug({ execution_id: row.execution_id, kind: row.kind }, 'nobody to tell')
+  private consume(address: Address, inbox: readonly string[]): void {
+    this.log.debug({ execution_id: address.execution_id, inbox }, 'nobody to tell')
     this.around.append({
-      execution_id: row.execution_id,
-      shard_id: row.shard_id,
-      epoch,
+      ...address,
       events: [],
-      inbox: [row.inbox_id],
+      inbox,
       durable: () => {},
-      refused: () => this.around.forget([row.inbox_id]),
+      refused: () => this.around.forget(inbox),
     } satisfies Append)
   }
 
   private setAside(execution: DrivenExecution, error: Error): void {
+    // It was dropped meanwhile, with all that it had in hand.
+    if (this.executions.get(execution.id) !== execution) return
     const inHand = execution.inboxInHand()
-    execution.drop(error)
-    if (this.executions.get(execution.id) === execution) this.executions.delete(execution.id)
-    this.stuck(execution.id, execution.shard, error, inHand)
+    this.remove(execution, error)
+    this.rests.add(execution.id, execution.shard, error, inHand)
   }
 
-  /** Left alone for a while, then read again: neither a crash nor a hot loop. */
-  private stuck(id: string, shard: number, error: Error, inHand: string[] = []): void {
-    const before = this.resting.get(id)
-    if (before !== undefined) return void before.inHand.push(...inHand)
-    const backoffMs = Math.min(LAST_BACKOFF_MS, 2 * (this.backoffs.get(id) ?? FIRST_BACKOFF_MS / 2))
-    this.backoffs.set(id, backoffMs)
-    this.log.error({ err: error, execution_id: id, again_in_ms: backoffMs }, 'an execution is stuck')
-    const timer = setTimeout(() => {
-      this.resting.delete(id)
-      this.around.forget(inHand)
-      this.readAgain(id, shard).catch((why) => this.stuck(id, shard, why))
-    }, backoffMs)
-    this.resting.set(id, { timer, inHand })
+  private remove(execution: DrivenExecution, reason: Error): void {
+    execution.drop(reason)
+    this.executions.delete(execution.id)
+  }
+
+  /** In turn: what it is told from now on comes after it is in memory again. */
+  private readAgainInTurn(id: string, shard: number): void {
+    void this.inTurn(async () => {
+      this.rests.over(id)
+      await this.readAgain(id, shard).catch((error) => this.rests.add(id, shard, error))
+    })
   }
 
   private async readAgain(id: string, shard: number): Promise<void> {
     const owned = this.shards.get(shard)
-    if (!owned?.loaded) return
+    if (!owned?.loaded || this.executions.has(id)) return
     const state = await this.surroundings.read(id)
-    if (state === undefined || this.executions.has(id) || this.shards.get(shard) !== owned) return
+    if (state === undefined || state === 'ended') return
     await this.around.catalog.read([state.catalog_id])
     const out = await this.handedOver([state])
-    if (!this.executions.has(id) && this.shards.get(shard) === owned)
-      this.goOn(shard, owned.epoch, state, out)
+    if (this.isOurs(owned)) this.goOn(owned, state, out)
   }
 }
 
-function isOver(state: ExecutionState): boolean {
-  return state.status !== 'RUNNING' && state.status !== 'PAUSED'
-}
-
-function onlyWaits(state: ExecutionState | undefined): boolean {
-  const active = Object.values(state?.active ?? {})
-  return active.length > 0 && active.every(({ kind }) => kind === 'wait')
+function unknownPlaybook(catalogId: string): Error {
+  return new Error(`its playbook is not in the catalogue: ${catalogId}`)
 }

@@ -34,6 +34,7 @@ export type { Engine, EngineOptions } from './engine-options.ts'
 export const DEFAULT_LEASE_MS = 6000
 const REAP_MS = 1000
 const EVICT_MS = 1000
+const LAG_MS = 1000
 /** In memory without a reason: executions that wait for a time, an event or a person; and those that wait for other engines. */
 const WAITING_MS = 2000
 const IDLE_MS = 30_000
@@ -124,7 +125,6 @@ class RunningEngine implements Engine {
       results,
       log: this.log,
       engine: () => this.id,
-      epochOf: (shard) => this.shards.epochOf(shard),
       nextId: () => {
         this.lastId = this.snowflakes.next()
         return this.lastId
@@ -156,9 +156,16 @@ class RunningEngine implements Engine {
     }
     if (drives) this.startDriving(pollMs)
     if (runs) this.worker = this.startWorker(pollMs)
-    await this.shards.start()
+    try {
+      await this.shards.start()
+    } catch (error) {
+      // Nobody gets to hold it: what has begun must not go on by itself.
+      await this.stop()
+      throw mapConnectionError(error)
+    }
     this.errands.every(REAP_MS, () => this.reap())
     this.errands.every(EVICT_MS, async () => this.driver.evict(IDLE_MS, WAITING_MS))
+    this.errands.every(LAG_MS, async () => this.hooks.behind?.(this.projector?.lagMs ?? 0))
     if (listenUrl !== undefined) this.listener = this.listen(listenUrl)
   }
 
@@ -217,6 +224,7 @@ class RunningEngine implements Engine {
       pollMs,
       engine,
       tell: (rows) => this.driver.tell(rows),
+      resting: () => this.driver.resting,
       lost: () => this.shards.lose('the database says so'),
     })
     this.projector = new Projector({

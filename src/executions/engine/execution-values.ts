@@ -15,7 +15,7 @@ export class ExecutionValues {
   private readonly isWanted: () => boolean
   /** An error is what whoever needs the value is to meet instead. */
   private readonly loaded = new Map<string, { readonly value: Json } | { readonly error: unknown }>()
-  private readonly kept = new Map<string, ResultValue>()
+  private kept = new Map<string, ResultValue>()
 
   constructor(execution: string, results: ResultStore, isWanted: () => boolean) {
     this.execution = execution
@@ -39,9 +39,9 @@ export class ExecutionValues {
     return known
   }
 
-  /** Of one decision: the next may call another value by the same name. */
-  decided(): void {
-    if (this.kept.size > 0) this.kept.clear()
+  /** They are of one decision, also those still on their way: the next may call another value by the same name. */
+  forgetKept(): void {
+    this.kept = new Map()
   }
 
   async load(result: Reference): Promise<void> {
@@ -54,7 +54,8 @@ export class ExecutionValues {
   }
 
   async store({ value, key, node_name }: KeepNeeded): Promise<void> {
+    const { kept } = this
     const origin = { execution_id: this.execution, node_name, name: key }
-    this.kept.set(key, await patiently(() => this.results.keep(value, origin), this.isWanted))
+    kept.set(key, await patiently(() => this.results.keep(value, origin), this.isWanted))
   }
 }

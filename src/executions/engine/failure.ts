@@ -3,6 +3,7 @@
 import type { ExecutionEvent } from '../event.ts'
 import type { Input } from '../machine/decision.ts'
 import { type ExecutionState, FOLD_VERSION } from '../machine/state.ts'
+import { storable } from '../storable.ts'
 import type { CatalogEntry } from './catalog.ts'
 import type { Delivery } from './driven-execution.ts'
 import type { Append, Message } from './flush.ts'
@@ -30,8 +31,18 @@ export function withoutItsResult(delivery: Delivery, error: Error): Delivery | u
 
 type End = Pick<Append, 'events' | 'commands_gone' | 'waits_gone' | 'messages' | 'checkpoint' | 'outbox'>
 
-/** playbook.failed, and everything outstanding dropped. */
-export function failure(state: ExecutionState, entry: CatalogEntry, error: Error, nextId: () => string): End {
+/** playbook.failed, and everything outstanding dropped. `first`: what it was told, of one that has no log yet. */
+export function failedEnd(
+  state: ExecutionState | undefined,
+  entry: CatalogEntry,
+  first: Input | undefined,
+  error: Error,
+  nextId: () => string,
+): End {
+  return state === undefined ? failedStart(entry, first, error, nextId) : failure(state, entry, error, nextId)
+}
+
+function failure(state: ExecutionState, entry: CatalogEntry, error: Error, nextId: () => string): End {
   const { execution_id, catalog_id, seq, parent, last_event_id } = state
   const failed: ExecutionEvent = {
     execution_id,
@@ -53,17 +64,12 @@ export function failure(state: ExecutionState, entry: CatalogEntry, error: Error
     commands_gone: [{ execution_id, loop_id: null }],
     waits_gone: active.flatMap(({ kind, node_id }) => (kind === 'wait' ? [{ execution_id, node_id }] : [])),
     messages: [...cancelledChildren(state), ...toldParent(state, textOf(error))],
-    outbox: outboxOf(state, entry, 'FAILED'),
+    outbox: outboxOf({ ...state, status: 'FAILED' }, entry),
   }
 }
 
 /** It could not even begin. */
-export function failedStart(
-  entry: CatalogEntry,
-  input: Input | undefined,
-  error: Error,
-  nextId: () => string,
-): End {
+function failedStart(entry: CatalogEntry, input: Input | undefined, error: Error, nextId: () => string): End {
   if (input?.kind !== 'start') throw error
   const { execution_id, catalog_id, parent, workspace_id, started_by, cause, correlation_id, depth } = input
   const initialized: ExecutionEvent = {
@@ -121,10 +127,6 @@ export function failedStart(
 export function textOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error)
   return storable(text).slice(0, 4000)
-}
-
-export function storable(text: string): string {
-  return text.replaceAll('\0', '\ufffd').replace(/\p{Surrogate}/gu, '\ufffd')
 }
 
 function cancelledChildren(state: ExecutionState): Message[] {

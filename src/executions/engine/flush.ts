@@ -49,8 +49,8 @@ export interface CommandRow {
   readonly process_after?: string
 }
 
-/** Large ones by reference; `cause` as in the context of tools. */
-export type HandedScope = ResultValue & { readonly cause: string | null }
+/** Large ones by reference; `cause` as in the context of tools, `parent_ref` what the result is made from. */
+export type HandedScope = ResultValue & { readonly cause: string | null; readonly parent_ref?: string }
 
 export interface WaitRow {
   readonly execution_id: string

@@ -6,10 +6,11 @@ import type { Logger } from 'pino'
 import type { Pool } from '../../db/connection.ts'
 import type { LocalCommand, NewCommand } from '../machine/decision.ts'
 import { planOf } from '../machine/plan.ts'
+import { madeFrom } from '../machine/scope.ts'
 import type { ResultStore } from '../results/store.ts'
+import { storable } from '../storable.ts'
 import { ToolError } from '../tool.ts'
 import type { DrivenExecution } from './driven-execution.ts'
-import { storable } from './failure.ts'
 import type { Append, CommandRow } from './flush.ts'
 import type { LiveHandlers } from './live-handlers.ts'
 import { ShardLost, Superseded } from './log-writer.ts'
@@ -124,12 +125,15 @@ export class HandOver {
     if (loop_id !== undefined) return { ...row, loop_id, item_index: index!, handed_over: true }
     const seen = await execution.scopeOf(command)
     if (seen === undefined) return undefined
-    const origin = { execution_id, node_name, command_id, name: 'scope' }
+    const { state, entry } = execution
+    const parent_ref = state && madeFrom(entry.playbook, state, command)
+    const parent = parent_ref !== undefined && { parent_ref }
+    const origin = { execution_id, node_name, command_id, name: 'scope', ...parent }
     const kept = await patiently(
       () => this.around.results.keep(seen.scope, origin),
       () => !execution.over,
     )
-    return { ...row, scope: { ...kept, cause: execution.state?.cause ?? null }, handed_over: true }
+    return { ...row, scope: { ...kept, cause: state?.cause ?? null, ...parent }, handed_over: true }
   }
 
   private fail(execution: DrivenExecution, command: LocalCommand, reason: string, retryable: boolean): void {

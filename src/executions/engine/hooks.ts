@@ -7,6 +7,8 @@ export interface EngineHooks {
   ran?(step: string, outcome: 'completed' | 'failed', ms: number): void
   /** `lagMs`: how old the oldest event was when it was folded. */
   projected?(executions: number, events: number, lagMs: number, ms: number): void
+  /** Every second: for how long the execution that is furthest behind its log has been so. */
+  behind?(lagMs: number): void
   /** The end of an execution is durable. */
   ended?(execution: string): void
   shardTaken?(shard: number): void

@@ -30,6 +30,8 @@ export interface InboxReading {
   readonly pollMs: number
   engine(): string
   tell(rows: readonly InboxRow[]): Promise<void>
+  /** Executions whose rows stay where they are for now: however many, they keep nobody else from being told. */
+  resting(): readonly string[]
   lost(): void
 }
 
@@ -46,6 +48,8 @@ export class Inbox {
   private readonly loop: Promise<void>
   private stopping = false
   private isFull = false
+  /** Whose rows, if the answer under way has any, are not to be told: they were read before the shard was lost. */
+  private readonly lostMeanwhile = new Set<number>()
 
   constructor(around: InboxReading) {
     this.around = around
@@ -65,6 +69,7 @@ export class Inbox {
 
   /** Others consume its rows now; should it come back, all of them count as new. */
   forgetShard(shard: number): void {
+    this.lostMeanwhile.add(shard)
     for (const [id, of] of this.inHand) if (of === shard) this.inHand.delete(id)
   }
 
@@ -89,14 +94,16 @@ export class Inbox {
   }
 
   private async read(): Promise<number> {
+    this.lostMeanwhile.clear()
     const { rows } = await this.around.pool.query<InboxRow>({
       name: 'stagedoor_inbox_read',
-      text: 'select inbox_id, execution_id, shard_id, kind, body from noetl.fn_inbox_read($1, $2, $3)',
-      values: [this.around.engine(), BATCH, [...this.inHand.keys()]],
+      text: 'select inbox_id, execution_id, shard_id, kind, body from noetl.fn_inbox_read($1, $2, $3, $4)',
+      values: [this.around.engine(), BATCH, [...this.inHand.keys()], this.around.resting()],
     })
     if (rows.length === 0 || this.stopping) return 0
-    for (const row of rows) this.inHand.set(row.inbox_id, row.shard_id)
-    await this.around.tell(rows)
+    const told = rows.filter(({ shard_id }) => !this.lostMeanwhile.has(shard_id))
+    for (const row of told) this.inHand.set(row.inbox_id, row.shard_id)
+    await this.around.tell(told)
     return rows.length
   }
 }

@@ -1,8 +1,10 @@
 /** Executions from the database into memory: the snapshot of each, and the tail of its log folded onto it. */
 import type pg from 'pg'
 import type { Queryable } from '../../db/connection.ts'
-import type { ExecutionEvent } from '../event.ts'
+import { type EventType, type ExecutionEvent, TERMINAL } from '../event.ts'
+import type { StartInput } from '../machine/decision.ts'
 import { fold } from '../machine/fold.ts'
+import { SeedFinder } from '../machine/seed.ts'
 import { type ExecutionState, FOLD_VERSION } from '../machine/state.ts'
 
 export interface Checkpointed extends pg.QueryResultRow {
@@ -34,6 +36,15 @@ export async function checkpointsOf(db: Queryable, executions: readonly string[]
     [executions],
   )
   return rows
+}
+
+/** As its log says: the checkpoint of one that has ended goes with its projection. */
+export async function hasEnded(db: Queryable, execution: string): Promise<boolean> {
+  const { rows } = await db.query<{ event_type: EventType }>(
+    'select event_type from noetl.event where execution_id = $1 order by seq desc limit 1',
+    [execution],
+  )
+  return rows[0] !== undefined && TERMINAL.includes(rows[0].event_type)
 }
 
 /** Those of these commands, each with its execution, that were handed over. */
@@ -120,13 +131,20 @@ async function tails(
 }
 
 /** The whole log of one execution, page by page. */
-export async function* logOf(db: Queryable, execution: string): AsyncGenerator<ExecutionEvent> {
+async function* logOf(db: Queryable, execution: string): AsyncGenerator<ExecutionEvent> {
   for (let seq = 0; ; ) {
     const page = await tails(db, [execution], () => seq)
     yield* page
     if (page.length < EVENTS_A_PAGE) return
     seq = page.at(-1)!.seq
   }
+}
+
+/** A rerun begins with what the old execution knew when it came to the step. */
+export async function seeded(db: Queryable, input: StartInput): Promise<StartInput> {
+  const finder = new SeedFinder(input.from_step!)
+  for await (const event of logOf(db, input.rerun_of!)) finder.add(event)
+  return { ...input, seed: finder.seed }
 }
 
 /** Columns that hold nothing are absent, as in an event that was just decided. */

@@ -2,11 +2,12 @@
 import type { Logger } from 'pino'
 import type { LocalCommand } from '../machine/decision.ts'
 import { planOf } from '../machine/plan.ts'
+import { madeFrom } from '../machine/scope.ts'
 import type { ResultStore } from '../results/store.ts'
 import { type CommandOutcome, runCommand } from '../run-command.ts'
+import { storable } from '../storable.ts'
 import type { Tools } from '../tool.ts'
 import type { DrivenExecution } from './driven-execution.ts'
-import { storable } from './failure.ts'
 
 export interface LocalRunning {
   readonly tools: Tools
@@ -105,6 +106,7 @@ export class LocalCommands {
       if (seen === undefined) return undefined
       const { playbook } = execution.entry
       const state = execution.state!
+      const parent_ref = madeFrom(playbook, state, command)
       return await runCommand({
         playbook,
         step: planOf(playbook).steps.get(command.step)!.step,
@@ -112,6 +114,7 @@ export class LocalCommands {
         ...(command.index !== undefined && { index: command.index }),
         tools: this.around.tools,
         results: this.around.results,
+        ...(parent_ref !== undefined && { parent_ref }),
         context: {
           execution_id: execution.id,
           command_id: command.command_id,

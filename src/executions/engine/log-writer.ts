@@ -4,6 +4,7 @@
  * database refuses is narrowed down to its execution, and the others go on.
  */
 import { setImmediate } from 'node:timers/promises'
+import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { KeptConnection } from '../../db/kept-connection.ts'
 import { isConnectionError, isTransient } from '../../db/transient.ts'
@@ -15,7 +16,7 @@ import { type Append, batchOf, eventsInLog, flush } from './flush.ts'
 export class PoisonEvent extends Error {
   override readonly name = 'PoisonEvent'
 }
-/** It came after one that was refused: its execution is read again first. */
+/** It came after one that was refused, or follows from a state that is not the log's: its execution is read again first. */
 export class Superseded extends Error {
   override readonly name = 'Superseded'
 }
@@ -166,7 +167,7 @@ export class LogWriter {
 
   /** One that the database refuses must not keep the others from being written. */
   private async divide(appends: readonly Append[], error: Error): Promise<void> {
-    if (appends.length === 1) return this.poisoned(appends[0]!, error)
+    if (appends.length === 1) return this.refuse(appends[0]!, error)
     const half = appends.length >> 1
     const refusedFirst = await this.writeHalf(appends.slice(0, half), new Set())
     await this.writeHalf(appends.slice(half), refusedFirst)
@@ -188,11 +189,14 @@ export class LogWriter {
     return executions
   }
 
-  private poisoned(append: Append, error: Error): void {
+  private refuse(append: Append, error: Error): void {
     this.to.log.error({ err: error, execution_id: append.execution_id }, 'an event was refused')
+    const refusal = isStale(error)
+      ? new Superseded('its state is behind the log', { cause: error })
+      : new PoisonEvent(error.message, { cause: error })
     const followers = this.queue.filter((queued) => queued.execution_id === append.execution_id)
     this.queue = this.queue.filter((queued) => queued.execution_id !== append.execution_id)
-    append.refused(new PoisonEvent(error.message, { cause: error }))
+    append.refused(refusal)
     for (const follower of followers) follower.refused(new Superseded('an earlier input was refused'))
   }
 
@@ -202,4 +206,10 @@ export class LogWriter {
     for (const append of appends) if (!isOurs(append)) append.refused(new ShardLost('its shard was lost'))
     return appends.filter(isOurs)
   }
+}
+
+/** Its place in the log is taken, or its command is out already: not the event is wrong, what it was decided on is. */
+function isStale(error: Error): boolean {
+  const { code, constraint = '' } = error as pg.DatabaseError
+  return code === '23505' && (/_execution_id_seq_key\d*$/.test(constraint) || constraint === 'command_pkey')
 }

@@ -9,7 +9,8 @@ const EVENT_OF: Partial<Record<ExecutionStatus, string>> = {
   CANCELLED: 'execution.cancelled',
 }
 
-export function outboxOf(state: ExecutionState, entry: CatalogEntry, status = state.status): JsonObject[] {
+export function outboxOf(state: ExecutionState, entry: CatalogEntry): JsonObject[] {
+  const { status } = state
   const event_type = EVENT_OF[status]
   if (event_type === undefined) return []
   const { execution_id, workspace_id, started_by, cause, correlation_id } = state

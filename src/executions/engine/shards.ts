@@ -89,11 +89,6 @@ export class Shards {
     return this.held.get(shard)
   }
 
-  /** What `shards` and `epochs` of a statement are. */
-  epochs(): [number[], string[]] {
-    return [[...this.held.keys()], [...this.held.values()]]
-  }
-
   /** Asks now; throws when no answer comes. While one is under way it is that one. */
   look(): Promise<void> {
     this.beating ??= this.ask().finally(() => {

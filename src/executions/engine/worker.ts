@@ -5,7 +5,7 @@ import type { Pool } from '../../db/connection.ts'
 import { isConnectionError } from '../../db/transient.ts'
 import { Wake } from '../../db/wake.ts'
 import { planOf } from '../machine/plan.ts'
-import type { Json, JsonObject } from '../playbook/definition.ts'
+import type { Json, JsonObject, Playbook } from '../playbook/definition.ts'
 import type { ResultStore } from '../results/store.ts'
 import { type CommandOutcome, runCommand } from '../run-command.ts'
 import type { Tools } from '../tool.ts'
@@ -54,6 +54,7 @@ interface Seen {
   readonly item?: Json
   readonly index?: number
   readonly cause?: string | null
+  readonly parent_ref?: string
 }
 
 const COLUMNS =
@@ -187,8 +188,9 @@ export class CommandWorker {
   private async accept(commands: readonly Command[]): Promise<void> {
     if (commands.length === 0 || this.stopping) return
     for (const { command_id } of commands) this.held.set(command_id, undefined)
-    await this.around.catalog.read(commands.map(({ catalog_id }) => catalog_id))
     this.waiting.push(...commands)
+    // All at once; what fails here each of them reads for itself.
+    await this.around.catalog.read(commands.map(({ catalog_id }) => catalog_id)).catch(() => {})
     this.begin()
   }
 
@@ -219,8 +221,7 @@ export class CommandWorker {
     const { command_id, execution_id, node_name, attempt } = command
     try {
       const { scope, cause = null, ...place } = await this.seenBy(command)
-      await this.around.catalog.read([command.catalog_id])
-      const { playbook } = this.around.catalog.known(command.catalog_id)!
+      const playbook = await this.playbookOf(command, signal)
       const about = scope.execution as { started_by: string; workspace: string | null }
       return await runCommand({
         playbook,
@@ -248,15 +249,27 @@ export class CommandWorker {
     }
   }
 
+  private async playbookOf({ catalog_id }: Command, signal: AbortSignal): Promise<Playbook> {
+    const { catalog } = this.around
+    await patiently(
+      () => catalog.read([catalog_id]),
+      () => !signal.aborted,
+    )
+    const known = catalog.known(catalog_id)
+    if (known === undefined) throw new Error(`its playbook is not in the catalogue: ${catalog_id}`)
+    return known.playbook
+  }
+
   private async seenBy(command: Command): Promise<Seen> {
     const { execution_id, loop_id, item_index, scope } = command
     if (loop_id === null) {
       const value = await patiently(() => this.around.results.load(scope!))
-      return { scope: value as JsonObject, cause: scope!.cause }
+      const { cause, parent_ref } = scope!
+      return { scope: value as JsonObject, cause, ...(parent_ref !== undefined && { parent_ref }) }
     }
-    const seen = await this.scopes.of(execution_id, loop_id)
+    const { items, scope: known, parent_ref } = await this.scopes.of(execution_id, loop_id)
     const index = item_index!
-    const item = command.has_item ? command.item : ((await seen.items())[index] ?? null)
-    return { scope: seen.scope, item, index }
+    const item = command.has_item ? command.item : ((await items())[index] ?? null)
+    return { scope: known, item, index, ...(parent_ref !== undefined && { parent_ref }) }
   }
 }

@@ -31,7 +31,7 @@ export interface StartInput {
   readonly correlation_id: string | null
   readonly depth: number
   readonly parent: Parent | null
-  /** A rerun: from where, and what `seedFrom` found in the old log (undefined: that step was never entered there). */
+  /** A rerun: from where, and what `SeedFinder` found in the old log (undefined: that step was never entered there). */
   readonly rerun_of?: string
   readonly from_step?: string
   readonly seed?: Seed | undefined

@@ -54,6 +54,9 @@ const folds: Readonly<Record<EventType, Fold>> = {
   'playbook.initialized': nothing,
   'playbook.completed': ended('COMPLETED'),
   'playbook.failed': ended('FAILED'),
+  'workflow.initialized': nothing,
+  'workflow.completed': ended('COMPLETED'),
+  'workflow.failed': ended('FAILED'),
   'execution.cancelled': ended('CANCELLED'),
   'execution.paused': (state, _event, changes) => changes.set(state, 'status', 'PAUSED'),
   'execution.resumed': resumed,
@@ -73,7 +76,7 @@ const folds: Readonly<Record<EventType, Fold>> = {
 }
 
 function begun(event: ExecutionEvent): ExecutionState {
-  if (event.event_type !== 'playbook.initialized') {
+  if (event.event_type !== 'playbook.initialized' && event.event_type !== 'workflow.initialized') {
     throw new Error(`the log of execution ${event.execution_id} begins with ${event.event_type}`)
   }
   const meta = (event.meta ?? {}) as Record<string, Json | undefined>

@@ -10,7 +10,7 @@ import type { PlannedStep } from './plan.ts'
 import type { Attempt } from './retry.ts'
 import { readValue } from './scope.ts'
 import type { LoopActivation } from './state.ts'
-import { INLINE_BYTES, isLarge, okResult, type Turn } from './turn.ts'
+import { isLarge, okResult, type Turn } from './turn.ts'
 
 /** Of an item in its event: the log is not the place for the collection a second time. */
 const SHOWN_BYTES = 1_024
@@ -166,7 +166,7 @@ function begin(turn: Turn, planned: PlannedStep, issue: Issue, child: Child, eve
       item_index: index,
       attempt,
     }
-    if (!isLarge(item, INLINE_BYTES)) row.item = item
+    if (!isLarge(item)) row.item = item
     if (after !== undefined) row.process_after = after
     turn.commands.push(row)
   }

@@ -26,6 +26,26 @@ export function scopeOf(
   return { scope: readValue(active.scope, ports) as JsonObject, item: items[index] ?? null }
 }
 
+/** The first of what a command sees that is kept by reference: its own result is made from that. */
+export function madeFrom(
+  playbook: Playbook,
+  { active, steps }: ExecutionState,
+  { node_id, step }: Pick<LocalCommand, 'node_id' | 'step'>,
+): string | undefined {
+  const loop = active[node_id]
+  if (loop?.kind === 'loop') return firstRef([loop.collection, loop.scope])
+  const { all, values, results } = planOf(playbook).steps.get(step)!.tools
+  return firstRef([
+    ...(all ? Object.keys(steps) : values).map((name) => steps[name]?.result),
+    ...(all ? Object.keys(steps) : results).map((name) => steps[name]?.results),
+  ])
+}
+
+function firstRef(kept: readonly (ResultValue | undefined)[]): string | undefined {
+  for (const value of kept) if (value !== undefined && 'ref' in value) return value.ref
+  return undefined
+}
+
 export function toolScope(plan: Plan, state: ExecutionState, step: string, ports: Reader): JsonObject {
   return scopeFor(plan, state, plan.steps.get(step)!.tools, ports)
 }

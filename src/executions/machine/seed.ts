@@ -34,9 +34,3 @@ export class SeedFinder {
     return this.#seed
   }
 }
-
-export function seedFrom(events: Iterable<ExecutionEvent>, from_step: string): Seed | undefined {
-  const finder = new SeedFinder(from_step)
-  for (const event of events) finder.add(event)
-  return finder.seed
-}

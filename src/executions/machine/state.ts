@@ -125,3 +125,13 @@ export interface EndedActivation extends Entered {
   outcome: StepOutcome
   collecting: boolean
 }
+
+export function isOver({ status }: ExecutionState): boolean {
+  return status !== 'RUNNING' && status !== 'PAUSED'
+}
+
+/** For a time, an event or a person. */
+export function onlyWaits(state: ExecutionState | undefined): boolean {
+  const active = Object.values(state?.active ?? {})
+  return active.length > 0 && active.every(({ kind }) => kind === 'wait')
+}

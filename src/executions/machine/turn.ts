@@ -1,5 +1,5 @@
 /** One decision in the making. Its events are folded as they are emitted: what is decided next sees them. */
-import type { ExecutionEvent, NewEvent, ResultValue } from '../event.ts'
+import { type ExecutionEvent, INLINE_BYTES, type NewEvent, type ResultValue } from '../event.ts'
 import type { Json, JsonObject } from '../playbook/definition.ts'
 import { Revocable } from './changes.ts'
 import type {
@@ -16,9 +16,6 @@ import type {
 import { fold } from './fold.ts'
 import type { Plan } from './plan.ts'
 import type { ExecutionState, LoopActivation, Parent, StepOutcome } from './state.ts'
-
-/** A result of at most so many bytes stays in its event. */
-export const INLINE_BYTES = 8_192
 
 /** A step whose arcs are to be taken. */
 export interface Token {

@@ -113,32 +113,39 @@ class ExpressionCheck {
   }
 
   private roots({ text, paths }: Compiled, place: Place, from: number, known: readonly string[]): void {
+    const said = new Set<string>()
     for (const path of paths) {
       const wrong = this.wrongIn(path, known)
-      if (wrong === undefined) continue
+      if (wrong === undefined || said.has(wrong.message)) continue
+      said.add(wrong.message)
       const offset = from + Math.max(0, text.indexOf(String(path[0])))
       const remedy = wrong.remedy === undefined ? {} : { remedy: wrong.remedy }
       this.findings.error(place, `\`${text.trim().slice(0, 120)}\`: ${wrong.message}`, { offset, ...remedy })
     }
   }
 
-  private wrongIn([root, name, field]: Path, known: readonly string[]): Wrong | undefined {
+  private wrongIn([root, name, field, of]: Path, known: readonly string[]): Wrong | undefined {
     if (!known.includes(root as string)) return unknownRoot(root as string, known)
     if (root === 'secret') return wrongSecret(name)
     if (typeof name !== 'string') return undefined
     if (root === 'args') return oneOf(name, this.args, 'the playbook has no argument', 'It has no args')
     if (root === 'execution') return oneOf(name, EXECUTION, 'an execution has no')
     if (root === 'fanin') return oneOf(name, FANIN, 'a fan-in has no')
-    return root === 'steps' ? this.wrongStep(name, field) : undefined
+    return root === 'steps' ? this.wrongStep(name, field, of) : undefined
   }
 
-  private wrongStep(name: string, field: string | number | undefined): Wrong | undefined {
+  private wrongStep(
+    name: string,
+    field: Path[number] | undefined,
+    of: Path[number] | undefined,
+  ): Wrong | undefined {
     const step = this.steps.get(name)
     if (step === undefined) return oneOf(name, [...this.steps.keys()], 'there is no step')
     if (typeof field !== 'string') return undefined
     if ((field === 'results' || field === 'fanin') && OUTCOME.includes(field) && step.loop === undefined) {
       return { message: `the step ${name} has no loop, so it has no ${field}` }
     }
+    if (field === 'fanin' && typeof of === 'string') return oneOf(of, FANIN, 'a fan-in has no')
     return oneOf(field, OUTCOME, `a step has no`)
   }
 }

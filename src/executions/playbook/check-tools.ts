@@ -32,8 +32,7 @@ function checkCall(
   findings: Findings,
   handlers?: readonly string[],
 ): void {
-  const { call: about, later } = TOOL_FORMS[tool]
-  if (later !== undefined) findings.error([...place, 'tool'], later)
+  const { call: about } = TOOL_FORMS[tool]
   if (about === undefined) {
     if (call !== undefined)
       findings.error([...place, 'call'], `${tool} has no call`, { key: true, remedy: 'Write it into args' })
@@ -55,8 +54,8 @@ function checkCall(
 }
 
 function checkArguments({ tool, args }: ToolCall, place: Place, findings: Findings): void {
-  const { args: known, later } = TOOL_FORMS[tool]
-  if (known === undefined || later !== undefined) return
+  const { args: known } = TOOL_FORMS[tool]
+  if (known === undefined) return
   const { action } = args
   const goesWith = ({ actions }: ToolArgument) => actions === undefined || actions.includes(String(action))
   for (const [name, argument] of Object.entries(known)) {
@@ -100,11 +99,17 @@ function checkArgument(
     )
   } else if (argument.required && typeof value === 'string' && value.trim() === '') {
     findings.error(place, `${name} is empty`)
+  } else if (argument.most !== undefined && !isCount(value, argument.most)) {
+    findings.error(place, `${name} is a whole number from 1 to ${argument.most}`)
   } else if (argument.choices !== undefined && !argument.choices.includes(String(value))) {
     const remedy = didYouMean(String(value), argument.choices)
     const message = `${name} is one of ${argument.choices.join(', ')}`
     findings.error(place, message, remedy === undefined ? {} : { remedy })
   }
+}
+
+function isCount(value: Json, most: number): boolean {
+  return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= most
 }
 
 function isOfKind(value: Json, kind: ArgumentKind): boolean {

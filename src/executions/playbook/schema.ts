@@ -6,7 +6,7 @@ import { type TSchema, Type } from 'typebox'
 import { TOOLS, type ToolName } from './definition.ts'
 import { DURATION_PATTERN } from './duration.ts'
 import { PLAYBOOK_NAME, STEP_NAME } from './names.ts'
-import { type ArgumentKind, TOOL_FORMS, type ToolForm } from './tool-arguments.ts'
+import { TOOL_FORMS, type ToolArgument, type ToolForm } from './tool-arguments.ts'
 
 const strict = { additionalProperties: false }
 const EXPRESSION = '\\$\\{'
@@ -90,10 +90,7 @@ function step() {
 }
 
 function toolProperties(required: boolean) {
-  const names = choice(
-    TOOLS.filter((name) => TOOL_FORMS[name].later === undefined),
-    toolDescription(),
-  )
+  const names = choice(TOOLS, toolDescription())
   return {
     tool: required ? names : Type.Optional(names),
     call: about('Of a handler or a playbook: its name.'),
@@ -106,7 +103,7 @@ function toolProperties(required: boolean) {
 }
 
 function toolDescription(): string {
-  const lines = Object.entries(TOOL_FORMS).filter(([, { later }]) => later === undefined)
+  const lines = Object.entries(TOOL_FORMS)
   return ['What runs.', ...lines.map(([name, form]) => `${name}: ${form.about}`)].join('\n')
 }
 
@@ -115,16 +112,14 @@ function tool() {
 }
 
 function argumentsByTool(): object[] {
-  return (Object.entries(TOOL_FORMS) as [ToolName, ToolForm][])
-    .filter(([, { later }]) => later === undefined)
-    .map(([name, form]) => ({
-      if: { properties: { tool: { const: name } }, required: ['tool'] },
-      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-      then: {
-        properties: form.args === undefined ? {} : { args: toolArguments(form.args) },
-        required: [...(form.call === undefined ? [] : ['call']), ...(needsArguments(form) ? ['args'] : [])],
-      },
-    }))
+  return (Object.entries(TOOL_FORMS) as [ToolName, ToolForm][]).map(([name, form]) => ({
+    if: { properties: { tool: { const: name } }, required: ['tool'] },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    then: {
+      properties: form.args === undefined ? {} : { args: toolArguments(form.args) },
+      required: [...(form.call === undefined ? [] : ['call']), ...(needsArguments(form) ? ['args'] : [])],
+    },
+  }))
 }
 
 function needsArguments({ args }: ToolForm): boolean {
@@ -132,8 +127,8 @@ function needsArguments({ args }: ToolForm): boolean {
 }
 
 function toolArguments(args: NonNullable<ToolForm['args']>): object {
-  const properties = Object.entries(args).map(([name, { kind, about: description, choices }]) => {
-    return [name, { description, ...ofKind(kind, choices) }]
+  const properties = Object.entries(args).map(([name, { about: description, ...argument }]) => {
+    return [name, { description, ...ofKind(argument) }]
   })
   const required = Object.entries(args).flatMap(([name, argument]) =>
     argument.required && !argument.actions ? [name] : [],
@@ -142,9 +137,10 @@ function toolArguments(args: NonNullable<ToolForm['args']>): object {
 }
 
 /** Whatever it is, `${…}` may give it. */
-function ofKind(kind: ArgumentKind, choices?: readonly string[]): object {
+function ofKind({ kind, choices, most }: Pick<ToolArgument, 'kind' | 'choices' | 'most'>): object {
   const template = { type: 'string', pattern: EXPRESSION }
   if (choices !== undefined) return { anyOf: [{ enum: choices }, template] }
+  if (most !== undefined) return { anyOf: [{ type: 'integer', minimum: 1, maximum: most }, template] }
   if (kind === 'any') return {}
   if (kind === 'text') return { type: 'string', minLength: 1 }
   const type = { list: 'array', map: 'object', number: 'number', boolean: 'boolean' }[kind]

@@ -20,6 +20,17 @@ const MOST_NODES = 100_000
 const DEEPEST = 64
 const MOST_OPEN = 4 * DEEPEST
 const MOST_PROBLEMS = 100
+/** Of YAML, brackets, braces, commas and `: ` in an expression without quotes are its own. */
+const BARE_EXPRESSION = /\bwhen:\s*[^\s"'|>]|[:,[]\s*\$\{/
+const SIGNS: Readonly<Record<string, string>> = {
+  'flow-seq-start': 'a [',
+  'flow-map-start': 'a {',
+  'flow-seq-end': 'a ]',
+  'flow-map-end': 'a }',
+  comma: 'a comma',
+  scalar: 'this text',
+}
+const QUOTES = 'Put the expression in quotes'
 
 export interface Source {
   /** Undefined when the text is not even YAML. */
@@ -59,8 +70,11 @@ function read(text: string, places: Places, findings: Findings): Json | undefine
     prettyErrors: false,
   } as const
   const document = parseDocument(text, { ...options, lineCounter: places.lines })
-  for (const { pos, message } of [...document.errors, ...document.warnings]) {
-    findings.error(places.textAt(pos[0]), syntaxInWords(message))
+  // What follows after the first is mostly its consequence: one bracket can make a hundred.
+  const [wrong] = [...document.errors, ...document.warnings].sort((left, right) => left.pos[0] - right.pos[0])
+  if (wrong !== undefined) {
+    const remedy = places.lineAt(wrong.pos[0]).match(BARE_EXPRESSION) ? { remedy: QUOTES } : {}
+    findings.error(places.textAt(wrong.pos[0]), syntaxInWords(wrong.message), remedy)
   }
   if (findings.hasErrors) return undefined
   if (document.contents === null) {
@@ -89,6 +103,8 @@ function tooDeepAt(text: string, places: Places): number | undefined {
 function syntaxInWords(message: string): string {
   if (message.startsWith('Source contains multiple documents'))
     return 'a file holds one playbook; remove the `---`'
+  const [, sign] = /^Unexpected ([a-z-]+) at node end/.exec(message) ?? []
+  if (sign !== undefined) return `${SIGNS[sign] ?? sign} cannot stand here`
   return message.charAt(0).toLowerCase() + message.slice(1).replace(/ at line \d+, column \d+[\s\S]*$/, '')
 }
 
@@ -108,6 +124,12 @@ class Places {
     this.lines.addNewLine(0)
     for (let at = this.text.indexOf('\n'); at !== -1; at = this.text.indexOf('\n', at + 1))
       this.lines.addNewLine(at + 1)
+  }
+
+  lineAt(offset: number): string {
+    const start = this.text.lastIndexOf('\n', Math.max(0, offset - 1)) + 1
+    const end = this.text.indexOf('\n', offset)
+    return this.text.slice(start, end === -1 ? undefined : end)
   }
 
   keep(place: Place, value: Node, key?: Node): void {

@@ -1,5 +1,6 @@
 /** What each tool takes: the same names as the tools themselves read, so that a misspelt one is found before it runs. */
 import { STAGING_ACTIONS, STAGING_DECISIONS } from '../tools/staging-actions.ts'
+import { UNIT_ACTIONS, UNIT_DECISIONS } from '../tools/unit-actions.ts'
 import type { ToolName } from './definition.ts'
 
 export type ArgumentKind = 'text' | 'list' | 'map' | 'number' | 'boolean' | 'any'
@@ -9,6 +10,8 @@ export interface ToolArgument {
   readonly required?: boolean
   readonly about: string
   readonly choices?: readonly string[]
+  /** A whole number from 1 to this. */
+  readonly most?: number
   /** Why one that seems a choice is none. */
   readonly refused?: ReadonlyMap<string, string>
   /** It goes with these values of `action` only. */
@@ -21,12 +24,12 @@ export interface ToolForm {
   readonly call?: string
   /** Absent: any, handed on as they are. */
   readonly args?: Readonly<Record<string, ToolArgument>>
-  /** Why it cannot be used yet. */
-  readonly later?: string
 }
 
 const CREATE = ['create']
 const OF_RECORD = ['read', 'consume', 'withdraw']
+const OF_UNIT = ['edit', 'profile', 'edge', 'read']
+const WRITES_TEXT = ['create', 'edit']
 
 export const TOOL_FORMS: Readonly<Record<ToolName, ToolForm>> = {
   sql: {
@@ -39,7 +42,7 @@ export const TOOL_FORMS: Readonly<Record<ToolName, ToolForm>> = {
         about: 'What is given back: all rows unless said, exactly one, or their number.',
         choices: ['all', 'one', 'none'],
       },
-      limit: { kind: 'number', about: 'More rows than this are an error; at most 10000.' },
+      limit: { kind: 'number', most: 10_000, about: 'More rows than this are an error; at most 10000.' },
     },
   },
   http: {
@@ -113,12 +116,43 @@ export const TOOL_FORMS: Readonly<Record<ToolName, ToolForm>> = {
       query: { kind: 'text', required: true, about: 'The query.' },
       files: { kind: 'map', about: 'Paths below STAGEDOOR_FILES, by the name that the query gives them.' },
       params: { kind: 'list', about: 'Values for $1, $2 …' },
-      limit: { kind: 'number', about: 'More rows than this are an error; at most 10000.' },
+      limit: { kind: 'number', most: 10_000, about: 'More rows than this are an error; at most 10000.' },
     },
   },
   playbook: { about: 'Another playbook, as an execution of its own.', call: 'The name of the playbook.' },
   unit: {
-    about: 'Information units.',
-    later: 'the tool unit comes with information units, in a later version',
+    about:
+      'An information unit: made, edited, described, connected or read; or units cut from an approved manifest.',
+    args: {
+      action: {
+        kind: 'text',
+        required: true,
+        about: 'What to do.',
+        choices: UNIT_ACTIONS,
+        refused: UNIT_DECISIONS,
+      },
+      unit: { kind: 'text', required: true, about: 'Its id or its address.', actions: OF_UNIT },
+      address: { kind: 'text', required: true, about: 'Its address, for good.', actions: CREATE },
+      body: { kind: 'text', about: 'Its text; a new unit needs one.', actions: WRITES_TEXT },
+      title: { kind: 'text', about: 'The first line of the text unless said.', actions: WRITES_TEXT },
+      language: { kind: 'text', about: 'en unless said.', actions: WRITES_TEXT },
+      unit_kind: { kind: 'text', about: 'note unless said.', actions: CREATE },
+      container: { kind: 'text', about: 'The id or the address of what holds it.', actions: CREATE },
+      source_ref: { kind: 'text', about: 'The execution unless said.', actions: CREATE },
+      profile: { kind: 'map', about: 'What is known of it, topic_labels among it.', actions: CREATE },
+      expected_version: {
+        kind: 'number',
+        required: true,
+        about: 'The version that the edit is made from; if it is no longer current, nothing is written.',
+        actions: ['edit'],
+      },
+      patch: { kind: 'map', required: true, about: 'Merged; null takes a key out.', actions: ['profile'] },
+      edge_type: { kind: 'text', required: true, about: 'A word such as refers_to.', actions: ['edge'] },
+      target: { kind: 'text', required: true, about: 'A unit, or any reference.', actions: ['edge'] },
+      version: { kind: 'number', about: 'An earlier one; the current one unless said.', actions: ['read'] },
+      record: { kind: 'text', required: true, about: 'The approved mark_manifest.', actions: ['cut'] },
+      digest: { kind: 'text', required: true, about: 'The digest that was approved.', actions: ['cut'] },
+      workspace_id: { kind: 'text', about: 'That of the execution unless said.' },
+    },
   },
 }

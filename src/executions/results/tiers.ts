@@ -5,13 +5,12 @@
  */
 import type { Pool } from '../../db/connection.ts'
 import { StagedoorError } from '../../errors.ts'
-import type { ResultValue } from '../event.ts'
+import { INLINE_BYTES, type ResultValue } from '../event.ts'
 import type { Json } from '../playbook/definition.ts'
 import { ToolError } from '../tool.ts'
 import { hashOf, isFile, readResult, removeResult, uriOf, writeResult } from './disk.ts'
 import type { ResultOrigin, ResultStore } from './store.ts'
 
-export const INLINE_BYTES = 8 * 1024
 export const DB_BYTES = 1024 * 1024
 export const MOST_BYTES = 64 * 1024 * 1024
 
@@ -91,12 +90,12 @@ interface Kept {
 }
 
 async function loadRef(pool: Pool, home: string | undefined, ref: string): Promise<Json> {
-  const { rows } = await pool.query<Kept>(
-    `select r.store_tier, r.physical_uri, r.content_hash, r.collected_at is not null as collected, b.body::text as body
-       from noetl.result_ref r left join noetl.result_body b using (ref_id) where r.ref_id = $1`,
-    [ref],
-  )
-  const kept = rows[0]
+  let kept = await keptAs(pool, ref)
+  if (kept?.store_tier === 'eventlog' && !kept.collected) {
+    // The results of a loop: put together for whoever reads them first.
+    await pool.query('select noetl.fn_loop_results($1)', [ref])
+    kept = await keptAs(pool, ref)
+  }
   if (kept === undefined || kept.collected) throw new StagedoorError('result_gone', { ref })
   const content = kept.body ?? (await contentOf(home, ref, kept))
   if (!hashOf(content).equals(kept.content_hash)) {
@@ -105,6 +104,15 @@ async function loadRef(pool: Pool, home: string | undefined, ref: string): Promi
     })
   }
   return JSON.parse(content.toString()) as Json
+}
+
+async function keptAs(pool: Pool, ref: string): Promise<Kept | undefined> {
+  const { rows } = await pool.query<Kept>(
+    `select r.store_tier, r.physical_uri, r.content_hash, r.collected_at is not null as collected, b.body::text as body
+       from noetl.result_ref r left join noetl.result_body b using (ref_id) where r.ref_id = $1`,
+    [ref],
+  )
+  return rows[0]
 }
 
 async function contentOf(home: string | undefined, ref: string, kept: Kept): Promise<Buffer> {

@@ -132,9 +132,20 @@ function asToolError(error: unknown): unknown {
   if (error instanceof ToolError) return error
   if (!(error instanceof pg.DatabaseError)) return error
   const { message, code, detail, hint, position } = error
-  const more = [detail, hint && `hint: ${hint}`, position && `at character ${position}`].filter(Boolean)
+  const remedy = hint ?? (code === '42501' ? grantFor(message) : undefined)
+  const more = [detail, remedy && `hint: ${remedy}`, position && `at character ${position}`].filter(Boolean)
   const text = `${message} (${code})${more.length > 0 ? `; ${more.join('; ')}` : ''}`
   return new ToolError(text, { retryable: isTransient(error), cause: error })
+}
+
+/** Which right a statement lacked PostgreSQL does not say. */
+function grantFor(message: string): string | undefined {
+  const [, kind, name] =
+    /^permission denied for (table|view|sequence|schema|function) (.+)$/.exec(message) ?? []
+  if (kind === undefined) return undefined
+  if (kind === 'schema' || kind === 'sequence') return `grant usage on ${kind} ${name} to stagedoor_playbook`
+  if (kind === 'function') return `grant execute on function ${name} to stagedoor_playbook`
+  return `grant select on ${name} to stagedoor_playbook, and insert, update or delete where it writes`
 }
 
 function notConfigured(): ToolError {

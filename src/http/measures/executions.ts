@@ -40,6 +40,11 @@ export function engineMeasures(registers: Registry[]): EngineHooks {
     buckets: SECONDS,
     registers,
   })
+  const behind = new Gauge({
+    name: 'stagedoor_projection_behind_seconds',
+    help: 'For how long the execution of this process that is furthest behind its log has been so',
+    registers,
+  })
   const shards = new Counter({
     name: 'stagedoor_engine_shards_taken_total',
     help: 'Shards that this process took over',
@@ -60,6 +65,7 @@ export function engineMeasures(registers: Registry[]): EngineHooks {
       duration.observe(ms / 1000)
     },
     projected: (_executions, _events, lagMs) => lag.observe(lagMs / 1000),
+    behind: (lagMs) => behind.set(lagMs / 1000),
     ended: () => ended.inc(),
     shardTaken: () => shards.inc(),
     leaseLost: () => lost.inc(),

@@ -5,6 +5,7 @@ import type { JsonObject } from '../../executions/playbook/definition.ts'
 import {
   EXECUTION_STATUSES,
   executionEvents,
+  executionSteps,
   listExecutions,
   requireExecution,
   showExecution,
@@ -21,6 +22,8 @@ import {
   presentDetail,
   presentExecution,
   presentLogged,
+  presentStep,
+  StepShape,
 } from './executions/shapes.ts'
 import { Uuid } from './jobs/shapes.ts'
 
@@ -73,7 +76,7 @@ export const executionRoutes: FastifyPluginAsyncTypebox = async (api) => {
         operationId: 'startExecution',
         summary: 'Start a playbook',
         description:
-          'Members start what is open to them, in a workspace where they may operate. The same playbook, workspace and key again is the same execution.',
+          'Members start what is open to them, in a workspace where they may operate. The same playbook, workspace and key again is the same execution; with other arguments it is refused.',
         tags: ['executions'],
         body: Type.Object(
           {
@@ -90,7 +93,7 @@ export const executionRoutes: FastifyPluginAsyncTypebox = async (api) => {
         ),
         response: {
           201: Type.Object({ execution_id: Type.String() }),
-          ...problems(400, 401, 403, 404, 422),
+          ...problems(400, 401, 403, 404, 409, 422),
         },
       },
     },
@@ -108,7 +111,8 @@ export const executionRoutes: FastifyPluginAsyncTypebox = async (api) => {
     {
       schema: {
         operationId: 'getExecution',
-        summary: 'One execution with its steps',
+        summary: 'One execution with its first hundred steps',
+        description: '`next_steps` is `after` of the next page of `/steps`; null where these are all.',
         tags: ['executions'],
         params: One,
         response: { 200: ExecutionDetailShape, ...problems(400, 401, 404) },
@@ -116,6 +120,43 @@ export const executionRoutes: FastifyPluginAsyncTypebox = async (api) => {
     },
     async (request) =>
       presentDetail(await request.transaction((client) => showExecution(client, request.params.id))),
+  )
+
+  api.get(
+    '/:id/steps',
+    {
+      schema: {
+        operationId: 'listExecutionSteps',
+        summary: 'The steps of an execution, in the order in which they were entered',
+        tags: ['executions'],
+        params: One,
+        querystring: Type.Object(
+          {
+            after: Type.Integer({
+              minimum: 0,
+              maximum: 2_147_483_647,
+              default: 0,
+              description: 'the `next` of the page before',
+            }),
+            limit: Type.Integer({ minimum: 1, maximum: 1000, default: 100 }),
+          },
+          { additionalProperties: false },
+        ),
+        response: {
+          200: Type.Object({
+            steps: Type.Array(StepShape),
+            next: Type.Union([Type.Integer(), Type.Null()]),
+          }),
+          ...problems(400, 401, 404),
+        },
+      },
+    },
+    async (request) => {
+      const { steps, next } = await request.transaction(async (client) =>
+        executionSteps(client, await requireExecution(client, request.params.id), request.query),
+      )
+      return { steps: steps.map(presentStep), next }
+    },
   )
 
   api.get(

@@ -13,6 +13,7 @@ import { fileBelow } from './files.ts'
 import { workspaceFor } from './workspace.ts'
 
 const UNTIL = ['staged', 'planned', 'submitted', 'promoted'] as const
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 type Until = (typeof UNTIL)[number]
 
 export function ingestTool(ingest: Ingest, folder: string): Tool {
@@ -127,9 +128,10 @@ async function clientOf(
     if (named === undefined) return undefined
     throw new ToolError(`The dataset ${dataset} has no clients; leave client out`)
   }
+  // Whether there is such a one is the database's to say.
+  if (named !== undefined && UUID.test(named)) return named
   const clients = await ingest.datasets.clients(dataset, workspace)
-  const found =
-    named === undefined ? clients : clients.filter(({ id, name }) => id === named || name === named)
+  const found = named === undefined ? clients : clients.filter(({ name }) => name === named)
   if (found.length === 1) return found[0]!.id
   const names = clients.map(({ name }) => name).join(', ') || 'none yet'
   if (named === undefined) throw new ToolError(`Say for which client this upload is; there are ${names}`)

@@ -76,16 +76,30 @@ async function create(client: Client, args: JsonObject, context: ToolContext): P
     'workspace_id',
     'idempotency_key',
   ])
+  const workspace_id = workspaceFor(given, context)
+  if (workspace_id === null) await refuseUndecidable(client, args)
   const fields = Object.fromEntries(RECORD_FIELDS.map((name) => [name, args[name]]))
   const request = {
     source_kind: 'system',
     source_ref: `execution:${context.execution_id}`,
     ...withoutUndefined(fields),
-    workspace_id: workspaceFor(given, context),
+    workspace_id,
     owner_actor: context.started_by,
   }
   const key = given.optionalText('idempotency_key') ?? context.command_id
   return { ...(await createRecord(client, JSON.stringify(request), key)) }
+}
+
+/** A record of no workspace has no members who could decide on it, and an execution would wait for them in vain. */
+async function refuseUndecidable(client: Client, { staging_kind: kind }: JsonObject): Promise<void> {
+  const { rows } = await client.query(
+    'select from iu_core.iu_staging_kind_policy where staging_kind = $1 and approval_required',
+    [kind],
+  )
+  if (rows.length === 0) return
+  throw new ToolError(
+    `A ${kind} needs an approval, and nobody could give it: this execution belongs to no workspace. Start it with --workspace (workspace_id over HTTP and in SQL), or give the step args.workspace_id`,
+  )
 }
 
 async function read(client: Client, args: JsonObject, context: ToolContext): Promise<Json> {

@@ -27,8 +27,8 @@ export interface Block {
 }
 
 export function readBlocks(text: string): Block[] {
-  const lines = skeletonOf(text)
-  const blocks: Block[] = []
+  const blocks = frontMatterOf(text)
+  const lines = skeletonOf(text, blocks[0]?.end ?? 0)
   for (let at = 0; at < lines.length; ) {
     const line = lines[at]!
     if (line.is !== undefined) at = addCertain(text, lines, at, blocks)
@@ -56,15 +56,29 @@ function addRegion(text: string, lines: readonly SkeletonLine[], first: number, 
     const region = lines.slice(first, next)
     const seen = region.map((line) => line.seen)
     const given = [...seen, ...(isRest ? [''] : ['', 'x', ''])].join('\n')
-    const nodes = parse(given, first === 0 && FRONT_MATTER.test(text))
+    const nodes = fromMarkdown(given, OPTIONS).children
     const probe = isRest ? undefined : nodes.pop()
-    if (probe === undefined || isProbe(probe, region.length + 2)) {
+    const isClosed = probe === undefined || isProbe(probe, region.length + 2)
+    if (isClosed || probe.type === 'code') {
       for (const node of nodes) add(blocks, blockOf(node, region, text), text)
-      return next
+      return isClosed ? next : addFence(text, lines, first + probe.position!.start.line - 1, blocks)
     }
-    // Something is still open: with more lines, until it is closed.
+    // A comment, or other HTML, is still open: with more lines, until it is closed.
     next = freshLine(lines, first + 2 * region.length)
   }
+}
+
+/** A fence that the region did not close: it ends with the next line of its marks, or never. */
+function addFence(text: string, lines: readonly SkeletonLine[], at: number, blocks: Block[]): number {
+  const { seen, start } = lines[at]!
+  const [marks] = /`{3,}|~{3,}/.exec(seen)!
+  const close = new RegExp(`^ {0,3}${marks[0]}{${marks.length},}[ \\t]*$`)
+  let end = at + 1
+  while (end < lines.length && !close.test(lines[end]!.seen)) end += 1
+  const last = lines[Math.min(end, lines.length - 1)]!
+  const indent = seen.length - seen.trimStart().length
+  blocks.push({ type: 'code', start: start + indent, end: trimmedEnd(text, start, last.end) })
+  return end + 1
 }
 
 /** Up to what is certain; a long list of lists costs more for each line. */
@@ -99,9 +113,6 @@ function add(blocks: Block[], block: Block, text: string): void {
 const markerOf = (text: string, { start }: Block): string | undefined =>
   /^\d*(.)/.exec(text.slice(start, start + 12))?.[1]
 
-/** Asked for only where it is: looking for its end in vain, the parser takes the lists that follow apart. */
-const FRONT_MATTER = /^---[ \t]*\n(?:[\s\S]*?\n)?---[ \t]*(?:\n|$)/
-
 /** Blocks do not depend on what is inside of a line. */
 const withoutInlines = {
   disable: {
@@ -123,13 +134,16 @@ const OPTIONS: Options = {
   extensions: [gfmTable(), withoutInlines],
   mdastExtensions: [gfmTableFromMarkdown()],
 }
-const BEGINNING: Options = {
-  extensions: [gfmTable(), withoutInlines, frontmatter(['yaml'])],
-  mdastExtensions: [gfmTableFromMarkdown(), frontmatterFromMarkdown(['yaml'])],
-}
 
-function parse(text: string, hasFrontMatter: boolean): RootContent[] {
-  return fromMarkdown(text, hasFrontMatter ? BEGINNING : OPTIONS).children
+/** Asked for alone: looking in vain for its end, the parser would take the lists of the document apart. */
+function frontMatterOf(text: string): Block[] {
+  const [beginning] = /^---[ \t]*\n(?:[\s\S]*?\n)?---[ \t]*(?:\n|$)/.exec(text) ?? []
+  if (beginning === undefined) return []
+  const [first] = fromMarkdown(beginning, {
+    extensions: [frontmatter(['yaml'])],
+    mdastExtensions: [frontmatterFromMarkdown(['yaml'])],
+  }).children
+  return first?.type === 'yaml' ? [{ type: 'yaml', start: 0, end: first.position!.end.offset! }] : []
 }
 
 function blockOf(node: RootContent, lines: readonly SkeletonLine[], text: string): Block {

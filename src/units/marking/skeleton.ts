@@ -24,9 +24,9 @@ const ITEM = /^[-+*] (?=\S)/
 const ANY_ITEM = /^(?:[-+*]|\d{1,9}[.)])[ \t]+\S/
 const DELIMITERS = /^\|[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/
 
-export function skeletonOf(text: string): SkeletonLine[] {
+export function skeletonOf(text: string, from: number): SkeletonLine[] {
   const lines: SkeletonLine[] = []
-  for (const group of groupsOf(text)) {
+  for (const group of groupsOf(text, from)) {
     if (lines.length > 0) lines.push({ seen: '', start: group.start, end: group.start, fresh: false })
     lines.push(...linesOf(text, group))
   }
@@ -40,10 +40,10 @@ interface Group {
 }
 
 /** Lines between blank lines. */
-function* groupsOf(text: string): Generator<Group> {
+function* groupsOf(text: string, from: number): Generator<Group> {
   let lines: number[] = []
   let end = 0
-  for (let line = 0; line < text.length; ) {
+  for (let line = from; line < text.length; ) {
     const newline = text.indexOf('\n', line)
     const lineEnd = newline < 0 ? text.length : newline
     if (!isBlank(text, line, lineEnd)) {

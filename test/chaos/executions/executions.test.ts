@@ -1,7 +1,8 @@
 /**
- * The promise of executions under faults: engines are killed under load, several at a time. No execution is lost, no command
- * runs again once its end is in the log, what a dead engine drove goes on elsewhere in less than ten seconds, and the
- * projection that came about on the way is the one that is folded from the log.
+ * The promise of executions under faults: engines are killed under load, several at a time, and sessions of the living are
+ * cut. No execution whose start was answered is lost, no command runs again once its end is in the log, what a dead engine
+ * drove goes on elsewhere in less than ten seconds, and the projection that came about on the way is the one that is folded
+ * from the log.
  */
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -18,6 +19,7 @@ import { watchRecovery } from './recovery.ts'
 
 const KILLS = 102
 const ENGINES = 4
+const CUTS_A_ROUND = 6
 const ROUND_MS = 1200
 const DATABASE = 'chaos_executions'
 const OPEN = 60
@@ -33,7 +35,7 @@ const loop = (mode: 'sequential' | 'parallel' | 'fanout', items: number): NonNul
   in: Array.from({ length: items }, (_, n) => n),
   mode,
   max_in_flight: 8,
-  // An item whose workers were killed five times has failed, and that is no loss.
+  // An item whose workers were killed twenty times has failed, and that is no loss.
   allow_partial: true,
 })
 const retry = { attempts: 3, backoff_ms: 20, backoff_most_ms: 100 }
@@ -90,7 +92,7 @@ function end(program: Program): void {
   program.child.kill('SIGKILL')
 }
 
-it(`loses no execution and runs no ended command again through ${KILLS} kills`, async () => {
+it(`loses no execution and runs no ended command again through ${KILLS} kills and more cut sessions`, async () => {
   const random = seeded(Number(process.env.SEED ?? Date.now() % 2 ** 31))
   console.log(`seed ${random.seed} (run again with SEED=${random.seed})`)
   const file = compile(join(home, 'programs'), ['executions/engine-program.ts'])(
@@ -112,6 +114,7 @@ it(`loses no execution and runs no ended command again through ${KILLS} kills`, 
   }
   for (let n = 0; n < ENGINES; n++) join_()
   const recovery = watchRecovery(loginUrl(server.url(), 'postgres', DATABASE))
+  const started: string[] = []
   let loading = true
   const load = (async () => {
     while (loading) {
@@ -119,9 +122,11 @@ it(`loses no execution and runs no ended command again through ${KILLS} kills`, 
         'select count(*)::integer as open from noetl.checkpoint where not ended',
       )
       if (open < OPEN) {
-        await superuser.query(
-          'select noetl.fn_execution_start(path) from noetl.catalog cross join generate_series(1, 2) order by random()',
+        const { rows } = await superuser.query<{ id: string }>(
+          `select noetl.fn_execution_start(path)::text as id
+             from noetl.catalog cross join generate_series(1, 2) order by random()`,
         )
+        started.push(...rows.map(({ id }) => id))
       }
       await delay(100)
     }
@@ -130,8 +135,10 @@ it(`loses no execution and runs no ended command again through ${KILLS} kills`, 
   await until('the first executions have ended', async () => (await completed()) > 4, 40_000)
   const began = Date.now()
   let kills = 0
+  let cuts = 0
   for (let round = 0; kills < KILLS; round++) {
     await delay(Math.max(0, began + round * ROUND_MS - Date.now()))
+    cuts += await cutSessions()
     const ready = [...working].filter((program) => program.ready)
     // Two or three of them at a time, and never the last one.
     const doomed = ready.slice(0, Math.min(ready.length - 1, 2 + random.below(2), KILLS - kills))
@@ -156,20 +163,21 @@ it(`loses no execution and runs no ended command again through ${KILLS} kills`, 
     alive.delete(program)
   }
 
-  const outcome = await account()
+  const outcome = await account(started)
   console.log(
-    `${kills} kills in ${Date.now() - began} ms; ${JSON.stringify(outcome)}; from a death to living owners of all its shards: ` +
+    `${kills} kills and ${cuts} cuts in ${Date.now() - began} ms; ${JSON.stringify(outcome)}; from a death to living owners of all its shards: ` +
       `median ${times.at(times.length >> 1)} ms, longest ${times.at(-1)} ms of ${times.length}`,
   )
   expect(failures).toEqual([])
   expect(outcome).toMatchObject({ lost: 0, unfinished: 0, ranAfterItsEnd: 0, leftBehind: 0 })
   expect(outcome.completed).toBeGreaterThan(50)
+  expect(cuts).toBeGreaterThan(KILLS)
   expect(times.at(-1)).toBeLessThan(10_000)
   expect(await differences()).toEqual([])
 }, 240_000)
 
-async function one<Row extends pg.QueryResultRow>(sql: string): Promise<Row> {
-  return (await superuser.query<Row>(sql)).rows[0]!
+async function one<Row extends pg.QueryResultRow>(sql: string, values: unknown[] = []): Promise<Row> {
+  return (await superuser.query<Row>(sql, values)).rows[0]!
 }
 
 async function completed(): Promise<number> {
@@ -185,7 +193,18 @@ async function left(): Promise<number> {
   return n
 }
 
-async function account() {
+/** Of the engines, whatever they do with them just now: flush, heartbeat, claim, result, notices. */
+async function cutSessions(): Promise<number> {
+  const { rowCount } = await superuser.query(
+    `select pg_terminate_backend(pid) from (
+       select pid from pg_stat_activity where datname = $1 and usename = 'stagedoor_worker' order by random() limit $2) s`,
+    [DATABASE, CUTS_A_ROUND],
+  )
+  return rowCount ?? 0
+}
+
+/** `started`: as fn_execution_start answered. Those that they started themselves are found in the log. */
+async function account(started: readonly string[]) {
   await superuser.query('analyze public.chaos_run, noetl.event')
   return one<Record<string, number>>(
     `select (select count(*)::integer from noetl.execution where status = 'COMPLETED') as completed,
@@ -194,13 +213,15 @@ async function account() {
             -- What began and did not end well: a child that was never told, a parent that waits for ever.
             (select count(*)::integer from noetl.execution where status <> 'COMPLETED') as unfinished,
             (select min(error) from noetl.execution where status <> 'COMPLETED') as why,
-            (select count(*)::integer from (select distinct execution_id from noetl.event) e
+            (select count(*)::integer
+               from (select distinct execution_id from noetl.event union select unnest($1::bigint[])) e
               where not exists (select from noetl.execution x where x.execution_id = e.execution_id)) as lost,
             (select count(*)::integer from public.chaos_run r join noetl.event e
                  on e.execution_id = split_part(r.command_id, ':', 1)::bigint and e.meta ->> 'command_id' = r.command_id
               where e.event_type in ('command.completed', 'command.failed', 'loop.shard.done', 'loop.shard.failed')
                 and r.began_at > e.created_at) as "ranAfterItsEnd",
             (select count(*)::integer from noetl.command) + (select count(*)::integer from noetl.wait) as "leftBehind"`,
+    [started],
   )
 }
 

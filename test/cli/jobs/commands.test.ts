@@ -187,7 +187,7 @@ describe('on one’s own database', () => {
       ['worker', '--handlers', file, '--kinds', 'slow', '--concurrency', '2', '--metrics-port', '0'],
       env,
     )
-    await worker.says(/Working as PG_worker, 2 at once\n +slow/)
+    await worker.says(/Working as PG_worker, 2 jobs at once\n +slow/)
     const [, metrics] = await worker.says(/metrics (http:\/\/127\.0\.0\.1:\d+\/metrics)/)
     const { job_id: id } = await json('job', 'enqueue', 'slow')
     await worker.says(/begun/)

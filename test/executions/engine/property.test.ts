@@ -17,6 +17,7 @@ import { useEngines } from './engines.ts'
 const CASES = Number(process.env.ENGINE_CASES ?? 30)
 const SEED = Number(process.env.ENGINE_SEED ?? Date.now() % 2 ** 31)
 const MOST_MS = 60_000
+const FEWEST = 5
 /** The reference counts steps and items; each is several statements here. */
 const LARGEST = 150
 
@@ -55,8 +56,8 @@ it(`ends as the reference says on the real engine (${CASES} cases, seed ${SEED})
     { numRuns: CASES, seed: SEED, interruptAfterTimeLimit: MOST_MS, endOnFailure: true },
   )
   console.log(`${cases} cases`)
-  // Each is some seconds of taking shards away; how many fit is the machine's.
-  expect(cases).toBeGreaterThan(0)
+  // Each is a second or more of taking shards away; how many fit beyond these is the machine's.
+  expect(cases).toBeGreaterThanOrEqual(Math.min(CASES, FEWEST))
   expect(await engines.differences()).toEqual([])
 })
 
@@ -82,7 +83,7 @@ async function disturb({ chaos, seed }: Scenario, root: string, turn: number): P
   }
   if (chance[1]! < chaos.again) {
     await owner(`insert into noetl.inbox (execution_id, shard_id, kind, body)
-                 select execution_id, shard_id, kind, body from noetl.inbox where kind <> 'start' limit 3`)
+                 select execution_id, shard_id, kind, body from noetl.inbox limit 3`)
   }
   const told = (kind: string, status: string) =>
     owner(

@@ -1,6 +1,14 @@
 import { expect, it } from 'vitest'
-import { seedFrom } from '../../../src/executions/machine/seed.ts'
+import type { ExecutionEvent } from '../../../src/executions/event.ts'
+import type { Seed } from '../../../src/executions/machine/decision.ts'
+import { SeedFinder } from '../../../src/executions/machine/seed.ts'
 import { Driven, playbook } from './driven.ts'
+
+function seedFrom(log: readonly ExecutionEvent[], step: string): Seed | undefined {
+  const finder = new SeedFinder(step)
+  for (const event of log) finder.add(event)
+  return finder.seed
+}
 
 const made = playbook(
   [

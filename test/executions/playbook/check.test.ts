@@ -76,7 +76,14 @@ describe('tools', () => {
     ['tool: ingest\n    args: { file: a.csv, dataset: b, until: promotd }', 'Did you mean promoted?'],
     ['tool: ingest\n    args: { file: a.csv }', 'ingest needs args.dataset'],
     ['tool: duckdb', 'duckdb needs args.query'],
-    ['tool: unit', 'comes with information units, in a later version'],
+    ['tool: unit', 'unit needs args.action'],
+    ['tool: unit\n    args: { action: enact, unit: a }', 'a person decides, not a playbook'],
+    ['tool: unit\n    args: { action: edit, unit: a, body: b }', 'unit needs args.expected_version'],
+    ['tool: unit\n    args: { action: cut, record: a }', 'unit needs args.digest'],
+    [
+      'tool: unit\n    args: { action: edge, unit: a, edge_type: b, target: c, body: d }',
+      'body has no meaning with the action edge',
+    ],
     ['tool: sql\n    call: x\n    args: { query: select 1 }', 'sql has no call'],
     ['tool: sql\n    args: { query: select 1, params: { a: 1 } }', 'params is a list'],
     ['tool: sql\n    args: { query: "" }', 'query is empty'],
@@ -88,6 +95,16 @@ describe('tools', () => {
     ['tools: [{ call: b }]', 'each of tools needs tool'],
   ])('%j is refused', (tool, words) => {
     expect(found(`name: x\nargs: { n: 1 }\nsteps:\n  - step: a\n    ${tool}\n`).join('\n')).toContain(words)
+  })
+
+  it('give at most as many rows as the tool does', () => {
+    const sql = (limit: string) =>
+      `name: x\nsteps:\n  - { step: a, tool: sql, args: { query: q, limit: ${limit} } }\n`
+    for (const limit of ['20000', '0', '1.5']) {
+      expect(found(sql(limit))).toEqual([expect.stringContaining('limit is a whole number from 1 to 10000')])
+    }
+    expect(found(sql('10000'))).toEqual([])
+    expect(found(sql('"${args.n}"'))).toHaveLength(1)
   })
 
   it('may be given what a template will make', () => {
@@ -126,6 +143,33 @@ describe('expressions', () => {
     const problems = found(withStep(inner))
     expect(problems).toEqual([expect.stringContaining(words)])
     expect(problems[0]).toContain(`error ${at}`)
+  })
+
+  it('know the fields of a fan-in, also by the name of its step', () => {
+    const text = (field: string) => `name: x
+steps:
+  - { step: a, loop: { in: [1], as: n }, tool: handler, call: b }
+output: "\${steps.a.fanin.${field}}"
+`
+    expect(found(text('failed'))).toEqual([])
+    expect(found(text('fails'))).toEqual([
+      'error 4:12 output: `steps.a.fanin.fails`: a fan-in has no `fails`. Did you mean failed?',
+    ])
+  })
+
+  it('that name what is not there twice are one problem', () => {
+    expect(
+      found(withStep('next: [{ when: "steps.c.result == 1 || steps.c.result == 2", step: a }]')),
+    ).toHaveLength(1)
+  })
+
+  it('without quotes, where a bracket is one of YAML, are one problem that says so', () => {
+    const text = withStep(
+      'next:\n      - { when: result.rows[5].x == 1, step: a }\n      - { when: error, step: a }',
+    )
+    expect(found(text)).toEqual([
+      expect.stringMatching(/^error 8:28 .*a \[ cannot stand here. Put the expression in quotes/),
+    ])
   })
 
   it('in a block of text are shown where they stand', () => {

@@ -57,7 +57,7 @@ export async function append(
 
 export async function project(
   db: TestDatabase,
-  executions: readonly string[] | null,
+  executions: readonly string[],
   { engine = ENGINE, epoch = 1 } = {},
 ): Promise<{ events: string; lag_ms: number }> {
   const { rows } = await db.pool('stagedoor_worker').query(

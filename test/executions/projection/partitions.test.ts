@@ -79,7 +79,7 @@ it('go with all that belongs to their executions when those have long ended', as
     [old],
   )
   await db.owner(`insert into noetl.result_body values (1, '{}')`)
-  await db.owner(`insert into noetl.execution_key values ('p', null, 'k', $1)`, [old])
+  await db.owner(`insert into noetl.execution_key values ('p', null, 'k', $1, '')`, [old])
   expect(await maintain(null)).toEqual({ created: 0, dropped: 1 })
   expect(await partitions()).not.toContain(OLD)
   expect(await rowOf(db, old)).toBeUndefined()

@@ -77,9 +77,38 @@ describe('secrets', () => {
 
   it('come from the environment of the process that runs the step', async () => {
     vi.stubEnv('STAGEDOOR_SECRET_FROM_ENV', 'of the environment')
-    const outcome = await run(echo, { key: '${secret.FROM_ENV}' }, { secret: secretOfEnvironment })
+    const outcome = await run(
+      async (_, { key }) => (key as string).length,
+      { key: '${secret.FROM_ENV}' },
+      { secret: secretOfEnvironment },
+    )
     vi.unstubAllEnvs()
-    expect(outcome).toMatchObject({ result: { value: { key: 'of the environment' } } })
+    expect(outcome).toMatchObject({ result: { value: 'of the environment'.length } })
+  })
+
+  it('are not in the result of a tool that gives back what it was given', async () => {
+    const outcome = await run(
+      async (_, { key }) => ({ headers: [`Bearer ${key}`, 7, null], [`by ${key}`]: 'kept' }),
+      { key: '${secret.KEY}' },
+      { secret },
+    )
+    expect(outcome).toEqual({
+      status: 'completed',
+      result: { value: { headers: ['Bearer ***', 7, null], 'by ***': 'kept' } },
+    })
+  })
+
+  it('are still there for the next tool of the same step', async () => {
+    const seen: unknown[] = []
+    await run(
+      async (_, args) => {
+        seen.push(args)
+        return args
+      },
+      [{ key: '${secret.KEY}' }, { before: '${prev.key}' }],
+      { secret },
+    )
+    expect(seen[1]).toEqual({ before: 'hunter2/"quoted"' })
   })
 
   it('that are not set fail the command for good, and the error says what to set', async () => {

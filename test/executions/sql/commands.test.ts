@@ -88,6 +88,31 @@ it('comes to every execution, however many have commands', async () => {
   expect(seen).toEqual(ids)
 })
 
+it('comes to what is due behind any number that is not, at once', async () => {
+  // Ids are times: one execution of yesterday, a hundred of a moment ago that are to be tried again, and then the one.
+  await db.owner(
+    `insert into noetl.command (command_id, execution_id, shard_id, catalog_id, loop_id, node_id, node_name, item_index, attempt, process_after)
+     select n, noetl.fn_snowflake_floor(now() - case n when 0 then '1 day' else '10 seconds' end::interval) + (n::bigint << 22),
+            0, 1, 7, 'a#1', 'a', 0, 2, now() + interval '1 hour' from generate_series(0, 100) n`,
+  )
+  const due = await put(10)
+  expect((await claim(50)).map(({ execution_id }) => execution_id)).toEqual(Array(10).fill(due))
+})
+
+it('goes on behind who was served last, so that in one round everybody has had a turn', async () => {
+  await db.owner(
+    `insert into noetl.command (command_id, execution_id, shard_id, catalog_id, loop_id, node_id, node_name, item_index, attempt)
+     select x || ':' || n, noetl.fn_snowflake_floor(now() - case x when 0 then '1 day' else '0' end::interval) + x, 0, 1, 7, 'a#1', 'a', n, 1
+       from generate_series(0, 199) x cross join generate_series(1, 20) n`,
+  )
+  for (const limit of [10, 100]) {
+    const seen = new Set<string>()
+    for (let round = 0; round < 200 / Math.min(limit, 64) + 1; round += 1)
+      for (const { execution_id } of await claim(limit)) seen.add(execution_id)
+    expect(seen.size, `claims of ${limit}`).toBe(200)
+  }
+})
+
 it('gives an engine what needs no handler that it lacks, and the others take their turns all the same', async () => {
   const free = await put(2)
   const both = await put(3, { needs: ['a', 'b'] })
@@ -162,6 +187,24 @@ it('a step is handed over once: not while it is out, nor when its end is in the 
   expect(await engines.rows('select from noetl.command')).toEqual([])
   expect(await engines.one('select noetl.fn_command_is_out($1, $2)', [execution_id, command_id])).toBe(true)
   expect(await engines.one('select noetl.fn_command_is_out($1, $2)', [execution_id, 'other'])).toBe(false)
+})
+
+it('finds out by index whether a command is out, however much its execution is told', async () => {
+  const execution_id = await engines.newId()
+  await db.owner(
+    `insert into noetl.inbox (execution_id, shard_id, kind, body)
+     select $1, noetl.fn_shard_of($1), 'command_ended', jsonb_build_object('command_id', 'item ' || n) from generate_series(1, 30000) n`,
+    [execution_id],
+  )
+  await db.owner('analyze noetl.inbox')
+  const began = performance.now()
+  const out = await engines.rows(
+    `select n from generate_series(29901, 30100) n where noetl.fn_command_is_out($1, 'item ' || n)`,
+    [execution_id],
+  )
+  expect(out).toHaveLength(100)
+  // One after the other through all of them took seconds.
+  expect(performance.now() - began).toBeLessThan(1500)
 })
 
 it('an owner that hands over while the step ends elsewhere waits for nobody and adds nothing', async () => {

@@ -105,3 +105,22 @@ it('reruns from a step that it came to, with the version and arguments of before
     },
   ])
 })
+
+it('reruns with another version where one is named: a playbook that was wrong is mended by a new one', async () => {
+  const id = await start()
+  const { event, first } = begun(id)
+  await log(id, [first, event('step.enter', { node_id: 'a#1', node_name: 'a' })])
+  const RERUN = 'select noetl.fn_execution_rerun($1, $2, $3) as id'
+  const mended = { name: 'hello', args: { m: 2 }, start: 'a', steps: [{ step: 'a' }, { step: 'c' }] }
+  const [{ catalog_id: newer, version }] = (await engines.rows<{ catalog_id: string; version: number }>(
+    'select catalog_id, version from noetl.fn_playbook_register($1, $2, $3)',
+    ['hello', 'mended', JSON.stringify(mended)],
+  )) as [{ catalog_id: string; version: number }]
+  const again = await engines.one<string>(RERUN, [id, 'a', version])
+  // What the new version does not take is left behind.
+  expect(await engines.rows('select body from noetl.inbox where execution_id = $1', [again])).toMatchObject([
+    { body: { catalog_id: newer, args: {}, rerun_of: id, from_step: 'a' } },
+  ])
+  expect(await sqlstateOf(engines.rows(RERUN, [id, 'c', version]))).toBe('SD807')
+  expect(await sqlstateOf(engines.rows(RERUN, [id, 'a', version + 1]))).toBe('SD802')
+})

@@ -58,6 +58,21 @@ it('refuses a part that it does not know, and then writes nothing', async () => 
 })
 
 describe('the fence', () => {
+  it('refuses events of a shard that is not named, whoever holds it', async () => {
+    const id = await engines.newId()
+    const shard = await engines.one<number>('select noetl.fn_shard_of($1)', [id])
+    const others = engine.shards.map((_, index) => index).filter((index) => engine.shards[index] !== shard)
+    const without = {
+      ...engine,
+      shards: others.map((index) => engine.shards[index]!),
+      epochs: others.map((index) => engine.epochs[index]!),
+    }
+    const batch = { events: [logOf(id)('playbook.initialized')] }
+    expect(await sqlstateOf(engines.flush(without, batch))).toBe('SD001')
+    expect(await engines.rows(LOG, [id])).toEqual([])
+    await engines.flush(engine, batch)
+  })
+
   it('refuses an owner of before, a wrong epoch, a shard of nobody, none at all, and writes nothing', async () => {
     const id = await engines.newId()
     const batch = { events: [logOf(id)('playbook.initialized')] }
@@ -238,36 +253,6 @@ it('begins and ends waits', async () => {
     { node_id: 'b#1', kind: 'event', match: { a: 1 } },
   ])
   await engines.flush(engine, { waits_gone: [{ execution_id: id, node_id: 'b#1' }] })
-})
-
-it('puts the results of a loop together in the order of its items, in the flush that ends it', async () => {
-  const id = await engines.newId()
-  const event = logOf(id)
-  const done = (iter_index: number, result: unknown) =>
-    event('loop.shard.done', {
-      meta: { loop_id: '7', shard_id: `s${iter_index}`, command_id: `c${iter_index}`, iter_index },
-      result,
-    })
-  await engines.flush(engine, {
-    events: [
-      event('loop.started', { meta: { loop_id: '7', collection_size: 4, mode: 'fanout' } }),
-      done(3, { status: 'ok', ref: '99', bytes: 9000 }),
-      done(0, { status: 'ok', value: { n: 0 } }),
-      event('loop.shard.failed', { meta: { loop_id: '7', shard_id: 's1', command_id: 'c1', iter_index: 1 } }),
-      done(2, { status: 'ok', value: null }),
-    ],
-    collect: [{ execution_id: id, loop_id: '7', ref_id: '4711', node_name: 'fan' }],
-  })
-  expect(await engines.rows('select body from noetl.result_body where ref_id = 4711')).toEqual([
-    { body: [{ n: 0 }, null, null, { ref: '99', bytes: 9000 }] },
-  ])
-  expect(
-    await engines.rows(
-      `select r.execution_id, r.node_name, r.store_tier, r.bytes::int = octet_length(b.body::text) as counted,
-              r.content_hash = sha256(convert_to(b.body::text, 'UTF8')) as hashed
-         from noetl.result_ref r join noetl.result_body b using (ref_id) where ref_id = 4711`,
-    ),
-  ).toEqual([{ execution_id: id, node_name: 'fan', store_tier: 'db', counted: true, hashed: true }])
 })
 
 it('tells of ends in the outbox: as whoever started it, through the engine, following from its cause', async () => {

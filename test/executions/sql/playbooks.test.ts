@@ -1,8 +1,9 @@
 /** The catalogue of playbooks: a row a version, nothing new for what is known. */
 import { expect, it } from 'vitest'
 import { useDatabase } from '../../support/database.ts'
+import { createMember, createWorkspace } from '../../support/factories.ts'
 import { sqlstateOf } from '../../support/sqlstate.ts'
-import { engineDriver } from './engines.ts'
+import { engineDriver, logOf } from './engines.ts'
 
 const db = useDatabase()
 const engines = engineDriver(db)
@@ -42,6 +43,37 @@ it('is opened to members without a new version', async () => {
   await register('door')
   expect(await register('door', {}, true)).toMatchObject({ version: 1, open_to_members: true })
   expect(await register('door')).toMatchObject({ version: 1, open_to_members: false })
+})
+
+it('one that is closed is closed in all its versions: to start, to run again, to look at', async () => {
+  const workspace = await createWorkspace(db)
+  const operator = await createMember(db, workspace, 'operator')
+  const ask = (sql: string, values: unknown[]) =>
+    db.as(operator, async (client) => (await client.query(sql, values)).rows)
+  const START = `select noetl.fn_execution_start('shut', p_workspace_id => $1, p_version => $2)`
+  const first = await register('shut', {}, true)
+  await register('shut', { description: 'new' }, true)
+  await ask(START, [workspace, 1])
+  const engine = await engines.alone()
+  const id = await engines.newId()
+  const event = logOf(id)
+  const meta = { workspace_id: workspace }
+  await engines.flush(engine, {
+    events: [
+      event('playbook.initialized', { catalog_id: first.catalog_id, meta }),
+      event('step.enter', { node_id: 'a#1', node_name: 'a' }),
+    ],
+  })
+  const AGAIN = `select noetl.fn_execution_rerun($1, 'a')`
+  await ask(AGAIN, [id])
+
+  await register('shut', { description: 'newer' }, false)
+  for (const version of [null, 1, 2, 3])
+    expect(await sqlstateOf(ask(START, [workspace, version])), `version ${version}`).toBe('SD810')
+  expect(await sqlstateOf(ask(AGAIN, [id]))).toBe('SD810')
+  expect(await ask(`select from noetl.catalog where path = 'shut'`, [])).toEqual([])
+  await register('shut', { description: 'newer' }, true)
+  expect(await ask(`select from noetl.catalog where path = 'shut'`, [])).toHaveLength(3)
 })
 
 it('one that is disabled is not started, in no version, until it is enabled; a new version stays disabled', async () => {

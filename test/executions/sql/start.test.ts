@@ -60,12 +60,43 @@ it('rolled back, it never was', async () => {
 
 it('the same key again is the same execution; in another workspace it is another', async () => {
   const first = await start({ n: 1 }, 'key')
-  expect(await start({ n: 2 }, 'key')).toBe(first)
+  expect(await start({ n: 1 }, 'key')).toBe(first)
   expect(await told(first)).toHaveLength(1)
   const elsewhere = await engines.one(START, ['hello', '{}', await createWorkspace(db, 'other'), 'key'])
   const global = await engines.one(START, ['hello', '{}', null, 'key'])
   expect(new Set([first, elsewhere, global]).size).toBe(3)
   expect(await engines.one(START, ['hello', '{}', null, 'key'])).toBe(global)
+})
+
+it('the same key with other arguments is refused, and the execution that has it is named', async () => {
+  const first = await start({ n: 1, who: 'Ada' }, 'theirs')
+  expect(await start({ who: 'Ada', n: 1 }, 'theirs')).toBe(first)
+  await expect(start({ n: 2, who: 'Ada' }, 'theirs')).rejects.toMatchObject({
+    code: 'SD813',
+    message: expect.stringContaining(first),
+  })
+  expect(await told(first)).toHaveLength(1)
+})
+
+it('a login with stagedoor_producer starts any playbook, in a workspace or in none; without it, none', async () => {
+  const superuser = await db.session('postgres')
+  await superuser.query('create role shop_starter login')
+  const shop = async (workspace_id: string | null) => {
+    const { rows } = await superuser.query(START, ['hello', '{"n": 7}', workspace_id, null])
+    return rows[0].id as string
+  }
+  try {
+    await superuser.query('set role shop_starter')
+    expect(await sqlstateOf(shop(null))).toBe('42501')
+    await superuser.query('reset role; grant stagedoor_producer to shop_starter; set role shop_starter')
+    expect(await told(await shop(workspace))).toMatchObject([{ body: { workspace_id: workspace } }])
+    expect(await told(await shop(null))).toMatchObject([{ body: { workspace_id: null } }])
+    expect(await sqlstateOf(superuser.query('select from noetl.catalog'))).toBe('42501')
+    expect(await sqlstateOf(superuser.query(`select noetl.fn_playbook_disable('hello')`))).toBe('42501')
+  } finally {
+    await superuser.query('reset role')
+    await superuser.query('drop owned by shop_starter; drop role shop_starter')
+  }
 })
 
 it('twenty with one key at once start one', async () => {

@@ -61,7 +61,7 @@ it('lets members who operate start what is open, in their workspace, and in no o
   expect(await sqlstateOf(as(operator, START, ['nowhere', ours]))).toBe('SD802')
   expect(await sqlstateOf(as(viewer, START, ['open', ours]))).toBe('SD202')
   expect(await sqlstateOf(as(stranger, START, ['open', ours]))).toBe('SD201')
-  expect(await sqlstateOf(as(operator, START, ['open', null]))).toBe('SD201')
+  expect(await sqlstateOf(as(operator, START, ['open', null]))).toBe('SD001')
   expect(await sqlstateOf(as(agent, START, ['open', ours]))).toBe('42501')
   expect(await sqlstateOf(as({ role: 'anon' }, START, ['open', ours]))).toBe('42501')
 })
@@ -138,7 +138,7 @@ it('refuses every function for engines to people', async () => {
   expect(rows.map((row) => row.signature)).toEqual([
     'noetl.fn_execution_cancel(bigint,text)',
     'noetl.fn_execution_pause(bigint)',
-    'noetl.fn_execution_rerun(bigint,text)',
+    'noetl.fn_execution_rerun(bigint,text,integer)',
     'noetl.fn_execution_resume(bigint)',
     'noetl.fn_execution_start(text,jsonb,uuid,integer,text)',
     'noetl.fn_result_read(bigint)',

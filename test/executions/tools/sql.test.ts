@@ -305,3 +305,13 @@ describe('the wall', () => {
     ).toEqual([])
   })
 })
+
+it('without a right it says which grant gives it', async () => {
+  await db.owner('create table public.address (id int)')
+  expect((await failure(run('select * from address'))).message).toContain(
+    'hint: grant select on address to stagedoor_playbook',
+  )
+  expect((await failure(run('select * from noetl.event'))).message).toContain(
+    'hint: grant usage on schema noetl to stagedoor_playbook',
+  )
+})

@@ -283,7 +283,7 @@ describe('the wall', () => {
       status: 404,
     })
     const refused = await api.post('/api/executions', await api.token(operator), { playbook: 'hello' })
-    expect(refused.status).toBe(403)
+    expect(refused.status).toBe(400)
   })
 })
 
@@ -296,3 +296,43 @@ interface List {
   executions: { execution_id: string }[]
   next: string | null
 }
+
+describe('a start', () => {
+  it('by a member without a workspace says to give one', async () => {
+    const reply = await api.post('/api/executions', await api.token(operator), { playbook: 'hello' })
+    expect(reply).toMatchObject({
+      status: 400,
+      body: { code: 'argument_invalid', hint: expect.stringContaining('workspace_id') },
+    })
+  })
+
+  it('with a key that has other arguments is refused, and names the execution that has it', async () => {
+    const id = await started({ idempotency_key: 'mine', args: { n: 1 } })
+    expect(await started({ idempotency_key: 'mine', args: { n: 1 } })).toBe(id)
+    const other = await start(await api.token(operator), { idempotency_key: 'mine', args: { n: 2 } })
+    expect(other).toMatchObject({
+      status: 409,
+      body: { code: 'execution_key_taken', detail: expect.stringContaining(id) },
+    })
+  })
+
+  it('again from a step takes another version of the playbook where one is named', async () => {
+    await engines.start({
+      greet: () => 1,
+      close: ({ broken }) => {
+        if (broken) throw new Error('broken')
+        return null
+      },
+    })
+    const text = HELLO.replace('name: hello', 'name: mended')
+    const wrong = text.replace('call: close }', 'call: close, args: { broken: true } }')
+    await api.post('/api/playbooks', service, { text: wrong, open_to_members: true })
+    const first = await started({ playbook: 'mended' })
+    expect(await engines.ended(first)).toMatchObject({ status: 'FAILED' })
+    await api.post('/api/playbooks', service, { text, open_to_members: true })
+    const path = `/api/executions/${first}/rerun`
+    const again = await api.post(path, await api.token(operator), { from_step: 'close', version: 2 })
+    expect(again).toMatchObject({ status: 201 })
+    expect(await engines.ended((again.body as Started).execution_id)).toMatchObject({ status: 'COMPLETED' })
+  })
+})

@@ -88,9 +88,9 @@ it('finds the blocks of any text', () => {
       const text = `${lines.join('\n')}\n`
       expect(comparable(readBlocks(text), text)).toEqual(comparable(parsed(text), text))
     }),
-    { numRuns: 4000 },
+    { numRuns: 1000 },
   )
-})
+}, 60_000)
 
 it('finds them in long texts, where what is open goes on over many lines', () => {
   const long = (lines: readonly string[]) =>
@@ -102,7 +102,7 @@ it('finds them in long texts, where what is open goes on over many lines', () =>
     }),
     { numRuns: 20 },
   )
-})
+}, 60_000)
 
 it('knows where the items of a list begin', () => {
   const text = 'Text\n\n- one\n- two\n  - nested\n\n- three\n- four\n\n  more of it\n'

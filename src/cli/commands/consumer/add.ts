@@ -1,11 +1,13 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import pc from 'picocolors'
+import type { Client } from '../../../db/connection.ts'
 import { type Consumer, type NewConsumer, registerConsumer } from '../../../events/consumers.ts'
 import { EXECUTORS } from '../../../jobs/executors.ts'
 import { workspaceOf } from '../../acting.ts'
 import { type GlobalOptions, outputOf } from '../../context.ts'
 import { administering } from '../../governing.ts'
 import { whole } from '../../numbers.ts'
+import { PLAYBOOK_START, warn, whatIsWrongWith } from '../../playbook-jobs.ts'
 import { printNext } from '../upload/next-step.ts'
 import { eventName } from './event-name.ts'
 import { consumerLines, nextSteps } from './screen.ts'
@@ -60,16 +62,29 @@ Fields: ${FIELDS}
     .action(async (id: string, _options, command: Command) => {
       const options = command.optsWithGlobals<AddOptions>()
       const output = outputOf(options)
-      const consumer = await administering(options, async (client) => {
+      const { consumer, wrong } = await administering(options, async (client) => {
         const workspace = options.global ? undefined : await workspaceOf(client, options.workspace)
-        return registerConsumer(client, newConsumer(id, options, workspace))
+        return {
+          consumer: await registerConsumer(client, newConsumer(id, options, workspace)),
+          wrong: await wrongPlaybook(client, options),
+        }
       })
-      output.result(consumer, () => {
+      output.result(wrong === undefined ? consumer : { ...consumer, warning: wrong }, () => {
         output.line(saidOf(consumer))
+        warn(output, wrong)
         for (const line of consumerLines(consumer)) output.line(line)
         printNext(output, nextSteps(consumer))
       })
     })
+}
+
+async function wrongPlaybook(
+  client: Client,
+  { kind, payloadRef = '' }: AddOptions,
+): Promise<string | undefined> {
+  if (kind !== PLAYBOOK_START) return undefined
+  const [, named] = /^playbook:(.+)$/.exec(payloadRef) ?? []
+  return whatIsWrongWith(client, named, 'Say which: --payload-ref playbook:NAME')
 }
 
 function saidOf({ consumer_id, state }: Consumer): string {

@@ -69,7 +69,7 @@ function aboutOf(step: Step): string[] {
 function loopText({ mode, in: collection, max_in_flight, allow_partial }: NonNullable<Step['loop']>): string {
   const over =
     typeof collection === 'string' ? collection : `${count((collection as unknown[]).length)} items`
-  const flight = mode === 'sequential' ? '' : `, ${count(max_in_flight)} at once`
+  const flight = mode === 'sequential' ? '' : `, up to ${count(max_in_flight)} out at a time`
   return `for each of ${over}: ${mode}${flight}${allow_partial ? ', some may fail' : ''}`
 }
 

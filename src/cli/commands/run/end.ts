@@ -4,10 +4,14 @@ import type { Queryable } from '../../../db/connection.ts'
 import type { ResultValue } from '../../../executions/event.ts'
 import type { Json } from '../../../executions/playbook/definition.ts'
 import type { ResultStore } from '../../../executions/results/store.ts'
+import { isSomebodyDriving, type Lacking, lackedHandlers } from '../../../executions/shown-engines.ts'
 import { type ExecutionRecord, executionEvents } from '../../../executions/shown-executions.ts'
+import { findPlaybook } from '../../../executions/shown-playbooks.ts'
 import { cut, type Output, visible } from '../../output.ts'
-import { duration } from '../../times.ts'
-import { printNext } from '../upload/next-step.ts'
+import { duration, whenIs } from '../../times.ts'
+import { type NextStep, printNext } from '../upload/next-step.ts'
+import { missingFor } from './handlers.ts'
+import { lackingText } from './step-lines.ts'
 
 /** On a terminal; --json has all of it. */
 const MOST_SHOWN = 4000
@@ -18,15 +22,20 @@ export async function showEnd(
   db: Queryable,
   results: ResultStore,
   execution: ExecutionRecord,
+  { is_new = true }: { is_new?: boolean } = {},
 ): Promise<number> {
   const { execution_id: id, playbook, version, status, error, start_time, end_time } = execution
   const [ended] = await executionEvents(db, id, { after: execution.last_seq - 1, limit: 1 })
   const result = status === 'COMPLETED' ? await loaded(results, ended?.result) : null
   const ms = end_time!.getTime() - start_time!.getTime()
-  const outcome = { execution_id: id, playbook, version, status, result, error, duration_ms: ms }
+  const outcome = { execution_id: id, playbook, version, status, result, error, duration_ms: ms, is_new }
   output.result(outcome, () => {
     if (status === 'COMPLETED') {
-      output.line(`${pc.green('✔')} ${pc.bold('completed')} in ${duration(ms)}`)
+      output.line(
+        is_new
+          ? `${pc.green('✔')} ${pc.bold('completed')} in ${duration(ms)}`
+          : `${pc.green('✔')} ${pc.bold('was completed already')}, ${whenIs(end_time!)}, in ${duration(ms)}`,
+      )
       if (result !== null) output.line(cut(visible(JSON.stringify(result, null, 2)), MOST_SHOWN))
       return
     }
@@ -36,17 +45,9 @@ export async function showEnd(
         `${pc.yellow('–')} ${pc.bold('cancelled')} by ${visible(by ?? 'somebody')}${reason ? `: ${visible(reason)}` : ''}`,
       )
     } else output.line(`${pc.red('✖')} ${pc.bold('failed')} after ${duration(ms)}: ${visible(error ?? '')}`)
-    const step = ended?.node_name
     printNext(output, [
       { what: 'See every step', command: `stagedoor executions show ${id}` },
-      ...(step == null
-        ? []
-        : [
-            {
-              what: 'When the reason is gone, go on from there',
-              command: `stagedoor executions rerun ${id} --from ${step}`,
-            },
-          ]),
+      ...(ended?.node_name == null ? [] : againFrom(id, ended.node_name)),
     ])
   })
   return status === 'COMPLETED' ? 0 : status === 'CANCELLED' ? 6 : 1
@@ -58,27 +59,57 @@ async function loaded(results: ResultStore, result: unknown): Promise<Json> {
   return results.load(kept)
 }
 
+/** What was wrong may have been outside of the playbook, or in it: its version stays what it was unless one is named. */
+export function againFrom(id: string, step: string): NextStep[] {
+  const again = `stagedoor executions rerun ${id} --from ${step}`
+  return [
+    { what: 'When the reason is gone, go on from there', command: again },
+    { what: 'Or, if the playbook was wrong, with its newest version', command: `${again} --version latest` },
+  ]
+}
+
 /** Not ended: who goes on with it now that this process does not. */
-export async function showLeft(output: Output, db: Queryable, execution: ExecutionRecord): Promise<void> {
-  const { execution_id, playbook, version, status } = execution
+export async function showLeft(
+  output: Output,
+  db: Queryable,
+  execution: ExecutionRecord,
+  handlersFile?: string,
+): Promise<void> {
+  const { execution_id: id, playbook, version, status } = execution
   const driven = await isSomebodyDriving(db)
-  output.result({ execution_id, playbook, version, status, result: null, error: null, driven }, () => {
-    output.line(
-      driven
-        ? `${pc.cyan('●')} It goes on: another process drives it.`
-        : `${pc.yellow('○')} It stands still, and goes on where it was as soon as \`stagedoor start\` or a worker runs.`,
-    )
+  const lacking = await lackedHandlers(db, id)
+  const found = playbook === null ? undefined : await findPlaybook(db, playbook, version ?? undefined)
+  const missing = found === undefined ? [] : await missingFor(db, found.playbook)
+  const worker = `stagedoor worker --handlers ${handlersFile ?? 'FILE'}`
+  const left = { execution_id: id, playbook, version, status, result: null, error: null, driven }
+  output.result({ ...left, lacks_handlers: missing }, () => {
+    output.line(standingOf(execution, driven, lacking, missing))
     printNext(output, [
-      ...(driven ? [] : [{ what: 'Let a server go on with it', command: 'stagedoor start' }]),
-      { what: 'Watch it again', command: `stagedoor executions wait ${execution_id}` },
-      { what: 'Or end it', command: `stagedoor executions cancel ${execution_id}` },
+      ...(status === 'PAUSED' ? [{ what: 'Go on', command: `stagedoor executions resume ${id}` }] : []),
+      ...(missing.length > 0
+        ? [{ what: 'Let a worker with the handlers go on with it', command: worker }]
+        : driven
+          ? []
+          : [{ what: 'Let a server go on with it', command: 'stagedoor start' }]),
+      { what: 'Watch it again', command: `stagedoor executions wait ${id}` },
+      { what: 'Or end it', command: `stagedoor executions cancel ${id}` },
     ])
   })
 }
 
-export async function isSomebodyDriving(db: Queryable): Promise<boolean> {
-  const { rows } = await db.query<{ driven: boolean }>(
-    'select exists (select from noetl.engine where drives and leased_until > clock_timestamp()) as driven',
-  )
-  return rows[0]!.driven
+function standingOf(
+  { status }: ExecutionRecord,
+  driven: boolean,
+  lacking: readonly Lacking[],
+  missing: readonly string[],
+): string {
+  const still = pc.yellow('○')
+  if (status === 'PAUSED') return `${pc.yellow('Ⅱ')} It is paused: nothing new begins until it is resumed.`
+  if (lacking.length > 0) return `${still} It stands still: ${lackingText(lacking)}.`
+  if (driven && missing.length === 0) return `${pc.cyan('●')} It goes on: another process drives it.`
+  if (driven) {
+    return `${pc.cyan('●')} It goes on until a step calls ${missing.join(' or ')}, which no running process has: that step fails then.`
+  }
+  const who = missing.length > 0 ? `a worker with ${missing.join(', ')}` : '`stagedoor start` or a worker'
+  return `${still} It stands still, and goes on where it was as soon as ${who} runs.`
 }

@@ -3,7 +3,7 @@ import cliProgress from 'cli-progress'
 import pc from 'picocolors'
 import type { Output } from '../../output.ts'
 import type { ShownStep } from './course.ts'
-import { activeLine, endedLine } from './step-lines.ts'
+import { activeLine, endedLine, lackingText } from './step-lines.ts'
 import type { Watcher } from './watch.ts'
 
 export interface RunProgress extends Watcher {
@@ -13,6 +13,8 @@ export interface RunProgress extends Watcher {
 
 /** More lines than these would scroll away what has ended. */
 const MOST_LIVE = 12
+/** Off a terminal. */
+const LOOP_MS = 10_000
 
 /** `width` is that of the longest step's name. */
 export function runProgress(output: Output, width: number, stream = process.stderr): RunProgress {
@@ -20,13 +22,19 @@ export function runProgress(output: Output, width: number, stream = process.stde
   return stream.isTTY ? liveProgress(width, stream) : writtenProgress(output, width)
 }
 
-/** Says once that a step waits: that may take days. */
+/** Says once that a step waits, which may take days, and now and then how far a loop is. */
 function writtenProgress(output: Output, width: number): RunProgress {
   const said = new Set<string>()
   let paused = false
+  let loopsAt = performance.now()
   return {
     look(course, ended, { status }) {
       for (const step of ended) output.note(`  ${endedLine(step, width)}`)
+      if (performance.now() - loopsAt > LOOP_MS) {
+        loopsAt = performance.now()
+        for (const step of course.active.values())
+          if (step.kind === 'loop') output.note(`  ${activeLine(step, width)}`)
+      }
       for (const step of course.active.values()) {
         if (step.kind !== 'wait' || step.wait === undefined || said.has(step.node_id)) continue
         said.add(step.node_id)
@@ -37,6 +45,7 @@ function writtenProgress(output: Output, width: number): RunProgress {
         output.note(`  ${paused ? 'paused' : 'goes on'}`)
       }
     },
+    lacks: (lacking) => output.note(`  ${pc.yellow(`○ stands still: ${lackingText(lacking)}`)}`),
     stop: () => {},
   }
 }
@@ -68,6 +77,7 @@ function liveProgress(width: number, stream: NodeJS.WriteStream): RunProgress {
       }
       bars.update()
     },
+    lacks: (lacking) => bars.log(`  ${pc.yellow(`○ stands still: ${lackingText(lacking)}`)}\n`),
     stop: () => bars.stop(),
   }
 }

@@ -1,5 +1,6 @@
 /** A step on one line: what it does now, or how it ended. */
 import pc from 'picocolors'
+import type { Lacking } from '../../../executions/shown-engines.ts'
 import type { StepWait } from '../../../executions/shown-executions.ts'
 import { visibleLine } from '../../output.ts'
 import { duration, whenIs } from '../../times.ts'
@@ -27,7 +28,7 @@ export function endedLine(step: EndedStep, width: number): string {
 function countsText({ loop }: ShownStep): string {
   if (!loop) return ''
   const { total, done, failed } = loop
-  if (failed === 0 && done === total) return `${count(total)} ${total === 1 ? 'item' : 'items'}`
+  if (failed === 0 && done === total) return countOf(total)
   const rest = total - done - failed
   return [
     `${count(done)} done`,
@@ -69,8 +70,31 @@ function loopText({ loop, began }: ShownStep, now: Date): string {
     `${count(done)} of ${count(total)}`,
     failed > 0 ? pc.red(`${count(failed)} failed`) : '',
     pc.dim(`${count(Math.round((done + failed) / seconds))}/s`),
+    pc.dim(leftText(total - done - failed, (done + failed) / seconds, seconds)),
   ]
   return parts.filter(Boolean).join('  ')
+}
+
+/** Of the first moments nothing can be told. */
+function leftText(rest: number, rate: number, seconds: number): string {
+  return rest > 0 && rate > 0 && seconds > 2 ? `${duration((rest / rate) * 1000)} left` : ''
+}
+
+/** What waits, and for which handlers: 1,550 items of geocode wait for the handler geocode, which no running process has */
+export function lackingText(lacking: readonly Lacking[]): string {
+  const [first, ...others] = lacking
+  const { step, needs, items } = first!
+  const what =
+    items === null
+      ? `the step ${step} waits`
+      : `${countOf(items)} of ${step} ${items === 1 ? 'waits' : 'wait'}`
+  const handlers = `${needs.length === 1 ? 'handler' : 'handlers'} ${needs.join(', ')}`
+  const more = others.length === 0 ? '' : ` (and ${others.map((one) => one.step).join(', ')} likewise)`
+  return visibleLine(`${what} for the ${handlers}, which no running process has${more}`)
+}
+
+function countOf(items: number): string {
+  return `${count(items)} ${items === 1 ? 'item' : 'items'}`
 }
 
 export function waitText(wait: StepWait | undefined): string {

@@ -217,7 +217,7 @@ function howToTick(
 }
 
 /** On one's own database people decide over the API, with their own tokens. */
-function howToApprove(
+export function howToApprove(
   { staging_record_id: id, content_hash: digest }: StagingRecord,
   external: boolean,
 ): string {

@@ -5,7 +5,7 @@ import type { Pool } from '../../../db/connection.ts'
 import { StagedoorError } from '../../../errors.ts'
 import type { Json } from '../../../executions/playbook/definition.ts'
 import { createResults } from '../../../executions/results/tiers.ts'
-import { readResult, showExecution } from '../../../executions/shown-executions.ts'
+import { outputOf, readResult, requireExecution, stepResult } from '../../../executions/shown-executions.ts'
 import { invalidInput } from '../../invalid-input.ts'
 import { problems } from '../../responses.ts'
 import { ExecutionId } from './shapes.ts'
@@ -33,7 +33,7 @@ export function executionResultRoutes(files: () => ResultFiles): FastifyPluginAs
           querystring: Type.Object(
             {
               step: Type.Optional(
-                Type.String({ maxLength: 200, description: 'the latest entry of this step' }),
+                Type.String({ maxLength: 200, description: 'the entry of this step that ended last' }),
               ),
             },
             { additionalProperties: false },
@@ -45,10 +45,11 @@ export function executionResultRoutes(files: () => ResultFiles): FastifyPluginAs
         const { id } = request.params
         const { step } = request.query
         const { kept, inDatabase } = await request.transaction(async (client) => {
-          const execution = await showExecution(client, id)
-          const entry = execution.steps.findLast((one) => one.step === step && one.ended_at !== null)
-          if (step !== undefined && !entry) throw new StagedoorError('step_unknown', { execution: id, step })
-          const found = (step === undefined ? execution.result : entry!.result) as Kept | null
+          const execution = await requireExecution(client, id)
+          const given =
+            step === undefined ? await outputOf(client, execution) : await stepResult(client, id, step)
+          if (given === undefined) throw new StagedoorError('step_unknown', { execution: id, step: step! })
+          const found = given as Kept | null
           if (found === null)
             throw new StagedoorError('execution_not_completed', { execution: id, status: execution.status })
           return {

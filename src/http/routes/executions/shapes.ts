@@ -61,7 +61,7 @@ const Wait = Type.Object({
   staging_record_id: nullable(Type.String()),
 })
 
-const StepShape = Type.Object({
+export const StepShape = Type.Object({
   node_id: Type.String({ description: 'the step and how often it was entered', examples: ['load#1'] }),
   step: Type.String(),
   status: Type.String({ examples: ['issued', 'retrying', 'waiting', 'completed', 'partial', 'failed'] }),
@@ -83,6 +83,9 @@ export const ExecutionDetailShape = Type.Object({
   from_step: nullable(Type.String()),
   result: Type.Union([Data, Type.Null()], { description: 'a value, or a ref and its bytes; see /result' }),
   steps: Type.Array(StepShape),
+  next_steps: Type.Union([Type.Integer(), Type.Null()], {
+    description: '`after` of the next page of /steps; null where these are all',
+  }),
 })
 
 export const TracedExecutionShape = Type.Object({
@@ -143,7 +146,7 @@ export function presentDetail(one: ExecutionDetail) {
   return { ...one, ...presentExecution(one), steps: one.steps.map(presentStep) }
 }
 
-function presentStep(step: ExecutionStep) {
+export function presentStep(step: ExecutionStep) {
   return {
     ...step,
     wait: step.wait && { ...step.wait, wake_at: iso(step.wait.wake_at) },

@@ -76,7 +76,16 @@ export const executionSteerRoutes: FastifyPluginAsyncTypebox = async (api) => {
         tags: ['executions'],
         params: One,
         body: Type.Object(
-          { from_step: Type.String({ minLength: 1, maxLength: 200 }) },
+          {
+            from_step: Type.String({ minLength: 1, maxLength: 200 }),
+            version: Type.Optional(
+              Type.Integer({
+                minimum: 1,
+                maximum: 2_147_483_647,
+                description: 'of the playbook; default: that of the old one',
+              }),
+            ),
+          },
           { additionalProperties: false, examples: [{ from_step: 'load' }] },
         ),
         response: {
@@ -86,8 +95,9 @@ export const executionSteerRoutes: FastifyPluginAsyncTypebox = async (api) => {
       },
     },
     async (request, reply) => {
+      const { from_step, ...options } = request.body
       const execution_id = await request.transaction((client) =>
-        rerunExecution(client, request.params.id, request.body.from_step),
+        rerunExecution(client, request.params.id, from_step, options),
       )
       return reply.status(201).send({ execution_id })
     },

@@ -1,0 +1,37 @@
+/** While the database is away each of an engine's loops says so several times a second, with a stack: one line a second will do. */
+import pg from 'pg'
+import type { Logger } from 'pino'
+import { isConnectionError } from '../db/transient.ts'
+import { StagedoorError } from '../errors.ts'
+
+const EVERY_MS = 1000
+
+/** The same log; only warnings of that kind are counted instead of written, all but one a second. */
+export function outageLog(log: Logger, clock: () => number = () => performance.now()): Logger {
+  let saidAt = Number.NEGATIVE_INFINITY
+  let passed = 0
+  const warn = (...given: [unknown, ...unknown[]]): void => {
+    const { err } = (given[0] ?? {}) as { err?: unknown }
+    if (err === undefined || !isAway(err)) return (log.warn as (...line: unknown[]) => void)(...given)
+    passed += 1
+    if (clock() - saidAt < EVERY_MS) return
+    saidAt = clock()
+    const reason = (err as Error).message
+    log.warn(
+      { reason, warnings: passed },
+      'the database is away; what is done is kept, and written when it is back',
+    )
+    passed = 0
+  }
+  return Object.create(log, { warn: { value: warn } })
+}
+
+function isAway(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) return isConnectionError(error)
+  if (error instanceof StagedoorError) return error.code === 'database_unreachable'
+  const { code, message } = error as { code?: string; message?: string }
+  return (
+    /^(ECONN|EPIPE|ETIMEDOUT|EHOST)/.test(code ?? '') ||
+    /^Connection terminated|^timeout exceeded/.test(message ?? '')
+  )
+}

@@ -1,0 +1,319 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { useApi } from '../../support/api.ts'
+import { useDatabase } from '../../support/database.ts'
+import { createMember, createWorkspace, type Member } from '../../support/factories.ts'
+
+const db = useDatabase()
+const api = useApi(db)
+let workspace: string
+const people = {} as Record<'viewer' | 'operator' | 'reviewer' | 'admin' | 'agent' | 'stranger', Member>
+const tokens = {} as Record<keyof typeof people, string>
+
+beforeAll(async () => {
+  workspace = await createWorkspace(db)
+  for (const role of ['viewer', 'operator', 'reviewer', 'admin', 'agent'] as const)
+    people[role] = await createMember(db, workspace, role)
+  people.stranger = await createMember(db, await createWorkspace(db, 'Others'), 'admin')
+  for (const name of Object.keys(people) as (keyof typeof people)[]) {
+    const person = people[name]
+    // As an identity provider signs them: a person is authenticated, whatever they may do.
+    tokens[name] = await api.token(
+      person.role === 'stagedoor_reviewer' ? { ...person, role: 'authenticated' } : person,
+    )
+  }
+})
+
+type Who = keyof typeof people
+interface Answer {
+  status: number
+  body: never
+}
+
+async function call(
+  method: 'POST' | 'PATCH' | 'DELETE',
+  who: Who,
+  url: string,
+  payload?: object,
+): Promise<Answer> {
+  const reply = await api.app.inject({
+    method,
+    url: `/api${url}`,
+    headers: { authorization: `Bearer ${tokens[who]}` },
+    ...(payload && { payload }),
+  })
+  return { status: reply.statusCode, body: (reply.body === '' ? null : reply.json()) as never }
+}
+const post = (who: Who, url: string, payload?: object) => call('POST', who, url, payload)
+const get = (who: Who, url: string) => api.get(`/api${url}`, tokens[who])
+
+async function born(canonical_address: string, body = 'A text.', more = {}): Promise<string> {
+  const { status, body: unit } = await post('operator', '/units', { canonical_address, body, ...more })
+  expect({ status, unit }).toMatchObject({ status: 201 })
+  return (unit as { unit_id: string }).unit_id
+}
+
+it('a unit is born, read, edited by slice and read again as of its first version', async () => {
+  const id = await born('story/leave', '# Leave\n\n28 days a year.')
+  expect(await get('viewer', `/units/${id}`)).toMatchObject({
+    status: 200,
+    body: { title: 'Leave', version_no: 1, version: { body: '# Leave\n\n28 days a year.' } },
+  })
+  expect(
+    await post('operator', `/units/${id}/slice`, { expected_version: 1, from: 9, to: 11, text: '30' }),
+  ).toMatchObject({
+    status: 200,
+    body: { version_no: 2, changed: true },
+  })
+  expect(await get('agent', `/units/${id}?version=1`)).toMatchObject({
+    body: { version: { version_no: 1, body: '# Leave\n\n28 days a year.' } },
+  })
+  const { body: history } = await get('viewer', `/units/${id}/history`)
+  const first = (history as { versions: { edited_at: string }[] }).versions.at(-1)!
+  expect(await get('viewer', `/units/${id}?as_of=${first.edited_at}`)).toMatchObject({
+    body: { version: { version_no: 1 }, status_then: 'draft' },
+  })
+  expect((await get('viewer', `/units/${id}/diff`)).body).toMatchObject({
+    from_version: 1,
+    to_version: 2,
+    diff: expect.stringContaining('-28 days a year.'),
+  })
+  expect(await get('viewer', `/units?address=story/leave`)).toMatchObject({
+    body: { units: [{ unit_id: id }] },
+  })
+})
+
+it('of two edits at once one wins; the other gets both hashes and the diff', async () => {
+  const id = await born('story/race', 'one\ntwo\n')
+  const before = (await get('operator', `/units/${id}`)).body as { content_hash: string }
+  expect(
+    (await post('operator', `/units/${id}/edit`, { expected_version: 1, body: 'one\nTWO\n' })).status,
+  ).toBe(200)
+  const after = (await get('operator', `/units/${id}`)).body as { content_hash: string }
+  for (const lost of [
+    await post('admin', `/units/${id}/edit`, { expected_version: 1, body: 'ONE\ntwo\n' }),
+    await post('admin', `/units/${id}/slice`, { expected_version: 1, from: 0, to: 3, text: 'ONE' }),
+    await post('reviewer', `/units/${id}/enact`, { expected_version: 1, apr_ref: 'APR-1' }),
+  ]) {
+    expect(lost).toMatchObject({
+      status: 409,
+      body: {
+        code: 'unit_version_conflict',
+        hint: expect.stringContaining('Nothing was written'),
+        details: {
+          expected_version: 1,
+          expected_hash: before.content_hash,
+          current_version: 2,
+          current_hash: after.content_hash,
+          diff: expect.stringContaining('-two\n+TWO\n'),
+        },
+      },
+    })
+  }
+  const never = await post('operator', `/units/${id}/edit`, { expected_version: 7, body: 'x' })
+  expect(never).toMatchObject({ status: 409, body: { code: 'unit_version_conflict' } })
+  expect((never.body as { details: object }).details).not.toHaveProperty('diff')
+})
+
+it('what is in force is locked; a successor takes its place', async () => {
+  const id = await born('story/rule', 'The rule.')
+  expect(
+    await post('reviewer', `/units/${id}/enact`, { expected_version: 1, apr_ref: 'APR-1' }),
+  ).toMatchObject({
+    status: 200,
+    body: { lifecycle_status: 'enacted', apr_ref: 'APR-1' },
+  })
+  for (const [url, body] of [
+    ['edit', { expected_version: 1, body: 'Another rule.' }],
+    ['slice', { expected_version: 1, from: 0, to: 3, text: 'A' }],
+  ] as const) {
+    expect(await post('operator', `/units/${id}/${url}`, body)).toMatchObject({
+      status: 409,
+      body: {
+        code: 'unit_locked',
+        details: { status: 'enacted' },
+        hint: expect.stringContaining('successor'),
+      },
+    })
+  }
+  const successor = await born('story/rule-2', 'The new rule.')
+  expect(await post('reviewer', `/units/${id}/supersede`, { successor, apr_ref: 'APR-2' })).toMatchObject({
+    status: 409,
+    body: { code: 'unit_transition_refused' },
+  })
+  await post('reviewer', `/units/${successor}/enact`, { expected_version: 1, apr_ref: 'APR-2' })
+  expect(await post('reviewer', `/units/${id}/supersede`, { successor, apr_ref: 'APR-2' })).toMatchObject({
+    status: 200,
+    body: { lifecycle_status: 'superseded', superseded_by: successor },
+  })
+  expect(await post('reviewer', `/units/${successor}/retire`, { reason: 'no longer' })).toMatchObject({
+    status: 200,
+    body: { lifecycle_status: 'retired' },
+  })
+  expect((await get('viewer', `/units/${successor}/history`)).body).toMatchObject({
+    lifecycle: [{ to_status: 'retired', reason: 'no longer' }, { to_status: 'enacted' }],
+  })
+})
+
+it('a draft is deleted and restored, its kind amended', async () => {
+  const id = await born('story/gone')
+  expect(await post('operator', `/units/${id}/delete`, { reason: 'a slip' })).toMatchObject({
+    status: 200,
+    body: { deleted_at: expect.any(String) },
+  })
+  expect((await get('viewer', '/units?deleted=true')).body).toMatchObject({ units: [{ unit_id: id }] })
+  expect(await post('operator', `/units/${id}/restore`)).toMatchObject({
+    status: 200,
+    body: { deleted_at: null },
+  })
+  expect(await post('operator', `/units/${id}/restore`)).toMatchObject({
+    status: 409,
+    body: { code: 'unit_transition_refused' },
+  })
+  expect(
+    await post('reviewer', `/units/${id}/amend`, { unit_kind: 'section', apr_ref: 'APR-9' }),
+  ).toMatchObject({
+    status: 200,
+    body: { unit_kind: 'section' },
+  })
+})
+
+it('profile, topics and edges change without a version', async () => {
+  const id = await born('story/profile')
+  expect((await post('admin', '/topics', { topic_label: 'leave', description: 'Being away' })).status).toBe(
+    204,
+  )
+  expect((await get('viewer', '/topics')).body).toMatchObject({
+    topics: [{ topic_label: 'leave', units: 0 }],
+  })
+  expect(
+    await call('PATCH', 'operator', `/units/${id}/profile`, { summary: 's', topic_labels: ['leave'] }),
+  ).toEqual({ status: 200, body: { summary: 's', topic_labels: ['leave'] } })
+  expect(await call('PATCH', 'operator', `/units/${id}/profile`, { summary: null })).toMatchObject({
+    body: { topic_labels: ['leave'] },
+  })
+  expect(
+    await post('operator', `/units/${id}/edges`, { edge_type: 'cites', target: 'story/none' }),
+  ).toMatchObject({
+    status: 200,
+    body: { edge_status: 'unverified', created: true },
+  })
+  const { body } = await get('viewer', `/units/${id}/edges`)
+  const [edge] = (body as { out: { edge_id: string }[] }).out
+  expect((await call('DELETE', 'operator', `/units/edges/${edge!.edge_id}`)).status).toBe(204)
+  expect(await call('DELETE', 'operator', `/units/edges/${edge!.edge_id}`)).toMatchObject({
+    status: 404,
+    body: { code: 'edge_unknown' },
+  })
+  expect((await post('admin', '/topics/leave/retire')).status).toBe(204)
+  const other = await born('story/profile-2')
+  expect(
+    await call('PATCH', 'operator', `/units/${other}/profile`, { topic_labels: ['leave'] }),
+  ).toMatchObject({
+    status: 422,
+    body: { code: 'topic_unknown', detail: expect.stringContaining('leave') },
+  })
+  expect((await get('viewer', `/units/${id}`)).body).toMatchObject({ version_no: 1, topics: ['leave'] })
+})
+
+it('units move and are put into another order', async () => {
+  const shelf = await born('story/shelf', 'Shelf', { unit_kind: 'document' })
+  const { body } = await post('operator', '/units/batch', {
+    units: ['a', 'b', 'c'].map((name, position) => ({
+      canonical_address: `story/shelf/${name}`,
+      body: name,
+      container_id: shelf,
+      position,
+    })),
+  })
+  const [a, b, c] = (body as { units: { unit_id: string }[] }).units.map(({ unit_id }) => unit_id)
+  const order = async () =>
+    (
+      (await get('viewer', `/units?container_id=${shelf}`)).body as { units: { unit_id: string }[] }
+    ).units.map(({ unit_id }) => unit_id)
+  expect(await order()).toEqual([a, b, c])
+  expect((await post('operator', `/units/${shelf}/reorder`, { units: [c, a, b] })).status).toBe(204)
+  expect(await order()).toEqual([c, a, b])
+  expect(await post('operator', `/units/${shelf}/reorder`, { units: [c, a] })).toMatchObject({ status: 400 })
+  expect((await post('operator', `/units/${b}/move`, { container_id: null })).status).toBe(204)
+  expect(await order()).toEqual([c, a])
+  expect(await post('operator', `/units/${shelf}/move`, { container_id: a })).toMatchObject({
+    status: 409,
+    body: { code: 'container_cycle' },
+  })
+})
+
+it('lists in pages', async () => {
+  await post('operator', '/units/batch', {
+    units: Array.from({ length: 5 }, (_, n) => ({ canonical_address: `paged/${n}`, body: `text ${n}` })),
+  })
+  const seen: string[] = []
+  let next: string | null = null
+  do {
+    const { body } = await get('viewer', `/units?under=paged&limit=2${next ? `&after=${next}` : ''}`)
+    const page = body as { units: { canonical_address: string }[]; next: string | null }
+    seen.push(...page.units.map(({ canonical_address }) => canonical_address))
+    next = page.next
+  } while (next)
+  expect(seen).toEqual([0, 1, 2, 3, 4].map((n) => `paged/${n}`))
+})
+
+describe('who may', () => {
+  let id: string
+  beforeAll(async () => {
+    id = await born('story/rights')
+  })
+
+  it.each<[Who, string, object | undefined, number]>([
+    ['viewer', 'edit', { expected_version: 1, body: 'x' }, 403],
+    ['agent', 'edit', { expected_version: 1, body: 'x' }, 403],
+    ['agent', 'delete', undefined, 403],
+    ['operator', 'enact', { expected_version: 1, apr_ref: 'A' }, 403],
+    ['operator', 'retire', undefined, 403],
+    ['operator', 'amend', { unit_kind: 'section', apr_ref: 'A' }, 403],
+    ['stranger', 'edit', { expected_version: 1, body: 'x' }, 404],
+    ['stranger', 'enact', { expected_version: 1, apr_ref: 'A' }, 404],
+    ['stranger', 'delete', undefined, 404],
+  ])('%s is refused to %s', async (who, what, body, status) => {
+    expect((await post(who, `/units/${id}/${what}`, body)).status).toBe(status)
+    expect((await get('operator', `/units/${id}`)).body).toMatchObject({
+      version_no: 1,
+      lifecycle_status: 'draft',
+    })
+  })
+
+  it('nobody but an administrator adds topics, and nobody reads a unit of others', async () => {
+    expect((await post('reviewer', '/topics', { topic_label: 'mine' })).status).toBe(403)
+    for (const url of ['', '/history', '/diff', '/edges'])
+      expect((await get('stranger', `/units/${id}${url}`)).status).toBe(404)
+  })
+})
+
+describe('what is refused, in words', () => {
+  it.each<[string, object, number, string]>([
+    ['an empty text', { body: ' \n ' }, 422, 'unit_body_refused'],
+    ['a text of 20 MB', { body: 'x'.repeat(20_000_000) }, 413, 'body_too_large'],
+    ['a text of 1 MiB and one', { body: 'x'.repeat(1024 ** 2 + 1) }, 422, 'unit_body_refused'],
+    ['an address that is taken', { canonical_address: 'story/leave' }, 409, 'unit_address_taken'],
+    ['an address that is none', { canonical_address: 'Story Leave' }, 400, 'argument_invalid'],
+    ['a core key in the profile', { profile: { lifecycle_status: 'enacted' } }, 422, 'profile_core_key'],
+    ['a topic outside the vocabulary', { profile: { topic_labels: ['nope'] } }, 422, 'topic_unknown'],
+    ['a property that there is not', { colour: 'red' }, 400, 'request_invalid'],
+  ])('%s', async (_name, given, status, code) => {
+    const body = { canonical_address: 'refused/one', body: 'A text.', ...given }
+    expect(await post('operator', '/units', body)).toMatchObject({
+      status,
+      body: { code, hint: expect.any(String) },
+    })
+    expect((await get('operator', '/units?under=refused')).body).toMatchObject({ units: [] })
+  })
+
+  it('a slice out of range, with the length of the text', async () => {
+    const id = await born('refused-slice', 'twelve chars')
+    expect(
+      await post('operator', `/units/${id}/slice`, { expected_version: 1, from: 5, to: 99, text: '' }),
+    ).toMatchObject({
+      status: 422,
+      body: { code: 'slice_out_of_range', details: { from: 5, to: 99, length: 12 } },
+    })
+  })
+})
