@@ -152,9 +152,12 @@ create table noetl.checkpoint (
   state jsonb,
   -- Its last event is written; it goes with the projection of that.
   ended boolean not null default false,
+  -- What its log says: nothing of it is claimed meanwhile.
+  paused boolean not null default false,
   committed_at timestamptz not null default clock_timestamp()
 ) with (fillfactor = 50);
 create index checkpoint_shard on noetl.checkpoint (shard_id);
+create index checkpoint_paused on noetl.checkpoint (execution_id) where paused;
 
 -- Processes that drive executions, run their commands, or both. One lease a process.
 create table noetl.engine (

@@ -174,6 +174,6 @@ export async function workspaceOf(client: Client, named: string | undefined): Pr
     reason:
       named === undefined
         ? `Say which workspace with --workspace: ${names}`
-        : `There is no workspace ${named}: ${names}`,
+        : `There is no workspace ${named}; there are ${names}`,
   })
 }

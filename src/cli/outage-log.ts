@@ -12,7 +12,10 @@ export function outageLog(log: Logger, clock: () => number = () => performance.n
   let passed = 0
   const warn = (...given: [unknown, ...unknown[]]): void => {
     const { err } = (given[0] ?? {}) as { err?: unknown }
-    if (err === undefined || !isAway(err)) return (log.warn as (...line: unknown[]) => void)(...given)
+    if (err === undefined || !isAway(err)) {
+      ;(log.warn as (...line: unknown[]) => void)(...given)
+      return
+    }
     passed += 1
     if (clock() - saidAt < EVERY_MS) return
     saidAt = clock()
@@ -23,7 +26,8 @@ export function outageLog(log: Logger, clock: () => number = () => performance.n
     )
     passed = 0
   }
-  return Object.create(log, { warn: { value: warn } })
+  // What handlers write goes its own way.
+  return Object.create(log, { warn: { value: warn }, child: { value: log.child.bind(log) } })
 }
 
 function isAway(error: unknown): boolean {

@@ -9,6 +9,7 @@ import { projectionDifferences, rebuildProjection } from './rebuilding.ts'
 import * as registration from './registration.ts'
 import type { ResultStore } from './results/store.ts'
 import * as shown from './shown-executions.ts'
+import { executionSteps, type StepFilter, type StepPage } from './shown-steps.ts'
 import { Starts } from './starts.ts'
 import * as steering from './steering.ts'
 import type { Tools } from './tool.ts'
@@ -42,7 +43,7 @@ export interface Executions {
   /** With its first hundred steps, as of the projection: PENDING until an engine has begun it. Throws execution_unknown. */
   status(id: string): Promise<shown.ExecutionDetail>
   /** Its steps, page by page, in the order in which they were entered. */
-  steps(id: string, filter?: shown.StepFilter): Promise<shown.StepPage>
+  steps(id: string, filter?: StepFilter): Promise<StepPage>
   list(filter?: shown.ExecutionFilter): Promise<shown.ExecutionRecord[]>
   /** Until it has ended. */
   wait(id: string, options?: { signal?: AbortSignal }): Promise<ExecutionOutcome>
@@ -110,9 +111,7 @@ export function executionsLibrary(around: ExecutionSurroundings): Executions & {
       within(client, (own) => steering.startExecutions(own, playbook, args, options)),
     status: (id) => worker((client) => shown.showExecution(client, id)),
     steps: (id, filter) =>
-      worker(async (client) =>
-        shown.executionSteps(client, await shown.requireExecution(client, id), filter),
-      ),
+      worker(async (client) => executionSteps(client, await shown.requireExecution(client, id), filter)),
     list: (filter) => worker((client) => shown.listExecutions(client, filter)),
     wait: (id, { signal } = {}) => waitForEnd(pool, id, running, signal),
     cancel: (id, reason) => worker((client) => steering.cancelExecution(client, id, reason)),

@@ -11,5 +11,7 @@ as $$
     select (select min(c.execution_id) from noetl.command c where c.execution_id > x.id and c.execution_id <= p_until)
       from execution x where x.id is not null
   )
-  select array(select id from execution where id is not null limit p_limit)
+  select array(select id from execution x
+                where id is not null and not exists (select from noetl.checkpoint k where k.execution_id = x.id and k.paused)
+                limit p_limit)
 $$;

@@ -24,7 +24,7 @@ begin
     perform noetl.fn_engine_lost(p_engine);
   end if;
   if exists (select from jsonb_object_keys(p_batch) k
-              where k <> all ('{events,commands,commands_gone,waits,waits_gone,messages,inbox,checkpoints,ended,collect,outbox}')) then
+              where k <> all ('{events,commands,commands_gone,waits,waits_gone,messages,inbox,checkpoints,paused,ended,collect,outbox}')) then
     raise exception using errcode = 'SD001', message = 'A flush has no such part; see noetl.fn_execution_flush';
   end if;
   if p_batch ? 'events' then
@@ -56,6 +56,9 @@ begin
   end if;
   if p_batch ?| '{checkpoints,ended}' then
     perform noetl.fn_execution_flush_checkpoints(p_batch);
+  end if;
+  if p_batch ? 'paused' then
+    perform noetl.fn_execution_flush_pauses(p_batch -> 'paused');
   end if;
   if p_batch ? 'collect' then
     perform noetl.fn_execution_flush_collect(p_batch -> 'collect');

@@ -30,6 +30,13 @@ begin
   if jsonb_typeof(p_args) is distinct from 'object' then
     raise exception using errcode = 'SD001', message = 'The arguments of a playbook are a JSON object';
   end if;
+  -- They stand in the log, and in every snapshot.
+  if pg_column_size(p_args) > 16777216 then
+    raise exception using
+      errcode = 'SD001',
+      message = 'The arguments of an execution have at most 16 MiB',
+      hint = 'Put the data into a table or a file, and give its name.';
+  end if;
   select string_agg(k, ', ' order by k) into v_unknown from jsonb_object_keys(p_args) k where not coalesce(c.payload -> 'args', '{}') ? k;
   if v_unknown is not null then
     raise exception using errcode = 'SD001', message = format('The playbook %s takes no %s', p_playbook, v_unknown);

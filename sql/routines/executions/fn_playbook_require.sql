@@ -7,12 +7,18 @@ declare
   c noetl.catalog;
 begin
   select * into c from noetl.catalog where path = p_path and (p_version is null or version = p_version) order by version desc limit 1;
-  if c.catalog_id is null or c.disabled_at is not null then
+  if c.catalog_id is null then
     raise exception using
       errcode = 'SD802',
-      message = format('There is no playbook %s%s%s', p_path, ' in version ' || p_version, case when c.catalog_id is not null then ': it is disabled' else '' end),
-      detail = json_build_object('playbook', concat(p_path, ' in version ' || p_version,
-                                                    case when c.catalog_id is not null then ' that can be started: it is disabled' end))::text;
+      message = format('There is no playbook %s%s', p_path, ' in version ' || p_version),
+      detail = json_build_object('playbook', concat(p_path, ' in version ' || p_version))::text;
+  end if;
+  if c.disabled_at is not null then
+    raise exception using
+      errcode = 'SD802',
+      message = format('The playbook %s is disabled', p_path),
+      hint = format('`stagedoor playbook enable %s` lets it be started again.', p_path),
+      detail = json_build_object('playbook', p_path || ' that can be started: it is disabled')::text;
   end if;
   return c;
 end $$;

@@ -121,6 +121,8 @@ export function batchOf(appends: readonly Append[]): string {
   part('collect', (append) => append.collect)
   part('outbox', (append) => append.outbox)
   part('inbox', (append) => append.inbox)
+  const pauses = pausesOf(appends)
+  if (pauses.length > 0) parts.push(`"paused":${JSON.stringify(pauses)}`)
   part('ended', (append) => (append.ended ? [append.execution_id] : undefined))
   const checkpoints = checkpointsOf(appends)
   if (checkpoints.length > 0) parts.push(`"checkpoints":[${checkpoints.join()}]`)
@@ -153,6 +155,18 @@ function withoutDropped(appends: readonly Append[]) {
     else before.push(append)
   }
   return { commands, waits }
+}
+
+/** The latest of each execution: what is claimed follows from it. */
+function pausesOf(appends: readonly Append[]): { execution_id: string; paused: boolean }[] {
+  const latest = new Map<string, boolean>()
+  for (const { execution_id, events } of appends) {
+    for (const { event_type } of events) {
+      if (event_type === 'execution.paused') latest.set(execution_id, true)
+      else if (event_type === 'execution.resumed') latest.set(execution_id, false)
+    }
+  }
+  return [...latest].map(([execution_id, paused]) => ({ execution_id, paused }))
 }
 
 /** The latest of each execution; one with a state is not given up for one without. */

@@ -5,11 +5,11 @@ import type { JsonObject } from '../../executions/playbook/definition.ts'
 import {
   EXECUTION_STATUSES,
   executionEvents,
-  executionSteps,
   listExecutions,
   requireExecution,
   showExecution,
 } from '../../executions/shown-executions.ts'
+import { executionSteps } from '../../executions/shown-steps.ts'
 import { startExecution } from '../../executions/steering.ts'
 import { invalidInput } from '../invalid-input.ts'
 import { nullable, problems } from '../responses.ts'

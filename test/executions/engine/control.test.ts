@@ -80,6 +80,36 @@ describe('an execution', () => {
     expect(after).toBe(1)
   })
 
+  it('that is paused in a fan-out begins no item more than those in hand, though hundreds are handed out', async () => {
+    const hold = held()
+    await engines.start({ a: hold.handler }, { concurrency: 4 })
+    await engines.register(
+      playbook('wide', [
+        { step: 'a', loop: { in: Array.from({ length: 300 }, (_, n) => n), mode: 'fanout' } },
+      ]),
+    )
+    const id = await engines.run('wide')
+    await until('four run', () => hold.running === 4)
+    await ask('select noetl.fn_execution_pause($1)', id)
+    await until('it is paused', async () => (await engines.status(id)) === 'PAUSED')
+    hold.open()
+    await until(
+      'what ran has ended',
+      async () =>
+        (await engines.log(id)).filter(({ event_type }) => event_type === 'loop.shard.done').length >= 4,
+    )
+    // Another engine, with nothing else to do, finds nothing either.
+    const second = await engines.start({ a: hold.handler })
+    await until('it has asked for work', async () => {
+      const { rows } = await ask('select count(*)::int as n from noetl.fn_command_claim($1, 100)', second.id)
+      return rows[0].n === 0
+    })
+    const ends = (await engines.log(id)).filter(({ event_type }) => event_type === 'loop.shard.done')
+    expect(ends).toHaveLength(4)
+    await ask('select noetl.fn_execution_resume($1)', id)
+    expect(await engines.ended(id)).toMatchObject({ status: 'COMPLETED' })
+  })
+
   it('is run again from a step with what the steps before it gave', async () => {
     const ran: string[] = []
     let isBroken = true

@@ -428,3 +428,71 @@ it('answers what a loop was begun with, and refuses one that is not there', asyn
   expect(await engines.one('select noetl.fn_loop_scope($1, 7)', [id])).toEqual({ collection: [1] })
   expect(await sqlstateOf(engines.rows('select noetl.fn_loop_scope($1, 8)', [id]))).toBe('SD803')
 })
+
+const paused = (execution_id: string, isPaused: boolean) => ({ paused: [{ execution_id, paused: isPaused }] })
+const begun = (execution_id: string) => ({
+  checkpoints: [
+    { execution_id, epoch: '1', last_event_id: execution_id, last_seq: 1, fold_version: 1, state: null },
+  ],
+})
+
+it('of a paused execution nothing is claimed, neither what was handed out nor what comes or is freed later', async () => {
+  const id = await put(3)
+  await engines.flush(engine, begun(id))
+  const [inHand] = await claim(1)
+  await engines.flush(engine, paused(id, true))
+  expect(await claim()).toEqual([])
+  const other = await put(2)
+  expect((await claim()).map((command) => command.execution_id)).toEqual([other, other])
+
+  // One that its owner hands over, one whose worker dies.
+  const handed = {
+    command_id: `${id}:b#1:1`,
+    execution_id: id,
+    catalog_id: '1',
+    node_id: 'b#1',
+    node_name: 'b',
+    attempt: 1,
+  }
+  await engines.flush(engine, { commands: [{ ...handed, scope: { value: null }, handed_over: true }] })
+  await db.owner('update noetl.command set leased_by = null where command_id = $1', [inHand!.command_id])
+  expect(await claim()).toEqual([])
+
+  await engines.flush(engine, paused(id, false))
+  expect(await claim()).toHaveLength(4)
+})
+
+it('a retry of a paused execution keeps its time', async () => {
+  const later = '2100-01-01T00:00:00Z'
+  const id = await put(1, { process_after: later })
+  await engines.flush(engine, { ...begun(id), ...paused(id, true) })
+  await engines.flush(engine, paused(id, false))
+  expect(await claim()).toEqual([])
+  const rows = await engines.rows('select process_after from noetl.command where execution_id = $1', [id])
+  expect(rows).toEqual([{ process_after: new Date(later) }])
+})
+
+it('what is claimed while the pause is written is in hand; after its commit there is nothing more', async () => {
+  const id = await put(400)
+  await engines.flush(engine, begun(id))
+  const session = await db.session('stagedoor_worker')
+  await session.query('begin')
+  await engines.flush(engine, paused(id, true), session)
+  expect(await claim(10)).toHaveLength(10)
+  const claims = Array.from({ length: 8 }, () => claim(10))
+  await session.query('commit')
+  const after = Array.from({ length: 8 }, () => claim(10))
+  expect((await Promise.all(after)).flat()).toEqual([])
+  const taken = (await Promise.all(claims)).flat().length + 10
+  await engines.flush(engine, paused(id, false))
+  expect(await claim(1000)).toHaveLength(400 - taken)
+})
+
+it('many paused executions hide none that is not', async () => {
+  for (let n = 0; n < 70; n++) {
+    const id = await put(1)
+    await engines.flush(engine, { ...begun(id), ...paused(id, true) })
+  }
+  const open = await put(1)
+  expect((await claim(5)).map((command) => command.execution_id)).toEqual([open])
+})

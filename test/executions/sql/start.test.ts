@@ -131,3 +131,18 @@ it('refuses what the playbook does not take, a playbook or workspace that is not
     ),
   ).toBe('SD001')
 })
+
+it('takes arguments of 16 MiB and no more', async () => {
+  expect(await sqlstateOf(start({ who: 'x'.repeat(17 * 1024 * 1024) }))).toBe('SD001')
+  await start({ who: 'x'.repeat(1024 * 1024) })
+})
+
+it('of one that is disabled it says so, and how it is enabled', async () => {
+  await engines.rows(`select noetl.fn_playbook_disable('hello')`)
+  await expect(start()).rejects.toMatchObject({
+    code: 'SD802',
+    message: 'The playbook hello is disabled',
+    hint: expect.stringContaining('playbook enable hello'),
+  })
+  await engines.rows(`select noetl.fn_playbook_enable('hello')`)
+})

@@ -12,9 +12,10 @@ import {
   listExecutions,
   requireExecution,
   type ShownStatus,
-  type StepFilter,
   showExecution,
 } from '../../../executions/shown-executions.ts'
+import { requirePlaybookNamed } from '../../../executions/shown-playbooks.ts'
+import type { StepFilter } from '../../../executions/shown-steps.ts'
 import { findRecord } from '../../../staging/records.ts'
 import { type ActingOptions, acting, asOption, isNamed, userOption, workspaceOf } from '../../acting.ts'
 import { outputOf } from '../../context.ts'
@@ -59,10 +60,16 @@ export function listCommand(): Command {
       const executions = await readExecutions(options)
       output.result(executions, () => {
         if (executions.length > 0) return output.line(executionTable(executions))
+        if (isFiltered(options))
+          return output.line('No such execution. `stagedoor executions list` shows all.')
         output.line('No execution here. `stagedoor run playbook.yaml` makes one, and so does from SQL:')
         output.line(pc.cyan("  select noetl.fn_execution_start('hello', '{\"n\": 10}')"))
       })
     })
+}
+
+function isFiltered({ status, playbook, workspace, of, after }: ListOptions): boolean {
+  return [status, playbook, workspace, of, after].some((given) => given !== undefined)
 }
 
 /** running as well as RUNNING */
@@ -83,15 +90,17 @@ function readExecutions({
 }: ListOptions): Promise<ExecutionRecord[]> {
   return acting(
     acts,
-    async (client) =>
-      listExecutions(client, {
+    async (client) => {
+      if (playbook !== undefined && !isNamed(acts)) await requirePlaybookNamed(client, playbook)
+      return listExecutions(client, {
         limit,
         ...(status !== undefined && { status }),
         ...(playbook !== undefined && { playbook }),
         ...(of !== undefined && { parent: of }),
         ...(after !== undefined && { after }),
         ...(workspace !== undefined && { workspace_id: await workspaceOf(client, workspace) }),
-      }),
+      })
+    },
     workspace === undefined ? {} : { workspace },
   )
 }

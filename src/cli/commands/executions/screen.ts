@@ -1,6 +1,7 @@
 /** How executions and their steps look on the terminal. */
 import pc from 'picocolors'
-import type { ExecutionRecord, ExecutionStep, ShownStatus } from '../../../executions/shown-executions.ts'
+import type { ExecutionRecord, ShownStatus } from '../../../executions/shown-executions.ts'
+import type { ExecutionStep } from '../../../executions/shown-steps.ts'
 import { age, bytes, table, visibleLine } from '../../output.ts'
 import { duration, whenIs } from '../../times.ts'
 import { waitText } from '../run/step-lines.ts'

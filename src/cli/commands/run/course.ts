@@ -1,11 +1,6 @@
 /** The course of an execution as its log tells it: which steps are under way, and what has just ended. */
-import {
-  type ExecutionLoops,
-  type LoggedEvent,
-  type StepWait,
-  type WaitMeta,
-  waitOf,
-} from '../../../executions/shown-executions.ts'
+import type { ExecutionLoops, LoggedEvent } from '../../../executions/shown-executions.ts'
+import { type StepWait, type WaitMeta, waitOf } from '../../../executions/shown-steps.ts'
 
 export interface ShownStep {
   readonly node_id: string

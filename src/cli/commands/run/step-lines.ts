@@ -1,7 +1,7 @@
 /** A step on one line: what it does now, or how it ended. */
 import pc from 'picocolors'
 import type { Lacking } from '../../../executions/shown-engines.ts'
-import type { StepWait } from '../../../executions/shown-executions.ts'
+import type { StepWait } from '../../../executions/shown-steps.ts'
 import { visibleLine } from '../../output.ts'
 import { duration, whenIs } from '../../times.ts'
 import { count } from '../upload/layout.ts'
@@ -19,10 +19,15 @@ export function endedLine(step: EndedStep, width: number): string {
     case 'failed':
       return `${pc.red('✖')} ${name}  ${pc.red(visibleLine(step.error ?? countsText(step)))}  ${pc.dim(took + again)}`
     case 'timed_out':
-      return `${pc.yellow('◷')} ${name}  ${pc.yellow('nobody answered in time')}  ${pc.dim(took)}`
+      return `${pc.yellow('◷')} ${name}  ${pc.yellow(lateText(step))}  ${pc.dim(took)}`
     default:
       return `${pc.green('✔')} ${name}  ${step.loop ? `${countsText(step)}  ` : ''}${pc.dim(took + again)}`
   }
+}
+
+function lateText({ wait }: ShownStep): string {
+  if (wait?.kind === 'event') return visibleLine(`${wait.event} did not come in time`)
+  return wait?.kind === 'approval' ? 'nobody decided in time' : 'nobody answered in time'
 }
 
 function countsText({ loop }: ShownStep): string {

@@ -4,9 +4,9 @@ import {
   EXECUTION_STATUSES,
   type ExecutionDetail,
   type ExecutionRecord,
-  type ExecutionStep,
   type LoggedEvent,
 } from '../../../executions/shown-executions.ts'
+import type { ExecutionStep } from '../../../executions/shown-steps.ts'
 import type { TracedExecution } from '../../../executions/traced.ts'
 import { nullable, Timestamp } from '../../responses.ts'
 
