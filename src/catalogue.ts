@@ -914,7 +914,8 @@ export const CATALOGUE = {
     status: 409,
     exit: 6,
     retryable: false,
-    message: 'The key {key} of the playbook {playbook} belongs to the execution {execution}, which has other arguments',
+    message:
+      'The key {key} of the playbook {playbook} belongs to the execution {execution}, which has other arguments',
     hint: 'Use another key for other arguments. `stagedoor executions show {execution}` shows what ran with this one.',
   },
   execution_not_completed: {

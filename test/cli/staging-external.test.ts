@@ -50,7 +50,10 @@ it('on your own database nobody decides in the name of another', { timeout: 60_0
     ['show', id, '--user', reviewer.userId],
   ]) {
     const { code, stderr } = await staging(...args)
-    expect({ args, code, stderr }).toMatchObject({ code: 5, stderr: expect.stringMatching(/own token/) })
+    expect({ args, code, stderr }).toMatchObject({
+      code: 5,
+      stderr: expect.stringMatching(/own token.*unset DATABASE_URL/),
+    })
   }
   const rows = await db.owner(`select lifecycle_status from iu_core.iu_staging_record`)
   expect(rows).toEqual([{ lifecycle_status: 'pending' }])

@@ -66,7 +66,9 @@ Exit codes: 0 completed · 1 failed, or not ended when --timeout was over · 6 c
       try {
         const playbook = await playbookFrom(pool, given, options.version, Object.keys(handlers))
         requireKnown(playbook.playbook, options.set ?? {})
-        await warnOfMissing(output, pool, playbook.playbook, options.detach ? [] : Object.keys(handlers))
+        await (options.detach
+          ? warnOfMissing(output, pool, playbook.playbook, [], 'Start `stagedoor worker --handlers FILE`')
+          : warnOfMissing(output, pool, playbook.playbook, Object.keys(handlers)))
         const start = () => begin(database, pool, playbook, options)
         if (options.detach) return showStarted(output, playbook, await start())
         const here = { config, database, pool, output, handlers, handlersFile: options.handlers }

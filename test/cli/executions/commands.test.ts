@@ -95,8 +95,13 @@ it(
     )
     expect((await cli('playbook', 'show', 'hello')).stdout).toMatch(/│ ask +│ sql[\s\S]*▼[\s\S]*│ say/)
     expect((await cli('executions', 'rebuild', '--all', '--verify')).stdout).toContain(
-      'What is shown is what the logs say',
+      'What is shown is what the logs say, of one execution',
     )
+    expect(await cli('executions', 'list', '--playbook', 'helo')).toMatchObject({
+      code: 8,
+      stderr: expect.stringContaining('no playbook helo'),
+    })
+    expect((await cli('executions', 'list', '--status', 'failed')).stdout).toContain('No such execution')
     expect(await json('executions', 'rebuild', '--all')).toEqual({ rebuilt: 1 })
     expect(await json('run', example('hello-playbook/playbook.yaml'))).toMatchObject({
       version: 1,
@@ -130,7 +135,7 @@ it(
       outcome: 'cancelled',
     })
     const worker = startCli(['worker', '--handlers', handlers], env)
-    await worker.says(/playbooks driven and run, with greet, once, never, slowly/)
+    await worker.says(/playbooks driven and run, with greet, once, never, slowly; 50 steps and items at once/)
     const cancelled = await cli('executions', 'wait', again.execution_id)
     expect(cancelled).toMatchObject({ code: 6, stdout: expect.stringMatching(/cancelled by .*: enough/) })
     expect(await worker.end()).toBe(0)
@@ -148,7 +153,17 @@ it('Ctrl-C looks away: what runs elsewhere goes on, and what was done is not los
     status: 'RUNNING',
     steps: [{ wait: { kind: 'timer' } }],
   })
-  await json('executions', 'pause', id!)
+  expect((await cli('executions', 'pause', id!)).stdout).toMatch(/told to pause[\s\S]*executions resume/)
+  expect((await cli('executions', 'pause', id!)).stdout).toContain('It is told to pause')
+  const server = startCli(['worker'], env)
+  await server.says(/playbooks driven and run/)
+  await expect
+    .poll(async () => (await cli('executions', 'pause', id!)).stdout, { timeout: 30_000 })
+    .toContain('It is paused already')
+  expect((await cli('executions', 'wait', id!, '--timeout', '1s')).stdout).toMatch(
+    /It is paused[\s\S]*executions resume/,
+  )
+  await server.end()
   expect(await cli('executions', 'pause', 'abc')).toMatchObject({ code: 2 })
 })
 

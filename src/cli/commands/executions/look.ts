@@ -27,7 +27,16 @@ import { lackingText } from '../run/step-lines.ts'
 import { count, screenWidth, shortened } from '../upload/layout.ts'
 import { type NextStep, printNext } from '../upload/next-step.ts'
 import { executionId } from './execution-id.ts'
-import { executionTable, paintStatus, resultText, roomAfter, statusOf, stepTable, tookOf } from './screen.ts'
+import {
+  executionTable,
+  paintStatus,
+  resultText,
+  roomAfter,
+  startOf,
+  statusOf,
+  stepTable,
+  tookOf,
+} from './screen.ts'
 
 /** Of the items that failed; `events --failed` has all. */
 const FAILED_SHOWN = 5
@@ -207,7 +216,7 @@ function failedText(
 function factsOf(one: ExecutionDetail): [string, string][] {
   const facts: [string, string | null][] = [
     ['id', one.execution_id],
-    ['started', `${whenIs(one.created_at)} by ${one.started_by ?? '?'}`],
+    ['started', `${whenIs(startOf(one))} by ${one.started_by ?? '?'}`],
     ['took', one.end_time === null ? null : tookOf(one)],
     ['workspace', one.workspace_id],
     [

@@ -39,9 +39,12 @@ export function rebuildCommand(): Command {
               if (options.all || named.includes(one.execution_id)) differences.push(one)
             }
             if (differences.length > 0) process.exitCode = 7
-            return output.result({ differences }, () => {
+            const compared = options.all ? await countExecutions(pool) : named.length
+            return output.result({ compared, differences }, () => {
               if (differences.length === 0)
-                return output.line(`${pc.green('✔')} What is shown is what the logs say.`)
+                return output.line(
+                  `${pc.green('✔')} What is shown is what the logs say, of ${compared === 1 ? 'one execution' : `${count(compared)} executions`}.`,
+                )
               output.line(
                 table(differences.map(({ execution_id, difference }) => [execution_id, difference])),
               )
@@ -64,4 +67,9 @@ export function rebuildCommand(): Command {
 async function rebuildEach(pool: ReturnType<typeof createPool>, ids: readonly string[]): Promise<number> {
   for (const id of ids) await pool.query('select noetl.rebuild_execution_projection($1)', [id])
   return ids.length
+}
+
+async function countExecutions(pool: ReturnType<typeof createPool>): Promise<number> {
+  const { rows } = await pool.query<{ n: number }>('select count(*)::int as n from noetl.execution')
+  return rows[0]!.n
 }

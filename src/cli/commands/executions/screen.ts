@@ -7,6 +7,9 @@ import { duration, whenIs } from '../../times.ts'
 import { waitText } from '../run/step-lines.ts'
 import { count, screenWidth, shortened } from '../upload/layout.ts'
 
+/** 2024-01-01, as in noetl.fn_snowflake_time. */
+const ID_EPOCH_MS = 1_704_067_200_000
+
 const MARKS: Record<ShownStatus, string> = {
   PENDING: '○',
   RUNNING: '●',
@@ -33,7 +36,7 @@ export function executionTable(executions: readonly ExecutionRecord[]): string {
     one.execution_id,
     statusOf(one.status),
     one.playbook ?? '?',
-    age(one.created_at),
+    age(startOf(one)),
     remarkOf(one),
   ])
   const room = roomAfter(rows, [0, 1, 2, 3])
@@ -45,6 +48,11 @@ export function executionTable(executions: readonly ExecutionRecord[]): string {
     (cell, column, row) =>
       row === 0 || column === 4 ? pc.dim(cell) : column === 1 ? paintStatus(cell) : cell,
   )
+}
+
+/** When it was asked for, which its id says; its first event comes when an engine has picked it up. */
+export function startOf({ execution_id }: Pick<ExecutionRecord, 'execution_id'>): Date {
+  return new Date(Number(BigInt(execution_id) >> 22n) + ID_EPOCH_MS)
 }
 
 /** What is left of the line behind these columns. */

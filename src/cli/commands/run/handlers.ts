@@ -24,10 +24,11 @@ export async function warnOfMissing(
   db: Queryable,
   playbook: Playbook,
   own: readonly string[],
+  how = 'Give its file with --handlers',
 ): Promise<void> {
   for (const name of await missingFor(db, playbook, own)) {
     const step = playbook.steps.find(({ tools }) => tools.some(({ call }) => call === name))!.step
-    const remedy = didYouMean(name, own) ?? 'Give its file with --handlers'
+    const remedy = didYouMean(name, own) ?? how
     output.note(
       pc.yellow(`! The step ${step} calls the handler ${name}, which no running process has. ${remedy}`),
     )

@@ -30,7 +30,7 @@ function writtenProgress(output: Output, width: number): RunProgress {
   return {
     look(course, ended, { status }) {
       for (const step of ended) output.note(`  ${endedLine(step, width)}`)
-      if (performance.now() - loopsAt > LOOP_MS) {
+      if (status !== 'PAUSED' && performance.now() - loopsAt > LOOP_MS) {
         loopsAt = performance.now()
         for (const step of course.active.values())
           if (step.kind === 'loop') output.note(`  ${activeLine(step, width)}`)
