@@ -2,6 +2,7 @@
  * The random playbooks of the machine's own test on the real engine: two engines and a real database, while shards are taken
  * away, rows of the inbox come twice, and executions are paused and cancelled.
  */
+import { setTimeout as pause } from 'node:timers/promises'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { ExecutionEvent } from '../../../src/executions/event.ts'
@@ -18,6 +19,7 @@ const CASES = Number(process.env.ENGINE_CASES ?? 30)
 const SEED = Number(process.env.ENGINE_SEED ?? Date.now() % 2 ** 31)
 const MOST_MS = 60_000
 const FEWEST = 5
+const TURN_MS = 25
 /** The reference counts steps and items; each is several statements here. */
 const LARGEST = 150
 
@@ -68,6 +70,8 @@ async function run(scenario: Scenario): Promise<Ran> {
   let cancelled = false
   for (let turn = 0; !(await isOver(root)); turn++) {
     cancelled = (await disturb(scenario, root, turn)) || cancelled
+    // Disturbed as fast as the database answers, two engines on two cores would do nothing but take shards over.
+    await pause(TURN_MS)
   }
   return { root, logs: await logsFrom(root), cancelled, leftovers: await leftovers() }
 }
