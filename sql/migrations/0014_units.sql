@@ -50,7 +50,8 @@ create table iu_core.information_unit (
   -- U7: what holds it, and where in it.
   container_id uuid references iu_core.information_unit (unit_id)
     constraint information_unit_not_in_itself check (container_id <> unit_id),
-  position integer not null default 0,
+  position integer not null default 0
+    constraint information_unit_position_range check (position between 0 and 2000000000),
   -- U8: where it came from.
   source_ref text not null constraint information_unit_source_not_blank check (source_ref ~ '\S' and length(source_ref) <= 2000),
   owner_actor text not null,
@@ -194,6 +195,8 @@ create table iu_core.kb_unit_map (
   -- The address by which manifests name the piece: that of the first unit of a chain of successors.
   piece_address text not null,
   position integer not null,
+  -- As the manifest had them when it was cut last: what differs in the unit is people's own.
+  title text not null,
   content_hash text not null,
   cut_run_id uuid not null,
   dropped_at timestamptz,

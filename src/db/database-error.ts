@@ -20,6 +20,8 @@ export function mapConnectionError(error: unknown, url?: string): unknown {
 export function mapDatabaseError(error: unknown, url?: string): unknown {
   if (!(error instanceof pg.DatabaseError)) return error
   const state = error.code ?? ''
+  // "Failing row contains (…)": values of people's, which no log may hold.
+  if (state.startsWith('23')) error.detail = undefined
   const target = describeTarget(url)
   if (UNAVAILABLE.has(state)) {
     return new StagedoorError('database_unreachable', { target, reason: error.message }, { cause: error })

@@ -1,9 +1,11 @@
 /** Marks a document and holds the proposal for review: `units` knows documents, `staging` holds. */
 import { createHash } from 'node:crypto'
 import type { Queryable } from '../db/connection.ts'
-import { createRecord, type NewRecord } from '../staging/records.ts'
+import { type CreatedRecord, createRecord, findRecord, type NewRecord } from '../staging/records.ts'
+import type { Transaction } from '../units/conflicts.ts'
 import { previousPieces } from '../units/cut.ts'
-import { type MarkManifest, remarkWith } from '../units/manifest.ts'
+import { type Containers, hasOrphans, type MarkManifest, remarkWith } from '../units/manifest.ts'
+import { markBeside } from '../units/marking/beside.ts'
 import { type MarkOptions, type MarkReport, markDocument } from '../units/marking/mark.ts'
 
 export interface NewMark extends Omit<MarkOptions, 'previous'> {
@@ -36,6 +38,15 @@ export async function stageMark(db: Queryable, mark: NewMark): Promise<StagedMar
   return { ...staged, manifest, report }
 }
 
+/** The same in transactions of its own: none is open while the document is read, which a large one is in a thread. */
+export async function stageMarkApart(transaction: Transaction, mark: NewMark): Promise<StagedMark> {
+  const { workspace, source: given, owner, purpose, ...options } = mark
+  const previous = await transaction((client) => previousPieces(client, workspace, options.sourceRef))
+  const { manifest, source, report } = await markBeside(given, { ...options, previous })
+  const staged = await transaction((client) => hold(client, { workspace, manifest, source, owner, purpose }))
+  return { ...staged, manifest, report }
+}
+
 export interface ChangedManifest {
   readonly workspace: string
   readonly manifest: MarkManifest
@@ -44,14 +55,37 @@ export interface ChangedManifest {
   readonly purpose?: string
 }
 
-/** Stages a manifest that a person changed: its hashes are taken anew. */
+/** Stages a manifest that a person changed: its hashes are taken anew, and parents that were taken out are made up for. */
 export async function stageManifest(
   db: Queryable,
   changed: ChangedManifest,
 ): Promise<Omit<StagedMark, 'report'>> {
-  const manifest = remarkWith(changed.manifest, changed.source)
+  const before = hasOrphans(changed.manifest) ? await containersBefore(db, changed) : undefined
+  const manifest = remarkWith(changed.manifest, changed.source, before)
   return { ...(await hold(db, { ...changed, manifest })), manifest }
 }
+
+/** What contained the pieces of the document when it was cut, and in the manifests that were staged for it since. */
+async function containersBefore(
+  db: Queryable,
+  { workspace, manifest: { document } }: ChangedManifest,
+): Promise<Containers> {
+  const cut = await previousPieces(db, workspace, document.source_ref)
+  const { rows: staged } = await db.query<{ address: string; parent: string | null }>(STAGED_PIECES, [
+    workspace,
+    document.source_ref,
+  ])
+  return new Map([...cut, ...staged].map(({ address, parent }) => [address, parent]))
+}
+
+/** The newest last: its word counts. */
+const STAGED_PIECES = `select p.piece ->> 'address' as address, p.piece ->> 'parent' as parent
+  from (select staging_record_id from iu_core.iu_staging_record
+         where workspace_id = $1 and source_ref = $2 and (staging_kind, payload_type) = ('mark_manifest', 'manifest_json')
+         order by staging_record_id desc limit 5) r
+  join iu_core.iu_staging_payload m on m.staging_record_id = r.staging_record_id and m.part_index = 0
+ cross join lateral jsonb_array_elements(m.payload_json -> 'pieces') with ordinality as p (piece, number)
+ order by r.staging_record_id, p.number`
 
 interface Held {
   readonly workspace: string
@@ -85,9 +119,20 @@ async function hold(
   const first = createHash('sha256').update(document.source_ref).update('\0').update(JSON.stringify(manifest))
   for (let key = `mark:${first.digest('hex')}`; ; ) {
     const { content_hash: digest, ...made } = await createRecord(db, request, key)
-    if (made.created || made.lifecycle_status === 'pending' || made.lifecycle_status === 'approved') {
-      return { ...made, digest }
-    }
+    if (made.created || (await isOpen(db, made))) return { ...made, digest }
     key = `mark:${made.staging_record_id}`
   }
+}
+
+/** Whether it can still be approved and cut: one that is over time cannot, though nobody has swept it up yet. */
+async function isOpen(
+  db: Queryable,
+  {
+    staging_record_id: id,
+    lifecycle_status: status,
+  }: Pick<CreatedRecord, 'staging_record_id' | 'lifecycle_status'>,
+): Promise<boolean> {
+  if (status !== 'pending' && status !== 'approved') return false
+  const record = await findRecord(db, id)
+  return record === undefined || record.expires_at > new Date()
 }

@@ -30,8 +30,8 @@ export function unitsOf({ worker, statement }: Surroundings): Units {
   return {
     ...unitsLibrary({ worker, statement }),
     async mark(mark) {
-      const { stageMark } = await marking()
-      return worker((client) => stageMark(client, mark))
+      const { stageMarkApart } = await marking()
+      return stageMarkApart(worker, mark)
     },
     async markAs(edited) {
       const { stageEditedManifest } = await marked()

@@ -42,7 +42,7 @@ export async function previousPieces(
   return rows
 }
 
-/** Of the units that ever held a piece the youngest, in the order of the document. */
+/** Of the units that ever held a piece the one that the cut would take (fn_cut_plan), in the order of the document. */
 const PREVIOUS = `with held as materialized (
     select distinct on (m.piece_address) m.piece_address, m.position, m.content_hash, u.title, u.unit_kind, u.container_id,
            u.current_version_id, m.document_id, m.dropped_at is not null as dropped
@@ -50,7 +50,10 @@ const PREVIOUS = `with held as materialized (
       join iu_core.kb_unit_map m on m.document_id = d.document_id
       join iu_core.information_unit u on u.unit_id = m.unit_id
      where d.workspace_id = $1 and d.source_ref = $2
-     order by m.piece_address, u.born_at desc, u.unit_id desc)
+     order by m.piece_address,
+              case when u.deleted_at is not null or u.lifecycle_status = 'retired' then 2
+                   when u.lifecycle_status = 'superseded' then 1 else 0 end,
+              u.born_at desc, u.unit_id desc)
   select h.piece_address as address, h.content_hash as hash, h.title, h.unit_kind as kind, c.piece_address as parent, v.body as text,
          h.dropped
     from held h

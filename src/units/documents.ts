@@ -36,6 +36,15 @@ export interface DocumentPiece {
 export interface DocumentDetail extends KnownDocument {
   readonly body: string
   readonly map: readonly DocumentPiece[]
+  /** Where the next page of the map goes on; null: nothing is left. */
+  readonly next: string | null
+}
+
+export interface MapPage {
+  /** Default 1000. */
+  readonly limit?: number
+  /** The `next` of the page before. */
+  readonly after?: string
 }
 
 export interface DocumentFilter {
@@ -61,7 +70,11 @@ export async function listDocuments(db: Queryable, filter: DocumentFilter = {}):
 }
 
 /** With its text and the units that hold its pieces, in their order; dropped ones last. */
-export async function readDocument(db: Queryable, document: string): Promise<DocumentDetail> {
+export async function readDocument(
+  db: Queryable,
+  document: string,
+  { limit = 1000, after }: MapPage = {},
+): Promise<DocumentDetail> {
   const { rows } = await db.query<KnownDocument & { body: string }>(
     `select ${COLUMNS}, d.body from iu_core.kb_document d where d.document_id = $1`,
     [document],
@@ -71,8 +84,13 @@ export async function readDocument(db: Queryable, document: string): Promise<Doc
     `select m.piece_address, m.position, m.unit_id, u.canonical_address, u.unit_kind, u.title, u.lifecycle_status, u.version_no,
             m.content_hash, m.dropped_at
        from iu_core.kb_unit_map m join iu_core.information_unit u on u.unit_id = m.unit_id
-      where m.document_id = $1 order by m.dropped_at is not null, m.position, u.canonical_address`,
-    [document],
+      where m.document_id = $1
+        and ($3::uuid is null or (m.dropped_at is not null, m.position, m.unit_id) >
+             (select a.dropped_at is not null, a.position, a.unit_id from iu_core.kb_unit_map a
+               where a.document_id = $1 and a.unit_id = $3))
+      order by m.dropped_at is not null, m.position, m.unit_id limit $2`,
+    [document, limit + 1, after ?? null],
   )
-  return { ...rows[0], map }
+  const page = map.slice(0, limit)
+  return { ...rows[0], map: page, next: map.length > limit ? page.at(-1)!.unit_id : null }
 }

@@ -29,11 +29,20 @@ export interface UnitHistory {
   readonly lifecycle: readonly LifecycleChange[]
 }
 
-/** Newest first; the versions before `before`. */
+export interface HistoryPage {
+  /** Of versions, and of changes of its life; default 100. */
+  readonly limit?: number
+  /** Versions before this one. */
+  readonly before?: number
+  /** Changes of its life before the one with this log_id. */
+  readonly lifecycleBefore?: string
+}
+
+/** Newest first. */
 export async function unitHistory(
   db: Queryable,
   unit: string,
-  { limit = 100, before }: { limit?: number; before?: number } = {},
+  { limit = 100, before, lifecycleBefore }: HistoryPage = {},
 ): Promise<UnitHistory> {
   const { rows: versions } = await db.query<VersionRecord>(
     `select unit_version_id, version_no, unit_kind, title, language, body_bytes, content_hash, note, edited_by, edited_via, edited_at,
@@ -44,8 +53,12 @@ export async function unitHistory(
   if (versions.length === 0 && before === undefined) throw new StagedoorError('unit_unknown', { unit })
   const { rows: lifecycle } = await db.query<LifecycleChange>(
     `select log_id, from_status, to_status, change_set_id, apr_ref, reason, changed_by, changed_via, changed_at
-       from public.iu_lifecycle_log where unit_id = $1 order by changed_at desc, log_id desc limit $2`,
-    [unit, limit],
+       from public.iu_lifecycle_log l
+      where l.unit_id = $1
+        and ($3::uuid is null or (l.changed_at, l.log_id) <
+             (select a.changed_at, a.log_id from public.iu_lifecycle_log a where a.log_id = $3))
+      order by l.changed_at desc, l.log_id desc limit $2`,
+    [unit, limit, lifecycleBefore ?? null],
   )
   return { versions, lifecycle }
 }

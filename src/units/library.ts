@@ -40,7 +40,8 @@ export interface Units {
     options?: Within,
   ): Promise<edges.AddedEdge>
   removeEdge(edge: string, options?: Within): Promise<void>
-  edges(unit: string): Promise<{ out: edges.Edge[]; in: edges.Edge[] }>
+  /** In pages. Throws unit_unknown. */
+  edges(unit: string, page?: edges.EdgePage): Promise<edges.UnitEdges>
   /** Into another container, or with null out of all. */
   move(unit: string, container: string | null, options?: Within & { position?: number }): Promise<void>
   reorder(container: string, order: readonly string[], options?: Within): Promise<void>
@@ -57,7 +58,7 @@ export interface Units {
   /** As it is, in a version, or as of a time. Throws unit_unknown. */
   read(name: string | reading.UnitName, moment?: reading.UnitMoment & Within): Promise<reading.UnitDetail>
   list(filter?: reading.UnitFilter): Promise<reading.UnitRecord[]>
-  history(unit: string, page?: { limit?: number; before?: number }): Promise<history.UnitHistory>
+  history(unit: string, page?: history.HistoryPage): Promise<history.UnitHistory>
   /** Without versions: what the current one changed. */
   diff(unit: string, versions?: { from?: number; to?: number }): Promise<history.UnitDiff>
   /** The checker's word on these, or on all of the workspace that are due. */
@@ -66,7 +67,7 @@ export interface Units {
 
 export interface Topics {
   /** Those of the workspace and those of all. */
-  list(workspace?: string): Promise<topics.Topic[]>
+  list(workspace?: string, page?: topics.TopicPage): Promise<topics.Topic[]>
   /** With null for every workspace. A retired one comes back. */
   add(workspace: string | null, label: string, description?: string): Promise<void>
   /** Units that carry it keep it; no other gets it. */
@@ -76,7 +77,7 @@ export interface Topics {
 export interface Documents {
   list(filter?: documents.DocumentFilter): Promise<documents.KnownDocument[]>
   /** With its text, and which unit holds which piece. Throws document_unknown. */
-  get(document: string): Promise<documents.DocumentDetail>
+  get(document: string, page?: documents.MapPage): Promise<documents.DocumentDetail>
 }
 
 interface Surroundings {
@@ -100,7 +101,7 @@ export function unitsLibrary({ worker, statement }: Surroundings): Units {
     profile: (unit, patch, { client } = {}) => within(client, (own) => units.changeProfile(own, unit, patch)),
     addEdge: (unit, edge, { client } = {}) => within(client, (own) => edges.addEdge(own, unit, edge)),
     removeEdge: (edge, { client } = {}) => within(client, (own) => edges.removeEdge(own, edge)),
-    edges: (unit) => statement((client) => edges.unitEdges(client, unit)),
+    edges: (unit, page) => statement((client) => edges.unitEdges(client, unit, page)),
     move: (unit, container, { client, position } = {}) =>
       within(client, (own) => units.moveUnit(own, unit, container, position)),
     reorder: (container, order, { client } = {}) =>
@@ -133,7 +134,7 @@ export function unitsLibrary({ worker, statement }: Surroundings): Units {
 
 export function topicsLibrary({ statement }: Pick<Surroundings, 'statement'>): Topics {
   return {
-    list: (workspace) => statement((client) => topics.listTopics(client, workspace)),
+    list: (workspace, page) => statement((client) => topics.listTopics(client, workspace, page)),
     add: (workspace, label, description) =>
       statement((client) => topics.addTopic(client, workspace, label, description)),
     retire: (workspace, label) => statement((client) => topics.retireTopic(client, workspace, label)),
@@ -143,6 +144,6 @@ export function topicsLibrary({ statement }: Pick<Surroundings, 'statement'>): T
 export function documentsLibrary({ worker }: Pick<Surroundings, 'worker'>): Documents {
   return {
     list: (filter) => worker((client) => documents.listDocuments(client, filter)),
-    get: (document) => worker((client) => documents.readDocument(client, document)),
+    get: (document, page) => worker((client) => documents.readDocument(client, document, page)),
   }
 }

@@ -90,6 +90,11 @@ export function markManifestJsonSchema(): object {
 
 /** What is wrong with it, as far as one can tell without the database; empty: nothing. */
 export function checkManifest(manifest: unknown, source: string): ManifestProblem[] {
+  // Asked first: to look at as many pieces as a request holds takes seconds.
+  const count = (manifest as Partial<MarkManifest> | null | undefined)?.pieces?.length ?? 0
+  if (count > MOST_PIECES) {
+    return [{ code: 'schema', message: `/pieces has ${count}; a manifest holds at most ${MOST_PIECES}` }]
+  }
   const misfits = [...Value.Errors(markManifestSchema, manifest)].map(({ instancePath, message }) => ({
     code: 'schema',
     message: `${instancePath || '/'} ${message}`,
@@ -153,22 +158,28 @@ function isInside(bytes: Buffer, at: number): boolean {
   return at < bytes.length && (bytes[at]! & 0xc0) === 0x80
 }
 
+/** Of pieces that a manifest may no longer have: the address of each, and of what contained it. */
+export type Containers = ReadonlyMap<string, string | null>
+
 /**
  * A manifest that a person changed, as it can be staged: positions, hashes and the facts of the document are taken anew, and what
- * was inside of a piece that was taken out is inside of what contained that.
+ * was inside of a piece that was taken out is inside of what contained that. A parent that never was stays, for the check to tell.
  */
 export function remarkWith(
   manifest: MarkManifest,
   source: string,
-  original: MarkManifest = manifest,
+  before: Containers = new Map(),
 ): MarkManifest {
   const bytes = Buffer.from(source)
-  const parents = new Map(original.pieces.map(({ address, parent }) => [address, parent]))
   const there = new Set(manifest.pieces.map(({ address }) => address))
-  const living = (address: string | null): string | null => {
-    let at = address
-    while (at !== null && !there.has(at)) at = parents.get(at) ?? null
-    return at
+  const living = (parent: string | null): string | null => {
+    const left = new Set<string>()
+    let at: string | null | undefined = parent
+    while (typeof at === 'string' && !there.has(at) && !left.has(at)) {
+      left.add(at)
+      at = before.get(at)
+    }
+    return at === undefined || (at !== null && left.has(at)) ? parent : at
   }
   const pieces = [...manifest.pieces]
     .sort((a, b) => a.from - b.from)
@@ -180,6 +191,12 @@ export function remarkWith(
     }))
   const document = { ...manifest.document, content_hash: sha256(bytes), bytes: bytes.length }
   return { ...manifest, document, pieces }
+}
+
+/** Whether a piece names a parent that is none of its pieces. */
+export function hasOrphans({ pieces }: MarkManifest): boolean {
+  const there = new Set(pieces.map(({ address }) => address))
+  return pieces.some(({ parent }) => parent !== null && !there.has(parent))
 }
 
 function sha256(bytes: Buffer): string {

@@ -213,24 +213,32 @@ export interface UnitFilter {
   readonly after?: string
 }
 
-/** By address; those of a container in their order. Which ones is asked first: what a view counts, it counts for these only. */
+/**
+ * By workspace and address; those of a container in their order. What the view counts, it counts for these one by one, and the
+ * workspaces are named: to the planner a policy is no index condition.
+ */
 export async function listUnits(db: Queryable, filter: UnitFilter = {}): Promise<UnitRecord[]> {
-  const order = filter.container_id === undefined ? 'u.canonical_address' : 'u.position'
+  const order =
+    filter.container_id === undefined ? 'u.workspace_id, u.canonical_address' : 'u.position, u.unit_id'
   const { rows } = await db.query<UnitRecord>(
     `with page as materialized (
        select u.unit_id from iu_core.information_unit u
          left join iu_core.unit_check k on k.unit_id = u.unit_id
-        where ($2::uuid is null or u.workspace_id = $2) and ($3::text is null or u.canonical_address = $3)
+        where u.workspace_id = any (case when $2::uuid is null then array(select w.id from public.workspaces w) else array[$2] end)
+          and ($3::text is null or u.canonical_address = $3)
           and ($4::text is null or u.unit_kind = $4) and ($5::text is null or u.lifecycle_status = $5)
-          and ($6::text is null or u.content_profile -> 'topic_labels' @> to_jsonb($6::text))
+          and ($6::text is null
+               or (u.content_profile ? 'topic_labels' and u.content_profile -> 'topic_labels' @> to_jsonb($6::text)))
           and ($7::uuid is null or u.container_id = $7)
           and ($8::text is null or u.canonical_address = $8 or starts_with(u.canonical_address, $8 || '/'))
           and ($9::text is null or k.conformance = $9) and ($10::text is null or k.drift = $10)
           and (u.deleted_at is not null) = $11
           and ($12::uuid is null
-               or (${order}, u.unit_id) > (select ${order}, u.unit_id from iu_core.information_unit u where u.unit_id = $12))
-        order by ${order}, u.unit_id limit $1)
-     select ${RECORD} from page join iu_core.v_unit v on v.unit_id = page.unit_id order by ${order.replace('u.', 'v.')}, v.unit_id`,
+               or (${order}) > (select ${order} from iu_core.information_unit u where u.unit_id = $12))
+        order by ${order} limit $1)
+     select ${RECORD} from page
+      cross join lateral (select * from iu_core.v_unit i where i.unit_id = page.unit_id offset 0) v
+      order by ${order.replaceAll('u.', 'v.')}`,
     [
       filter.limit ?? 50,
       filter.workspace_id ?? null,

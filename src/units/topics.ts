@@ -15,17 +15,32 @@ export interface Topic {
   readonly units: number
 }
 
+export interface TopicPage {
+  /** Default 200. */
+  readonly limit?: number
+  /** The id of the last of the page before. */
+  readonly after?: string
+}
+
 /** Those of the workspace and those of all, by label; as far as the caller may see. */
-export async function listTopics(db: Queryable, workspace?: string): Promise<Topic[]> {
+export async function listTopics(
+  db: Queryable,
+  workspace?: string,
+  { limit = 200, after }: TopicPage = {},
+): Promise<Topic[]> {
   const { rows } = await db.query<Topic>(
-    `select t.topic_id, t.workspace_id, t.topic_label, t.description, t.retired_at, t.registered_by, t.registered_at,
+    `with page as materialized (
+       select * from iu_core.topic_vocabulary t
+        where ($1::uuid is null or t.workspace_id is null or t.workspace_id = $1)
+          and ($3::uuid is null or (t.topic_label, t.topic_id) >
+               (select a.topic_label, a.topic_id from iu_core.topic_vocabulary a where a.topic_id = $3))
+        order by t.topic_label, t.topic_id limit $2)
+     select t.topic_id, t.workspace_id, t.topic_label, t.description, t.retired_at, t.registered_by, t.registered_at,
             (select count(*)::int from iu_core.information_unit u
               where u.content_profile ? 'topic_labels' and u.content_profile -> 'topic_labels' @> to_jsonb(t.topic_label)
                 and u.deleted_at is null and (t.workspace_id is null or u.workspace_id = t.workspace_id)) as units
-       from iu_core.topic_vocabulary t
-      where $1::uuid is null or t.workspace_id is null or t.workspace_id = $1
-      order by t.topic_label, t.workspace_id`,
-    [workspace ?? null],
+       from page t order by t.topic_label, t.topic_id`,
+    [workspace ?? null, limit, after ?? null],
   )
   return rows
 }

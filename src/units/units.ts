@@ -18,15 +18,25 @@ export interface NewUnit {
   readonly profile?: Readonly<Record<string, unknown>>
 }
 
+export interface ActingFor {
+  /** Whom a back-end service acts for. Others name nobody, or themselves. */
+  readonly actor?: string
+}
+
 export interface BornUnit {
   readonly unit_id: string
   readonly unit_version_id: string
   readonly content_hash: string
 }
 
-export async function createUnit(db: Queryable, workspace: string, unit: NewUnit): Promise<BornUnit> {
+export async function createUnit(
+  db: Queryable,
+  workspace: string,
+  unit: NewUnit,
+  { actor }: ActingFor = {},
+): Promise<BornUnit> {
   const { rows } = await db.query<BornUnit>(
-    'select * from iu_core.fn_unit_create($1, $2, $3, $4, $5, $6, $7, $8, $9)',
+    'select * from iu_core.fn_unit_create($1, $2, $3, $4, $5, $6, $7, $8, $9, p_actor => $10)',
     [
       workspace,
       unit.canonical_address,
@@ -37,6 +47,7 @@ export async function createUnit(db: Queryable, workspace: string, unit: NewUnit
       unit.container_id ?? null,
       unit.source_ref ?? null,
       JSON.stringify(unit.profile ?? {}),
+      actor ?? null,
     ],
   )
   return rows[0]!
@@ -51,13 +62,13 @@ export async function createUnits(
   db: Queryable,
   workspace: string,
   units: readonly NewUnitOfBatch[],
+  { actor }: ActingFor = {},
 ): Promise<{ unit_id: string; canonical_address: string }[]> {
   const { rows } = await db.query<{ unit_id: string; canonical_address: string }>(
-    'select unit_id, canonical_address from iu_core.fn_unit_create_batch($1, $2)',
-    [workspace, JSON.stringify(units)],
+    'select unit_id, canonical_address from iu_core.fn_unit_create_batch($1, $2, $3)',
+    [workspace, JSON.stringify(units), actor ?? null],
   )
-  const order = new Map(units.map(({ canonical_address }, index) => [canonical_address, index]))
-  return rows.sort((a, b) => order.get(a.canonical_address)! - order.get(b.canonical_address)!)
+  return rows
 }
 
 export interface UnitEdit {
@@ -87,22 +98,36 @@ export interface EditedUnit {
   readonly changed: boolean
 }
 
-export async function editUnit(db: Queryable, unit: string, edit: UnitEdit): Promise<EditedUnit> {
-  const { rows } = await db.query<EditedUnit>('select * from iu_core.fn_unit_edit($1, $2, $3, $4, $5, $6)', [
-    unit,
-    edit.expected_version,
-    edit.body ?? null,
-    edit.title ?? null,
-    edit.note ?? null,
-    edit.language ?? null,
-  ])
+export async function editUnit(
+  db: Queryable,
+  unit: string,
+  edit: UnitEdit,
+  { actor }: ActingFor = {},
+): Promise<EditedUnit> {
+  const { rows } = await db.query<EditedUnit>(
+    'select * from iu_core.fn_unit_edit($1, $2, $3, $4, $5, $6, $7)',
+    [
+      unit,
+      edit.expected_version,
+      edit.body ?? null,
+      edit.title ?? null,
+      edit.note ?? null,
+      edit.language ?? null,
+      actor ?? null,
+    ],
+  )
   return rows[0]!
 }
 
-export async function editSlice(db: Queryable, unit: string, edit: SliceEdit): Promise<EditedUnit> {
+export async function editSlice(
+  db: Queryable,
+  unit: string,
+  edit: SliceEdit,
+  { actor }: ActingFor = {},
+): Promise<EditedUnit> {
   const { rows } = await db.query<EditedUnit>(
-    'select * from iu_core.fn_unit_slice_edit($1, $2, $3, $4, $5, $6)',
-    [unit, edit.expected_version, edit.from, edit.to, edit.text, edit.note ?? null],
+    'select * from iu_core.fn_unit_slice_edit($1, $2, $3, $4, $5, $6, $7)',
+    [unit, edit.expected_version, edit.from, edit.to, edit.text, edit.note ?? null, actor ?? null],
   )
   return rows[0]!
 }
@@ -112,10 +137,11 @@ export async function changeProfile(
   db: Queryable,
   unit: string,
   patch: Readonly<Record<string, unknown>>,
+  { actor }: ActingFor = {},
 ): Promise<Record<string, unknown>> {
   const { rows } = await db.query<{ profile: Record<string, unknown> }>(
-    'select iu_core.fn_unit_profile($1, $2) as profile',
-    [unit, JSON.stringify(patch)],
+    'select iu_core.fn_unit_profile($1, $2, $3) as profile',
+    [unit, JSON.stringify(patch), actor ?? null],
   )
   return rows[0]!.profile
 }

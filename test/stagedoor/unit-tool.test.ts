@@ -40,6 +40,9 @@ describe('create', () => {
       container_id: container,
       content_profile: { summary: 'up' },
       lifecycle_status: 'draft',
+      // Theirs who started it; the worker only did it.
+      owner_actor: graph.operator.userId,
+      owner_via: expect.any(String),
     })
   })
 
@@ -82,10 +85,14 @@ describe('edit', () => {
     expect(first).toMatchObject({ unit_id, version_no: 2, changed: true })
     expect(await call(edit, { playbook: 'weekly', step: 'correct', attempt: 2 })).toEqual(first)
     expect(await graph.row(unit_id as string)).toMatchObject({ version_no: 2 })
-    const [version] = await db.owner('select note from iu_core.unit_version where unit_version_id = $1', [
-      first.unit_version_id,
-    ])
-    expect(version).toEqual({ note: 'playbook weekly, execution 1, step correct' })
+    const [version] = await db.owner(
+      'select note, edited_by from iu_core.unit_version where unit_version_id = $1',
+      [first.unit_version_id],
+    )
+    expect(version).toEqual({
+      note: 'playbook weekly, execution 1, step correct',
+      edited_by: graph.operator.userId,
+    })
   })
 
   it('does not pass over what somebody else wrote in between', async () => {

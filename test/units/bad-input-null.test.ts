@@ -44,10 +44,12 @@ const FUNCTIONS: Record<string, Record<string, [argument: unknown, onNull: strin
     p_source_ref: ['s', 'may'],
     p_profile: ['{}', 'may'],
     p_unit_id: [':new', 'may'],
+    p_actor: ['user:ann', 'may'],
   },
   fn_unit_create_batch: {
     p_workspace_id: [':workspace', 'SD001'],
     p_units: [':units', 'SD001'],
+    p_actor: ['user:ann', 'may'],
   },
   fn_unit_edit: {
     p_unit_id: [':draft', 'SD901'],
@@ -56,6 +58,7 @@ const FUNCTIONS: Record<string, Record<string, [argument: unknown, onNull: strin
     p_title: ['N', 'may'],
     p_note: ['why', 'may'],
     p_language: ['vi', 'may'],
+    p_actor: ['user:ann', 'may'],
   },
   fn_unit_slice_edit: {
     p_unit_id: [':draft', 'SD901'],
@@ -64,8 +67,13 @@ const FUNCTIONS: Record<string, Record<string, [argument: unknown, onNull: strin
     p_to: [1, 'SD001'],
     p_text: ['x', 'SD001'],
     p_note: ['why', 'may'],
+    p_actor: ['user:ann', 'may'],
   },
-  fn_unit_profile: { p_unit_id: [':draft', 'SD901'], p_patch: ['{"a": 1}', 'SD001'] },
+  fn_unit_profile: {
+    p_unit_id: [':draft', 'SD901'],
+    p_patch: ['{"a": 1}', 'SD001'],
+    p_actor: ['user:ann', 'may'],
+  },
   fn_unit_enact: {
     p_unit_id: [':draft', 'SD901'],
     p_expected_version: [1, 'SD001'],

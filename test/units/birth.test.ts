@@ -2,7 +2,19 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { useDatabase } from '../support/database.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
-import { anAddress, call, create, events, outbox, refusal, row, sha256, useLife, versions } from './life.ts'
+import {
+  anAddress,
+  call,
+  create,
+  edit,
+  events,
+  outbox,
+  refusal,
+  row,
+  sha256,
+  useLife,
+  versions,
+} from './life.ts'
 
 const db = useDatabase()
 const life = useLife(db)
@@ -279,6 +291,9 @@ describe('many at once', () => {
       [{ canonical_address: 'batch/b', body: 'x', container_id: life.workspace }, { code: 'SD901' }],
       [{ canonical_address: 'batch/b', body: 'x', unit_id: life.workspace }, { code: 'SD001' }],
       [{ canonical_address: 'batch/b', body: 'x', profile: [] }, { code: 'SD001' }],
+      [{ canonical_address: 'batch/b', body: 'x', position: -5 }, { code: 'SD001' }],
+      [{ canonical_address: 'batch/b', body: 'x', position: 1.5 }, { code: 'SD001' }],
+      [{ canonical_address: 'batch/b', body: 'x', position: 2_147_483_647 }, { code: 'SD001' }],
       ['not an object', { code: 'SD001' }],
     ] as const)
       expect(await refusal(batch([good, bad]))).toMatchObject(expected)
@@ -316,5 +331,81 @@ describe('many at once', () => {
     )
     // Nobody waits longer than the longest wait: 120 s of quiet and 50 ms for each reach it before the last.
     expect(seen).toEqual({ units: 10_000, moments: 9601, events: 10_000 })
+  })
+})
+
+it('a position that no function gives is refused whoever writes it', async () => {
+  const { unit_id } = await create(life)
+  for (const position of [-1, 2_000_000_001])
+    expect(
+      await sqlstateOf(
+        db.owner('update iu_core.information_unit set position = $2 where unit_id = $1', [unit_id, position]),
+      ),
+    ).toBe('23514')
+})
+
+describe('on behalf of another', () => {
+  const ann = 'user:ann'
+  const acts = (who: typeof life.service, unit: string): [string, () => Promise<unknown>][] => [
+    ['fn_unit_create', () => create(life, { p_actor: ann }, who)],
+    [
+      'fn_unit_create_batch',
+      () =>
+        call(who, 'fn_unit_create_batch', {
+          p_workspace_id: life.workspace,
+          p_units: JSON.stringify([{ canonical_address: anAddress(), body: 'x' }]),
+          p_actor: ann,
+        }),
+    ],
+    ['fn_unit_edit', () => edit(who, unit, 1, { p_body: 'Second', p_actor: ann })],
+    [
+      'fn_unit_slice_edit',
+      () =>
+        call(who, 'fn_unit_slice_edit', {
+          ...{ p_unit_id: unit, p_expected_version: 2, p_from: 0, p_to: 0, p_text: 'The ', p_actor: ann },
+        }),
+    ],
+    [
+      'fn_unit_profile',
+      () => call(who, 'fn_unit_profile', { p_unit_id: unit, p_patch: { a: 1 }, p_actor: ann }),
+    ],
+    [
+      'fn_unit_edge_add',
+      () =>
+        call(who, 'fn_unit_edge_add', {
+          ...{ p_from_unit_id: unit, p_edge_type: 'refers_to', p_target_ref: 'x', p_actor: ann },
+        }),
+    ],
+  ]
+
+  it('a service acts, and each row says for whom, and who really did', async () => {
+    const { unit_id } = await create(life)
+    const [before] = await db.owner<{ seq: string }>('select max(seq) as seq from iu_core.event_outbox')
+    for (const [, act] of acts(life.service, unit_id)) await act()
+    const via = life.service.actor
+    expect(
+      await db.owner(
+        'select event_type, actor, actor_via from iu_core.event_outbox where seq > $1 order by seq',
+        [before!.seq],
+      ),
+    ).toEqual(
+      [
+        ...['entity_born', 'entity_born', 'unit_versioned', 'unit_versioned'],
+        ...['unit_profile_changed', 'edge_added'],
+      ].map((event_type) => ({ event_type, actor: ann, actor_via: via })),
+    )
+    const [rows] = await db.owner(
+      `select (select array_agg(distinct source_ref || ' ' || owner_via) from iu_core.information_unit where owner_actor = $2) as units,
+              (select array_agg(distinct edited_via) from iu_core.unit_version where edited_by = $2) as versions,
+              (select array_agg(created_by || ' ' || created_via) from iu_core.universal_edges where from_unit_id = $1) as edges`,
+      [unit_id, ann],
+    )
+    expect(rows).toEqual({ units: [`actor:${ann} ${via}`], versions: [via], edges: [`${ann} ${via}`] })
+  })
+
+  it('nobody else does', async () => {
+    const { unit_id } = await create(life)
+    for (const [name, act] of acts(life.operator, unit_id))
+      expect(await sqlstateOf(act()), name).toBe('SD203')
   })
 })

@@ -246,3 +246,26 @@ describe('nobody but the checker', () => {
     for (const write of WRITES) expect(await sqlstateOf(back.query(write)), write).toBe('42501')
   })
 })
+
+it('looks for what unverified edges wait for without asking for each of them', async () => {
+  const unit = await graph.unit('refresh/from')
+  for (let n = 0; n < 20; n++) await graph.edge(unit, `https://example.org/${n}`)
+  await graph.edge(unit, 'refresh/later')
+  const refresh = 'select iu_core.fn_unit_link_refresh($1) as done'
+  await db.pool('stagedoor_worker').query(refresh, [graph.workspace])
+  const looking = await db.pool('postgres').connect()
+  try {
+    await looking.query(`begin; set local track_functions = 'all'`)
+    await looking.query(refresh, [graph.workspace])
+    const { rows } = await looking.query(
+      `select calls::int from pg_stat_xact_user_functions where funcname = 'fn_unit_named'`,
+    )
+    expect(rows).toEqual([])
+  } finally {
+    await looking.query('rollback')
+    looking.release()
+  }
+  await graph.unit('refresh/later')
+  const { rows } = await db.pool('stagedoor_worker').query(refresh, [graph.workspace])
+  expect(rows[0].done).toMatchObject({ checked: 1 })
+})

@@ -2,7 +2,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { stageMark } from '../../src/stagedoor/marking.ts'
 import { type Workplace, workplace } from '../staging/people.ts'
-import { jsonPart, passExpiry, stage } from '../staging/staged.ts'
+import { jsonPart, passExpiry, stage, textPart } from '../staging/staged.ts'
 import { useDatabase } from '../support/database.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
 import { untilWaiting } from '../support/waiting.ts'
@@ -110,6 +110,33 @@ describe('refused, it leaves nothing', () => {
     await cut(place, staged)
     await refused(() => cut(place, staged), 'SD502')
   })
+})
+
+it('staged again after a topic was retired, a manifest is the record that is there', async () => {
+  await db.owner(
+    `insert into iu_core.topic_vocabulary (workspace_id, topic_label, registered_by) values ($1, 'fading', 'test')`,
+    [place.workspace],
+  )
+  const { manifest } = await mark(place, `---\ntopics: fading\n---\n${HANDBOOK}`, { sourceRef })
+  const hold = (key: string) =>
+    stage(place.operator.session, {
+      ...{ workspace: place.workspace, key, kind: 'mark_manifest', type: 'manifest_json' },
+      parts: [
+        jsonPart(JSON.stringify(manifest)),
+        textPart(`---\ntopics: fading\n---\n${HANDBOOK}`, 'source'),
+      ],
+    })
+  const first = await hold('once')
+  await db.owner(`update iu_core.topic_vocabulary set retired_at = now() where topic_label = 'fading'`)
+  expect(await hold('once')).toMatchObject({ staging_record_id: first.staging_record_id, created: false })
+  expect(await sqlstateOf(hold('another'))).toBe('SD909')
+})
+
+it('a manifest of no workspace is not held: its units would belong to none', async () => {
+  const { manifest } = await mark(place, HANDBOOK, { sourceRef })
+  const parts = [jsonPart(JSON.stringify(manifest)), textPart(HANDBOOK, 'source')]
+  const what = { kind: 'mark_manifest', type: 'manifest_json', parts }
+  expect(await sqlstateOf(stage(place.worker.session, { workspace: null, ...what }))).toBe('SD909')
 })
 
 describe('at once', () => {

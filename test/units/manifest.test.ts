@@ -1,6 +1,9 @@
 /** A manifest is checked where it is made and where it is held: both say the same. */
 import * as fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { stageEditedManifest } from '../../src/stagedoor/marked.ts'
+import { stageMark, stageMarkApart } from '../../src/stagedoor/marking.ts'
+import type { Transaction } from '../../src/units/conflicts.ts'
 import {
   checkManifest,
   type ManifestProblem,
@@ -13,6 +16,7 @@ import { type Workplace, workplace } from '../staging/people.ts'
 import { jsonPart, stage, textPart } from '../staging/staged.ts'
 import { useDatabase } from '../support/database.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
+import { approve, cutManifest } from './documents.ts'
 
 const db = useDatabase()
 let place: Workplace
@@ -198,18 +202,118 @@ describe('holding it', () => {
   })
 })
 
+it('no transaction is open while a document is read', async () => {
+  const seen: string[] = []
+  const transaction: Transaction = async (work) => {
+    seen.push('begin')
+    const done = await work(place.agent.session)
+    seen.push('commit')
+    return done
+  }
+  const marked = (source: string) =>
+    stageMarkApart(transaction, { workspace: place.workspace, source, sourceRef: 'apart.md' })
+  await expect(marked('> '.repeat(100))).rejects.toMatchObject({ code: 'document_unreadable' })
+  expect(seen).toEqual(['begin', 'commit'])
+  expect(await marked(SOURCE)).toMatchObject({ created: true })
+  expect(seen).toEqual(['begin', 'commit', 'begin', 'commit', 'begin', 'commit'])
+})
+
+describe('a marking that is staged already', () => {
+  const again = () =>
+    stageMark(place.operator.session, { workspace: place.workspace, source: SOURCE, sourceRef: 'twice.md' })
+
+  it('is found again while somebody can decide on it, and staged anew when its time is over', async () => {
+    const first = await again()
+    expect(await again()).toMatchObject({ staging_record_id: first.staging_record_id, created: false })
+    const session = await db.session('postgres')
+    await session.query('set session_replication_role = replica')
+    await session.query(
+      `update iu_core.iu_staging_record set created_at = now() - interval '9 days', expires_at = now() - interval '1 second'
+        where staging_record_id = $1`,
+      [first.staging_record_id],
+    )
+    const second = await again()
+    expect(second).toMatchObject({ created: true, lifecycle_status: 'pending' })
+    await approve(place, second)
+    expect(await again()).toMatchObject({ staging_record_id: second.staging_record_id, created: false })
+  })
+})
+
 describe('a manifest that a person changed', () => {
-  it('gets its hashes, positions and parents anew', () => {
-    const [title, leave, sick, money] = GOOD.pieces
-    const changed = { ...GOOD, pieces: [money!, { ...title!, to: leave!.to }, sick!] }
-    expect(checkManifest(changed, SOURCE)).not.toEqual([])
-    const again = remarkWith(changed, SOURCE, GOOD)
-    expect(checkManifest(again, SOURCE)).toEqual([])
-    expect(again.pieces.map(({ position, address, parent }) => [position, address, parent])).toEqual([
+  const NESTED =
+    '# Guide\n\nHello.\n\n## Leave\n\nDays.\n\n### Sick\n\nCall.\n\n#### Doctor\n\nSee one.\n\n## Money\n\nBills.\n'
+  const marked = (sourceRef: string) =>
+    stageMark(place.agent.session, { workspace: place.workspace, source: NESTED, sourceRef })
+  const changed = (manifest: MarkManifest) =>
+    stageEditedManifest(place.operator.session, { workspace: place.workspace, manifest, source: NESTED })
+  const placesOf = ({ manifest }: { manifest: MarkManifest }) =>
+    manifest.pieces.map(({ position, address, parent }) => [position, address, parent])
+
+  it('gets its hashes, positions and parents anew', async () => {
+    const { manifest } = await marked('nested.md')
+    const [title, leave, , doctor, money] = manifest.pieces
+    const pieces = [money!, { ...title!, title: 'Welcome' }, doctor!, { ...leave!, to: leave!.to - 1 }]
+    expect(checkManifest({ ...manifest, pieces }, NESTED)).not.toEqual([])
+    const again = await changed({ ...manifest, pieces })
+    expect(checkManifest(again.manifest, NESTED)).toEqual([])
+    expect(placesOf(again), 'what contained Doctor is gone, what contained that is not').toEqual([
       [1, title!.address, null],
-      [2, sick!.address, null],
-      [3, money!.address, null],
+      [2, 'nested/leave', null],
+      [3, 'nested/leave/sick/doctor', 'nested/leave'],
+      [4, 'nested/money', null],
     ])
+    const further = await changed({ ...manifest, pieces: [title!, doctor!, money!] })
+    expect(placesOf(further)[1]).toEqual([2, 'nested/leave/sick/doctor', null])
+  })
+
+  it('knows what was in what from the last cut, too', async () => {
+    const { manifest } = markDocument(NESTED, { sourceRef: 'known.md' })
+    const [, , sick] = manifest.pieces
+    await cutManifest(place, manifest, NESTED)
+    // Nothing but digests is left of what was staged.
+    const session = await db.session('postgres')
+    await session.query('set session_replication_role = replica')
+    await session.query(
+      `delete from iu_core.iu_staging_payload p using iu_core.iu_staging_record r
+        where p.staging_record_id = r.staging_record_id and r.source_ref = 'known.md'`,
+    )
+    const pieces = manifest.pieces.filter((one) => one !== sick)
+    expect(placesOf(await changed({ ...manifest, pieces }))[2]).toEqual([
+      3,
+      'known/leave/sick/doctor',
+      'known/leave',
+    ])
+  })
+
+  it('is refused where it names a parent that never was', async () => {
+    const { manifest } = await marked('mistyped.md')
+    const pieces = manifest.pieces.map((one) => ({
+      ...one,
+      parent: one.parent === null ? null : one.parent.replace('sick', 'sikc'),
+    }))
+    await expect(changed({ ...manifest, pieces })).rejects.toMatchObject({
+      code: 'SD909',
+      message: expect.stringMatching(/doctor: No earlier piece has the address of its parent, .*sikc/),
+    })
+  })
+
+  it('is refused at once if it has more pieces than a manifest holds', async () => {
+    const pieces = Array.from({ length: 150_000 }, () => GOOD.pieces[0]!)
+    const began = performance.now()
+    await expect(changed({ ...GOOD, pieces })).rejects.toMatchObject({
+      code: 'manifest_invalid',
+      message: expect.stringContaining('150000'),
+    })
+    expect(performance.now() - began).toBeLessThan(500)
+  })
+
+  it('ends where containers were in each other by turns', () => {
+    const before = new Map([
+      ['handbook/a', 'handbook/b'],
+      ['handbook/b', 'handbook/a'],
+    ])
+    const astray = piece(2, { parent: 'handbook/a' })
+    expect(remarkWith(astray, SOURCE, before).pieces[2]!.parent).toBe('handbook/a')
   })
 
   it('is what it was, if nothing was changed', () => {

@@ -269,6 +269,10 @@ describe('many units', () => {
       out: [],
       in: [{ from_address: 'shelf/book-2' }],
     })
+    const nobody = '00000000-0000-7000-8000-000000000000'
+    await expect(db.as(second, (client) => unitEdges(client, nobody))).rejects.toMatchObject({
+      code: 'unit_unknown',
+    })
     const worker = db.pool('stagedoor_worker')
     expect(await unitsToCheck(worker, library)).toContain(from)
     const [checked] = await checkUnits(worker, [from])

@@ -33,8 +33,8 @@ beforeAll(async () => {
             waiting as (
          insert into iu_core.vector_outbox (document_id, operation, earliest_run_at)
          select document_id, 'upsert', now() from document)
-       insert into iu_core.kb_unit_map (document_id, unit_id, piece_address, position, content_hash, cut_run_id)
-       select document_id, $2, 'x', 1, 'hash', gen_random_uuid() from document`,
+       insert into iu_core.kb_unit_map (document_id, unit_id, piece_address, position, title, content_hash, cut_run_id)
+       select document_id, $2, 'x', 1, 'X', 'hash', gen_random_uuid() from document`,
       [workspace, unit.unit_id],
     )
     await db.owner(

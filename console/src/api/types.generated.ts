@@ -1461,7 +1461,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Units of your workspaces by address; those of a container in their order */
+        /** Units of your workspaces by workspace and address; those of a container in their order */
         get: operations["listUnits"];
         put?: never;
         /** A unit is born: a draft in version 1 */
@@ -1547,7 +1547,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The edges from a unit and to it */
+        /** The edges from a unit and to it, by type and target */
         get: operations["listUnitEdges"];
         put?: never;
         /**
@@ -12179,6 +12179,7 @@ export interface operations {
                         profile?: {
                             [key: string]: unknown;
                         };
+                        /** @description default: the last */
                         position?: number;
                     }[];
                 };
@@ -12384,6 +12385,8 @@ export interface operations {
             query: {
                 limit: number;
                 before?: number;
+                /** @description the log_id of the last change of the page before */
+                lifecycle_before?: string;
             };
             header?: never;
             path: {
@@ -12523,7 +12526,11 @@ export interface operations {
     };
     listUnitEdges: {
         parameters: {
-            query?: never;
+            query: {
+                limit: number;
+                /** @description the `next` of the page before */
+                after?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -12567,6 +12574,7 @@ export interface operations {
                             /** Format: date-time */
                             created_at: string;
                         }[];
+                        next: string | null;
                     };
                 };
             };
@@ -14117,8 +14125,11 @@ export interface operations {
     };
     listTopics: {
         parameters: {
-            query?: {
+            query: {
                 workspace_id?: string;
+                limit: number;
+                /** @description the `next` of the page before */
+                after?: string;
             };
             header?: never;
             path?: never;
@@ -14145,6 +14156,7 @@ export interface operations {
                             /** @description how many carry it, of those that you may see */
                             units: number;
                         }[];
+                        next: string | null;
                     };
                 };
             };
@@ -14382,7 +14394,12 @@ export interface operations {
     };
     getDocument: {
         parameters: {
-            query?: never;
+            query: {
+                /** @description of the map */
+                limit: number;
+                /** @description the `next` of the page before */
+                after?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -14427,6 +14444,7 @@ export interface operations {
                             content_hash: string;
                             dropped_at: string | null;
                         }[];
+                        next: string | null;
                     };
                 };
             };

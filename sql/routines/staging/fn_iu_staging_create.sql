@@ -78,12 +78,6 @@ begin
   end if;
   v_digests := iu_core.fn_iu_staging_part_digests(p_parts);
   perform iu_core.fn_iu_staging_checklist_check(p_parts, v_policy.checklist_required);
-  if (p_staging_kind, p_payload_type) = ('mark_manifest', 'manifest_json') then
-    perform iu_core.fn_mark_manifest_require(
-      case when p_parts[1] @> '{"part_name": "manifest", "payload_kind": "json"}' then p_parts[1] -> 'payload_json' end,
-      case when p_parts[2] @> '{"part_name": "source", "payload_kind": "text"}' then p_parts[2] ->> 'payload_text' end,
-      p_workspace_id);
-  end if;
   v_hash := iu_core.fn_iu_staging_record_digest(v_digests);
   if v_digests @> '[{"payload_kind": "blob_ref"}]' then
     perform iu_core.fn_iu_staging_blobs_hold(
@@ -113,6 +107,13 @@ begin
   created := v_record.staging_record_id is not null;
 
   if created then
+    -- What is held already was good when it was staged; what has become of topics and addresses since, the cut asks.
+    if (p_staging_kind, p_payload_type) = ('mark_manifest', 'manifest_json') then
+      perform iu_core.fn_mark_manifest_require(
+        case when p_parts[1] @> '{"part_name": "manifest", "payload_kind": "json"}' then p_parts[1] -> 'payload_json' end,
+        case when p_parts[2] @> '{"part_name": "source", "payload_kind": "text"}' then p_parts[2] ->> 'payload_text' end,
+        p_workspace_id);
+    end if;
     staging_record_id := v_record.staging_record_id;
     insert into iu_core.iu_staging_payload (
       staging_record_id, part_index, part_name, payload_kind, payload_json, payload_text, blob_ref, byte_len, content_hash)

@@ -2,8 +2,10 @@
 -- which unit holds which piece, in one transaction and one run. Cut again, a changed document touches only what changed: a draft
 -- gets a version, an enacted unit a draft beside it (<address>~2, ~3, …) that supersedes it; a piece that is gone is retired if it is
 -- a draft, else left. What people edited stays where the document's piece did not change.
--- Answers {run_id, document_id, born, versioned, successors, retired, kept, unchanged, units: [{unit_id, canonical_address, what}]},
--- units being those that it touched.
+-- Answers {run_id, document_id, born, versioned, successors, retired, kept, unchanged, units: [{unit_id, canonical_address, what,
+-- replaced_version?}], kinds_kept?}. The numbers are of pieces; units are those that it touched, the document's own among them if
+-- its title changed. replaced_version: what people had written since the last cut, which the document's text took the place of.
+-- kinds_kept: addresses of units that the manifest calls another kind; a kind changes by fn_unit_amend_kind alone (U3).
 create or replace function iu_core.dot_iu_cut_from_manifest(p_staging_record_id uuid, p_manifest_digest text) returns jsonb
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -17,7 +19,7 @@ declare
   v_bytes bytea;
   v_document_id uuid;
   v_root text;
-  v_root_id uuid;
+  v_unit record;
   v_plan jsonb;
   v_changed jsonb;
   v_gone jsonb;
@@ -47,10 +49,10 @@ begin
   perform iu_core.fn_mark_manifest_require(v_manifest, v_source, v_workspace);
   v_bytes := convert_to(v_source, 'UTF8');
   v_root := split_part(v_manifest -> 'pieces' -> 0 ->> 'address', '/', 1);
+  v_unit := iu_core.fn_cut_root(v_workspace, v_manifest -> 'document', v_root, v_actor);
   v_document_id := iu_core.fn_cut_document(v_workspace, v_manifest -> 'document', v_source, v_actor);
-  v_root_id := iu_core.fn_cut_root(v_workspace, v_manifest -> 'document', v_root, v_actor);
   loop
-    v_plan := iu_core.fn_cut_plan(v_workspace, v_document_id, v_root_id, v_manifest -> 'pieces');
+    v_plan := iu_core.fn_cut_plan(v_workspace, v_document_id, v_unit.unit_id, v_manifest -> 'pieces');
     v_changed := jsonb_path_query_array(v_plan, '$[*] ? (@.what != "unchanged")');
     exit when iu_core.fn_cut_lock(v_changed);
   end loop;
@@ -71,15 +73,21 @@ begin
     p_safe_payload => v_counts || jsonb_build_object('document_id', v_document_id, 'run_id', v_run_id));
   perform iu_core.fn_command_run_finish(v_run_id);
   return v_counts || jsonb_build_object('run_id', v_run_id, 'document_id', v_document_id, 'units', (
-    select coalesce(jsonb_agg(jsonb_build_object('unit_id', u.unit_id, 'canonical_address', u.canonical_address, 'what', t.what)
-                              order by t.number, u.canonical_address), '[]')
-      from (select p.unit_id, p.what, p."position" as number from iu_core.fn_cut_planned(v_changed) p
+    select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+             'unit_id', u.unit_id, 'canonical_address', u.canonical_address, 'what', t.what, 'replaced_version', t.replaced))
+             order by t.number, u.canonical_address), '[]')
+      from (select v_unit.unit_id as unit_id, 'versioned' as what, -1 as number, null::integer as replaced where v_unit.is_versioned
             union all
-            select g.id::uuid, 'retired', 1000000 from jsonb_array_elements_text(v_gone -> 'units') as g (id)
+            select p.unit_id, p.what, p."position",
+                   case when p.what = 'versioned' and p.is_edited and not p.keeps_body then p.version_no end
+              from iu_core.fn_cut_planned(v_changed) p
             union all
-            select m.id, 'moved', 0 from unnest(v_moved) as m (id)
-             where not v_changed @> jsonb_build_array(jsonb_build_object('unit_id', m.id))) t
-      join iu_core.information_unit u on u.unit_id = t.unit_id));
+            select g.id::uuid, 'retired', 1000000, null from jsonb_array_elements_text(v_gone -> 'units') as g (id)
+            union all
+            select m.id, 'moved', 0, null from unnest(v_moved) as m (id)
+             where m.id not in (select p.unit_id from iu_core.fn_cut_planned(v_changed) p)) t
+     cross join lateral (select x.unit_id, x.canonical_address from iu_core.information_unit x where x.unit_id = t.unit_id offset 0) u))
+    || coalesce(iu_core.fn_cut_kinds(v_plan), '{}');
 end $$;
 
 grant execute on function iu_core.dot_iu_cut_from_manifest(uuid, text) to dot_executor, service_role, authenticated, stagedoor_reviewer;

@@ -8,8 +8,6 @@ create or replace function iu_core.fn_cut_births(
 ) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
--- The statistics are of before this transaction: what it made itself is joined by hashing, units are looked up by their id.
-set enable_nestloop = off
 set jit = off
 as $$
 begin

@@ -10,7 +10,8 @@ begin
   with recursive above as (
     select u.unit_id, u.container_id from iu_core.information_unit u where u.unit_id = any (p_unit_ids)
     union
-    select a.unit_id, u.container_id from above a join iu_core.information_unit u on u.unit_id = a.container_id
+    select a.unit_id, u.container_id from above a
+     cross join lateral (select x.container_id from iu_core.information_unit x where x.unit_id = a.container_id offset 0) u
      where a.container_id <> a.unit_id
   )
   select a.unit_id into v_unit from above a where a.container_id = a.unit_id limit 1;

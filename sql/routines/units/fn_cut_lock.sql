@@ -10,7 +10,7 @@ begin
   with locked as (
     select u.unit_id, u.version_no, u.lifecycle_status, u.deleted_at
       from iu_core.information_unit u
-     where u.unit_id in (select p.head_id from iu_core.fn_cut_planned(p_plan) p where p.what in ('versioned', 'successor'))
+     where u.unit_id = any (array(select p.head_id from iu_core.fn_cut_planned(p_plan) p where p.what in ('versioned', 'successor')))
      order by u.unit_id
        for no key update
   )

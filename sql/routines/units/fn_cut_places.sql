@@ -5,8 +5,6 @@
 create or replace function iu_core.fn_cut_places(p_workspace_id uuid, p_document_id uuid, p_plan jsonb) returns uuid[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
--- The statistics are of before this transaction: what it made itself is joined by hashing, units are looked up by their id.
-set enable_nestloop = off
 set jit = off
 as $$
 declare
@@ -15,17 +13,7 @@ declare
   v_events jsonb;
   v_moved uuid[];
 begin
-  select jsonb_agg(jsonb_build_object('unit_id', u.unit_id, 'from', u.container_id, 'to', p.container_id, 'position', p.number,
-                                      'address', u.canonical_address) order by p."position") into v_moves
-    from iu_core.fn_cut_planned(p_plan) p
-    join iu_core.kb_unit_map m on m.document_id = p_document_id and m.piece_address = p.address
-   cross join lateral (select i.* from iu_core.information_unit i where i.unit_id = m.unit_id offset 0) u
-    left join lateral (select i.* from iu_core.information_unit i where i.unit_id = u.container_id offset 0) x on true
-   where u.deleted_at is null and u.lifecycle_status in ('draft', 'enacted')
-     and u.container_id is distinct from p.container_id
-     and not (p.parent is not null and x.deleted_at is null and x.lifecycle_status <> 'retired'
-              and exists (select from iu_core.kb_unit_map o
-                           where o.document_id = p_document_id and o.unit_id = u.container_id and o.piece_address = p.parent offset 0));
+  v_moves := iu_core.fn_cut_moves(p_document_id, p_plan);
   if v_moves is not null then
     v_moved := array(select (m ->> 'unit_id')::uuid from jsonb_array_elements(v_moves) m);
     perform from iu_core.information_unit where unit_id = any (v_moved) order by unit_id for no key update;
@@ -51,7 +39,7 @@ begin
            'safe_payload', jsonb_build_object('unit_id', u.unit_id, 'pieces', jsonb_array_length(o -> 'units')))
          order by u.canonical_address) into v_events
     from jsonb_array_elements(v_order) o
-    join iu_core.information_unit u on u.unit_id = (o ->> 'container_id')::uuid
+   cross join lateral (select x.* from iu_core.information_unit x where x.unit_id = (o ->> 'container_id')::uuid offset 0) u
    where (o ->> 'is_reordered')::boolean;
   if v_events is not null then
     perform iu_core.fn_event_emit_batch(v_events);

@@ -80,7 +80,7 @@ begin
       select 0, null, array['address_taken', format('The address %s belongs to a unit that is not this document', r.canonical_address)]
         from iu_core.information_unit r
        where r.workspace_id = p_workspace_id and r.canonical_address = (select split_part(min(address), '/', 1) from piece)
-         and (r.unit_kind, r.source_ref) is distinct from ('document', v_document ->> 'source_ref')
+         and r.source_ref <> v_document ->> 'source_ref'
     )
     select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object('code', f.problem[1], 'piece', f.address, 'message', f.problem[2]))
                               order by f.number), '[]')

@@ -9,6 +9,7 @@ declare
   v_reason text;
 begin
   v_problems := case
+    when p_workspace_id is null then '[{"code": "workspace", "message": "Units belong to a workspace, this record to none"}]'
     when p_manifest is null then '[{"code": "schema", "message": "Part 0 is not a JSON part called manifest"}]'
     when p_source is null then '[{"code": "schema", "message": "Part 1 is not a text part called source"}]'
     else iu_core.fn_mark_manifest_check(p_manifest, p_source, p_workspace_id) end;

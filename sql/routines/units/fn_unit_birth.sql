@@ -15,6 +15,7 @@ declare
   v_version_ids uuid[];
   v_cause record := iu_core.fn_event_cause();
   v_address text;
+  v_position text;
   v_id uuid;
 begin
   if p_units = '[]' then
@@ -23,6 +24,11 @@ begin
   perform iu_core.fn_unit_birth_check(e ->> 'canonical_address', e ->> 'body', e ->> 'title', coalesce(e ->> 'unit_kind', 'note'),
                                       e ->> 'language', e ->> 'source_ref', coalesce(nullif(e -> 'profile', 'null'), '{}'))
      from jsonb_array_elements(p_units) e;
+  select left(e ->> 'position', 20) into v_position from jsonb_array_elements(p_units) e
+   where e ->> 'position' !~ '^[0-9]{1,6}$|^1000000$' limit 1;
+  if found then
+    raise exception using errcode = 'SD001', message = format('%s is not a position: it is a whole number from 0 to 1000000', v_position);
+  end if;
   select array_agg(coalesce((e ->> 'unit_id')::uuid, iu_core.fn_time_uuid()) order by position) into v_ids
     from jsonb_array_elements(p_units) with ordinality as t (e, position);
   v_version_ids := array(select iu_core.fn_time_uuid() from generate_series(1, cardinality(v_ids)));

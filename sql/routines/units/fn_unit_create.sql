@@ -1,6 +1,7 @@
 -- A unit is born: identity, first version, what search has to learn, and the event, in one transaction and one round trip.
 -- Without a title it is called like its first heading or line. In a container it comes last; of two that come at the same
 -- moment and place the older id is first.
+-- p_actor: whom a back-end service acts for; others name nobody, or themselves.
 create or replace function iu_core.fn_unit_create(
   p_workspace_id uuid,
   p_canonical_address text,
@@ -12,6 +13,7 @@ create or replace function iu_core.fn_unit_create(
   p_source_ref text default null,
   p_profile jsonb default '{}',
   p_unit_id uuid default null,
+  p_actor text default null,
   out unit_id uuid,
   out unit_version_id uuid,
   out content_hash text
@@ -21,16 +23,16 @@ set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
-  v_actor text;
+  v_actor record;
   v_title text;
   v_kind text := coalesce(p_unit_kind, 'note');
   v_position integer := 0;
   u iu_core.information_unit;
 begin
   perform iu_core.require_member(p_workspace_id, 'operate');
+  v_actor := iu_core.fn_actor_for(p_actor);
   perform iu_core.fn_unit_workspace_check(p_workspace_id);
   perform iu_core.fn_unit_birth_check(p_canonical_address, p_body, p_title, v_kind, p_language, p_source_ref, coalesce(p_profile, '{}'));
-  v_actor := iu_core.fn_actor();
   v_title := coalesce(p_title, iu_core.fn_unit_title(p_body));
   if p_container_id is not null then
     perform iu_core.fn_unit_container_check(p_workspace_id, p_container_id);
@@ -41,15 +43,15 @@ begin
     raise exception using errcode = 'SD001', message = format('The id %s belongs to another unit', p_unit_id);
   end if;
   -- The version first: it needs no unit to look at yet (fn_unit_version_guard), and the unit finds it there.
-  insert into iu_core.unit_version (unit_id, version_no, unit_kind, title, language, body, content_hash, edited_by)
-  values (unit_id, 1, v_kind, v_title, coalesce(p_language, 'en'), p_body, '', v_actor)
+  insert into iu_core.unit_version (unit_id, version_no, unit_kind, title, language, body, content_hash, edited_by, edited_via)
+  values (unit_id, 1, v_kind, v_title, coalesce(p_language, 'en'), p_body, '', v_actor.actor, v_actor.via)
   returning unit_version.unit_version_id, unit_version.content_hash into unit_version_id, content_hash;
   insert into iu_core.information_unit (
-    unit_id, workspace_id, canonical_address, unit_kind, container_id, position, source_ref, owner_actor, current_version_id,
+    unit_id, workspace_id, canonical_address, unit_kind, container_id, position, source_ref, owner_actor, owner_via, current_version_id,
     content_hash, title, content_profile)
   values (
-    unit_id, p_workspace_id, p_canonical_address, v_kind, p_container_id, v_position, coalesce(p_source_ref, 'actor:' || v_actor),
-    v_actor, unit_version_id, content_hash, v_title, coalesce(p_profile, '{}'))
+    unit_id, p_workspace_id, p_canonical_address, v_kind, p_container_id, v_position, coalesce(p_source_ref, 'actor:' || v_actor.actor),
+    v_actor.actor, v_actor.via, unit_version_id, content_hash, v_title, coalesce(p_profile, '{}'))
   on conflict (workspace_id, canonical_address) do nothing
   returning * into u;
   if not found then
@@ -59,10 +61,10 @@ begin
       detail = json_build_object('address', p_canonical_address)::text;
   end if;
   perform iu_core.fn_vector_enqueue(array[unit_id], 'upsert');
-  perform iu_core.fn_unit_emit(u, 'birth_registry', 'entity_born', v_actor, jsonb_strip_nulls(jsonb_build_object(
+  perform iu_core.fn_unit_emit(u, 'birth_registry', 'entity_born', v_actor.actor, jsonb_strip_nulls(jsonb_build_object(
     'unit_id', unit_id, 'unit_kind', v_kind, 'unit_version_id', unit_version_id, 'version_no', 1, 'content_hash', content_hash,
-    'container_id', p_container_id)), v_kind);
+    'container_id', p_container_id)), v_kind, v_actor.via);
 end $$;
 
-grant execute on function iu_core.fn_unit_create(uuid, text, text, text, text, text, uuid, text, jsonb, uuid) to
+grant execute on function iu_core.fn_unit_create(uuid, text, text, text, text, text, uuid, text, jsonb, uuid, text) to
   dot_executor, service_role, authenticated, stagedoor_reviewer;

@@ -1,10 +1,12 @@
 -- Connects a unit with what a reference names: the canonical address or the id of a unit of its workspace, or anything else.
 -- What names no unit is accepted as unverified, and the checker looks again. An edge that is there already is given back,
 -- looked at anew; only a new one is told.
+-- p_actor: whom a back-end service acts for; others name nobody, or themselves.
 create or replace function iu_core.fn_unit_edge_add(
   p_from_unit_id uuid,
   p_edge_type text,
   p_target_ref text,
+  p_actor text default null,
   out edge_id uuid,
   out edge_status text,
   out created boolean
@@ -13,11 +15,12 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_actor text;
+  v_actor record;
   u iu_core.information_unit;
   v_to uuid;
 begin
   perform iu_core.require_member(iu_core.fn_unit_workspace(p_from_unit_id), 'operate');
+  v_actor := iu_core.fn_actor_for(p_actor);
   if p_edge_type is null or p_edge_type !~ '^[a-z][a-z0-9_]{0,30}$' then
     raise exception using
       errcode = 'SD001',
@@ -30,7 +33,6 @@ begin
       message = 'An edge needs a target of at most 2000 characters',
       hint = 'Name the canonical address or the id of a unit, or any other reference.';
   end if;
-  v_actor := iu_core.fn_actor();
   u := iu_core.fn_unit_metadata_lock(p_from_unit_id);
   v_to := iu_core.fn_unit_named(u.workspace_id, p_target_ref);
   if v_to = p_from_unit_id then
@@ -38,9 +40,9 @@ begin
   end if;
   -- Twice at most, unless somebody adds and removes it all the time.
   loop
-    insert into iu_core.universal_edges as e (workspace_id, from_unit_id, edge_type, target_ref, to_unit_id, edge_status, created_by)
+    insert into iu_core.universal_edges as e (workspace_id, from_unit_id, edge_type, target_ref, to_unit_id, edge_status, created_by, created_via)
     values (u.workspace_id, p_from_unit_id, p_edge_type, p_target_ref, v_to,
-            case when v_to is null then 'unverified' else 'verified' end, v_actor)
+            case when v_to is null then 'unverified' else 'verified' end, v_actor.actor, v_actor.via)
     on conflict on constraint universal_edges_once do nothing
     returning e.edge_id, e.edge_status into edge_id, edge_status;
     created := found;
@@ -52,10 +54,10 @@ begin
     exit when found;
   end loop;
   if created then
-    perform iu_core.fn_unit_emit(u, 'iu', 'edge_added', v_actor, jsonb_build_object(
-      'unit_id', p_from_unit_id, 'edge_id', edge_id, 'edge_type', p_edge_type, 'edge_status', edge_status, 'to_unit_id', v_to));
+    perform iu_core.fn_unit_emit(u, 'iu', 'edge_added', v_actor.actor, jsonb_build_object(
+      'unit_id', p_from_unit_id, 'edge_id', edge_id, 'edge_type', p_edge_type, 'edge_status', edge_status, 'to_unit_id', v_to), p_via => v_actor.via);
   end if;
 end $$;
 
-grant execute on function iu_core.fn_unit_edge_add(uuid, text, text) to
+grant execute on function iu_core.fn_unit_edge_add(uuid, text, text, text) to
   authenticated, stagedoor_reviewer, service_role, dot_executor;

@@ -1,11 +1,9 @@
 -- Looks again where the edges of units lead: an unverified one whose target is a unit by now is verified, a verified one
--- whose target was deleted or retired is unverified. Returns how many changed. Internal: the checker's first step.
-create or replace function iu_core.fn_unit_edges_verify(p_unit_ids uuid[]) returns integer
+-- whose target was deleted or retired is unverified. Internal: the checker's first step.
+create or replace function iu_core.fn_unit_edges_verify(p_unit_ids uuid[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_changed integer;
 begin
   with looked_at as (
     select e.edge_id, nullif(iu_core.fn_unit_named(e.workspace_id, e.target_ref), e.from_unit_id) as to_unit_id
@@ -21,6 +19,4 @@ begin
      set to_unit_id = l.to_unit_id, edge_status = case when l.to_unit_id is null then 'unverified' else 'verified' end
     from looked_at l
    where e.edge_id = l.edge_id and e.to_unit_id is distinct from l.to_unit_id;
-  get diagnostics v_changed = row_count;
-  return v_changed;
 end $$;

@@ -15,7 +15,13 @@ begin
     select distinct e.from_unit_id
       from iu_core.universal_edges e
      where e.workspace_id = p_workspace_id and e.edge_status = 'unverified'
-       and (iu_core.fn_unit_named(e.workspace_id, e.target_ref) is not null
+       -- In one join each, not by fn_unit_named: most unverified edges lead out of here for good, and each run asks again.
+       and (exists (select from iu_core.information_unit u
+                     where u.workspace_id = e.workspace_id and u.canonical_address = e.target_ref
+                       and u.deleted_at is null and u.lifecycle_status <> 'retired')
+            or exists (select from iu_core.information_unit u
+                        where u.unit_id = case when e.target_ref ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then e.target_ref::uuid end
+                          and u.workspace_id = e.workspace_id and u.deleted_at is null and u.lifecycle_status <> 'retired')
             or not exists (select from iu_core.unit_check c where c.unit_id = e.from_unit_id))
      order by 1 limit 10000);
   perform from iu_core.fn_unit_check(v_units);

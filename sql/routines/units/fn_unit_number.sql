@@ -1,11 +1,9 @@
 -- Numbers units from 1 in the order given. Writes, and locks, those alone whose number changes. Internal: under
 -- fn_unit_tree_lock.
-create or replace function iu_core.fn_unit_number(p_unit_ids uuid[]) returns integer
+create or replace function iu_core.fn_unit_number(p_unit_ids uuid[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_changed integer;
 begin
   with numbered as (
     select u.unit_id, n.number
@@ -20,6 +18,4 @@ begin
      set position = n.number, changed_at = clock_timestamp()
     from numbered n
    where u.unit_id = n.unit_id;
-  get diagnostics v_changed = row_count;
-  return v_changed;
 end $$;

@@ -7,6 +7,8 @@ declare
   u iu_core.information_unit;
 begin
   perform iu_core.require_member(iu_core.fn_unit_workspace(p_unit_id), 'operate');
+  -- A cut looks whether a successor is there before it makes one.
+  perform iu_core.fn_unit_tree_lock(workspace_id) from iu_core.information_unit where unit_id = p_unit_id and supersedes is not null;
   select * into u from iu_core.information_unit where unit_id = p_unit_id for no key update;
   if u.lifecycle_status <> 'draft' then
     perform iu_core.require_member(u.workspace_id, 'review');

@@ -6,6 +6,8 @@ create or replace function iu_core.fn_unit_version_write(
   p_title text,
   p_language text,
   p_note text,
+  p_actor text,
+  p_via text default null,
   out version_no integer,
   out unit_version_id uuid,
   out content_hash text,
@@ -16,7 +18,6 @@ set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
-  v_actor text := iu_core.fn_actor();
   v_hash text := u.content_hash;
   v_body text := p_body;
   v_language text;
@@ -40,8 +41,8 @@ begin
     return;
   end if;
   version_no := u.version_no + 1;
-  insert into iu_core.unit_version (unit_id, version_no, unit_kind, title, language, body, content_hash, note, edited_by)
-  values (u.unit_id, version_no, u.unit_kind, coalesce(p_title, u.title), coalesce(p_language, v_language), v_body, '', p_note, v_actor)
+  insert into iu_core.unit_version (unit_id, version_no, unit_kind, title, language, body, content_hash, note, edited_by, edited_via)
+  values (u.unit_id, version_no, u.unit_kind, coalesce(p_title, u.title), coalesce(p_language, v_language), v_body, '', p_note, p_actor, p_via)
   returning unit_version.unit_version_id, unit_version.content_hash into unit_version_id, content_hash;
   update iu_core.information_unit x
      set current_version_id = fn_unit_version_write.unit_version_id, version_no = fn_unit_version_write.version_no,
@@ -50,7 +51,7 @@ begin
   if v_hash <> u.content_hash then
     perform iu_core.fn_vector_enqueue(array[u.unit_id], 'upsert');
   end if;
-  perform iu_core.fn_unit_emit(u, 'iu', 'unit_versioned', v_actor, jsonb_build_object(
+  perform iu_core.fn_unit_emit(u, 'iu', 'unit_versioned', p_actor, jsonb_build_object(
     'unit_id', u.unit_id, 'unit_version_id', unit_version_id, 'version_no', version_no, 'content_hash', content_hash,
-    'previous_hash', u.content_hash));
+    'previous_hash', u.content_hash), p_via => p_via);
 end $$;

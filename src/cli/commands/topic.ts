@@ -1,15 +1,21 @@
 /** The topic vocabulary on the command line. */
-import { Command } from 'commander'
+import { Command, InvalidArgumentError } from 'commander'
 import pc from 'picocolors'
 import { addTopic, listTopics, retireTopic, type Topic } from '../../units/topics.ts'
 import { type ActingOptions, acting, asOption, userOption, workspaceOf } from '../acting.ts'
 import { outputOf } from '../context.ts'
+import { whole } from '../numbers.ts'
 import { table } from '../output.ts'
 import { fitted } from './unit/screen.ts'
 
 interface TopicOptions extends ActingOptions {
   readonly workspace?: string
   readonly everywhere?: boolean
+}
+
+interface ListOptions extends TopicOptions {
+  readonly limit: number
+  readonly after?: string
 }
 
 export function topicCommand(): Command {
@@ -22,10 +28,13 @@ function listCommand(): Command {
   return new Command('list')
     .description('topics of a workspace and those of all')
     .option('--workspace <id or name>', 'only of this one')
+    .option('--limit <n>', 'how many', whole(1, 1000), 200)
+    .option('--after <topic id>', 'the page after this one', topicId)
     .addOption(asOption())
     .addOption(userOption())
     .action(async (_options, command: Command) => {
-      const options = command.optsWithGlobals<TopicOptions>()
+      const options = command.optsWithGlobals<ListOptions>()
+      const { limit, after } = options
       const output = outputOf(options)
       const topics = await acting(
         options,
@@ -33,15 +42,25 @@ function listCommand(): Command {
           listTopics(
             client,
             options.workspace === undefined ? undefined : await workspaceOf(client, options.workspace),
+            { limit, ...(after !== undefined && { after }) },
           ),
         options.workspace === undefined ? {} : { workspace: options.workspace },
       )
       output.result(topics, () => {
-        if (topics.length > 0) return output.line(topicTable(topics))
+        if (topics.length > 0) output.line(topicTable(topics))
+        if (topics.length === limit)
+          output.line(pc.dim(`\nThe page after it: --after ${topics.at(-1)!.topic_id}`))
+        if (topics.length > 0) return
+        if (after !== undefined) return output.line('No topic is left.')
         output.line('No topic yet: units can carry none until there are some.')
         output.line(pc.cyan('  stagedoor topic add leave --description "Being away" --as admin'))
       })
     })
+}
+
+function topicId(given: string): string {
+  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(given)) return given
+  throw new InvalidArgumentError('Its id, as the page before it named it.')
 }
 
 function topicTable(topics: readonly Topic[]): string {

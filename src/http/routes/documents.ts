@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { type KnownDocument, listDocuments, readDocument } from '../../units/documents.ts'
 import { invalidInput } from '../invalid-input.ts'
 import { nullable, problems, Timestamp } from '../responses.ts'
-import { Uuid } from './units/shapes.ts'
+import { After, Uuid } from './units/shapes.ts'
 
 const tags = ['documents']
 const facts = {
@@ -47,9 +47,7 @@ export const documentRoutes: FastifyPluginAsyncTypebox = async (api) => {
           {
             workspace_id: Type.Optional(Uuid),
             limit: Type.Integer({ minimum: 1, maximum: 200, default: 50 }),
-            after: Type.Optional(
-              Type.String({ format: 'uuid', description: 'the `next` of the page before' }),
-            ),
+            after: After,
           },
           { additionalProperties: false },
         ),
@@ -80,20 +78,33 @@ export const documentRoutes: FastifyPluginAsyncTypebox = async (api) => {
         summary: 'A document with its text, and which unit holds which of its pieces',
         tags,
         params: Type.Object({ id: Uuid }),
+        querystring: Type.Object(
+          {
+            limit: Type.Integer({ minimum: 1, maximum: 1000, default: 1000, description: 'of the map' }),
+            after: After,
+          },
+          { additionalProperties: false },
+        ),
         response: {
-          200: Type.Object({ ...facts, body: Type.String(), map: Type.Array(PieceShape) }),
+          200: Type.Object({
+            ...facts,
+            body: Type.String(),
+            map: Type.Array(PieceShape),
+            next: nullable(Type.String()),
+          }),
           ...problems(400, 401, 404),
         },
       },
     },
     async (request) => {
-      const { body, map, ...document } = await request.transaction((client) =>
-        readDocument(client, request.params.id),
+      const { body, map, next, ...document } = await request.transaction((client) =>
+        readDocument(client, request.params.id, request.query),
       )
       return {
         ...present(document),
         body,
         map: map.map((piece) => ({ ...piece, dropped_at: piece.dropped_at?.toISOString() ?? null })),
+        next,
       }
     },
   )

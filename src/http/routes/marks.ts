@@ -90,18 +90,22 @@ export const markRoutes: FastifyPluginAsyncTypebox = async (api) => {
     },
     async (request) => {
       const { workspace_id, text: source, source_ref: sourceRef, manifest, ...options } = request.body
-      const { stageMark } = await marking()
+      if (manifest === undefined && sourceRef === undefined) throw withoutReference()
+      const { stageMarkApart } = await marking()
       const { stageEditedManifest } = await marked()
+      const workspace = await request.transaction((client) => workspaceOf(client, workspace_id))
       const {
         report,
         manifest: _,
         ...staged
-      } = await request.transaction(async (client) => {
-        const workspace = await workspaceOf(client, workspace_id)
-        if (manifest) return stageEditedManifest(client, { workspace, manifest, source })
-        if (sourceRef === undefined) throw withoutReference()
-        return stageMark(client, { ...options, workspace, source, sourceRef })
-      })
+      } = manifest
+        ? await request.transaction((client) => stageEditedManifest(client, { workspace, manifest, source }))
+        : await stageMarkApart(request.transaction.bind(request), {
+            ...options,
+            workspace,
+            source,
+            sourceRef: sourceRef!,
+          })
       return { ...staged, pieces: [...report.pieces], gone: [...report.gone] }
     },
   )

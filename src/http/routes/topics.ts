@@ -5,7 +5,7 @@ import type { Client } from '../../db/connection.ts'
 import { addTopic, listTopics, retireTopic } from '../../units/topics.ts'
 import { invalidInput } from '../invalid-input.ts'
 import { nullable, problems, Timestamp } from '../responses.ts'
-import { Uuid } from './units/shapes.ts'
+import { After, Uuid } from './units/shapes.ts'
 import { workspaceOf } from './uploads/options.ts'
 
 const tags = ['topics']
@@ -36,14 +36,29 @@ export const topicRoutes: FastifyPluginAsyncTypebox = async (api) => {
         operationId: 'listTopics',
         summary: 'Topics that units may carry: those of your workspaces and those of all',
         tags,
-        querystring: Type.Object({ workspace_id: Type.Optional(Uuid) }, { additionalProperties: false }),
-        response: { 200: Type.Object({ topics: Type.Array(TopicShape) }), ...problems(400, 401) },
+        querystring: Type.Object(
+          {
+            workspace_id: Type.Optional(Uuid),
+            limit: Type.Integer({ minimum: 1, maximum: 1000, default: 200 }),
+            after: After,
+          },
+          { additionalProperties: false },
+        ),
+        response: {
+          200: Type.Object({ topics: Type.Array(TopicShape), next: nullable(Type.String()) }),
+          ...problems(400, 401),
+        },
       },
     },
     async (request) => {
-      const topics = await request.transaction((client) => listTopics(client, request.query.workspace_id))
+      const { workspace_id, limit, ...page } = request.query
+      const topics = await request.transaction((client) =>
+        listTopics(client, workspace_id, { ...page, limit: limit + 1 }),
+      )
+      const shown = topics.slice(0, limit)
       return {
-        topics: topics.map((topic) => ({
+        next: topics.length > limit ? shown.at(-1)!.topic_id : null,
+        topics: shown.map((topic) => ({
           ...topic,
           retired_at: topic.retired_at?.toISOString() ?? null,
           registered_at: topic.registered_at.toISOString(),

@@ -9,10 +9,12 @@ import { invalidInput } from '../invalid-input.ts'
 import { nullable, problems } from '../responses.ts'
 import {
   Address,
+  After,
   DiffShape,
   EdgeShape,
   HistoryShape,
   Kind,
+  Position,
   Profile,
   presentDetail,
   presentEdge,
@@ -51,7 +53,7 @@ export const unitRoutes: FastifyPluginAsyncTypebox = async (api) => {
     {
       schema: {
         operationId: 'listUnits',
-        summary: 'Units of your workspaces by address; those of a container in their order',
+        summary: 'Units of your workspaces by workspace and address; those of a container in their order',
         tags,
         querystring: Type.Object(
           {
@@ -66,9 +68,7 @@ export const unitRoutes: FastifyPluginAsyncTypebox = async (api) => {
             drift: Type.Optional(Type.Enum(['none', 'drifted'])),
             deleted: Type.Boolean({ default: false, description: 'only the deleted ones' }),
             limit: Type.Integer({ minimum: 1, maximum: 200, default: 50 }),
-            after: Type.Optional(
-              Type.String({ format: 'uuid', description: 'the `next` of the page before' }),
-            ),
+            after: After,
           },
           { additionalProperties: false },
         ),
@@ -140,10 +140,7 @@ export const unitRoutes: FastifyPluginAsyncTypebox = async (api) => {
           {
             workspace_id: Workspace,
             units: Type.Array(
-              Type.Object(
-                { ...newUnit, position: Type.Optional(Type.Integer({ minimum: 0 })) },
-                { additionalProperties: false },
-              ),
+              Type.Object({ ...newUnit, position: Type.Optional(Position) }, { additionalProperties: false }),
               { minItems: 1, maxItems: 10_000 },
             ),
           },
@@ -215,16 +212,29 @@ export const unitRoutes: FastifyPluginAsyncTypebox = async (api) => {
           {
             limit: Type.Integer({ minimum: 1, maximum: 1000, default: 100 }),
             before: Type.Optional(VersionNumber),
+            lifecycle_before: Type.Optional(
+              Type.String({
+                format: 'uuid',
+                description: 'the log_id of the last change of the page before',
+              }),
+            ),
           },
           { additionalProperties: false },
         ),
         response: { 200: HistoryShape, ...problems(400, 401, 404) },
       },
     },
-    async (request) =>
-      presentHistory(
-        await request.transaction((client) => unitHistory(client, request.params.id, request.query)),
-      ),
+    async (request) => {
+      const { lifecycle_before: lifecycleBefore, ...page } = request.query
+      return presentHistory(
+        await request.transaction((client) =>
+          unitHistory(client, request.params.id, {
+            ...page,
+            ...(lifecycleBefore !== undefined && { lifecycleBefore }),
+          }),
+        ),
+      )
+    },
   )
 
   api.get(
@@ -250,22 +260,26 @@ export const unitRoutes: FastifyPluginAsyncTypebox = async (api) => {
     {
       schema: {
         operationId: 'listUnitEdges',
-        summary: 'The edges from a unit and to it',
+        summary: 'The edges from a unit and to it, by type and target',
         tags,
         params: UnitId,
+        querystring: Type.Object(
+          { limit: Type.Integer({ minimum: 1, maximum: 1000, default: 200 }), after: After },
+          { additionalProperties: false },
+        ),
         response: {
-          200: Type.Object({ out: Type.Array(EdgeShape), in: Type.Array(EdgeShape) }),
+          200: Type.Object({
+            out: Type.Array(EdgeShape),
+            in: Type.Array(EdgeShape),
+            next: nullable(Type.String()),
+          }),
           ...problems(400, 401, 404),
         },
       },
     },
     async (request) => {
-      const { id } = request.params
-      const edges = await request.transaction(async (client) => {
-        await readUnit(client, { unit_id: id })
-        return unitEdges(client, id)
-      })
-      return { out: edges.out.map(presentEdge), in: edges.in.map(presentEdge) }
+      const edges = await request.transaction((client) => unitEdges(client, request.params.id, request.query))
+      return { out: edges.out.map(presentEdge), in: edges.in.map(presentEdge), next: edges.next }
     },
   )
 }

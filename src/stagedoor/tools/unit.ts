@@ -71,11 +71,15 @@ const ACTIONS: Readonly<Record<Action, (doing: Doing) => Promise<object>>> = {
   edit,
   async profile({ client, given, context }) {
     const unit = await unitOf(client, given, context)
-    return { unit_id: unit, content_profile: await changeProfile(client, unit, given.map('patch')) }
+    return {
+      unit_id: unit,
+      content_profile: await changeProfile(client, unit, given.map('patch'), onBehalf(context)),
+    }
   },
   async edge({ client, given, context }) {
     const unit = await unitOf(client, given, context)
-    return addEdge(client, unit, { edge_type: given.text('edge_type'), target: given.text('target') })
+    const edge = { edge_type: given.text('edge_type'), target: given.text('target') }
+    return addEdge(client, unit, edge, onBehalf(context))
   },
   async read({ client, given, context }) {
     const version = given.integer('version', 1, MOST_VERSIONS)
@@ -105,14 +109,15 @@ async function create({ client, given, context }: Doing): Promise<object> {
   )
   if (rows[0]) return { ...rows[0], canonical_address: address, created: false }
   const container = given.optionalText('container')
-  const born = await createUnit(client, workspace, {
+  const unit = {
     canonical_address: address,
     body,
     source_ref: source,
     profile: given.map('profile'),
     ...textsOf(given, ['title', 'unit_kind', 'language']),
     ...(container !== undefined && { container_id: await namedUnit(client, container, workspace) }),
-  })
+  }
+  const born = await createUnit(client, workspace, unit, onBehalf(context))
   return { ...born, canonical_address: address, created: true }
 }
 
@@ -131,8 +136,17 @@ async function edit({ client, given, context }: Doing): Promise<object> {
     [unit, expected + 1, note, body === undefined ? null : sha256(body), title ?? null, language ?? null],
   )
   if (rows[0]) return { unit_id: unit, ...rows[0], changed: true }
-  return { unit_id: unit, ...(await editUnit(client, unit, { expected_version: expected, note, ...texts })) }
+  const edited = await editUnit(
+    client,
+    unit,
+    { expected_version: expected, note, ...texts },
+    onBehalf(context),
+  )
+  return { unit_id: unit, ...edited }
 }
+
+/** What an execution writes is theirs who started it; `via` says who really did. */
+const onBehalf = ({ started_by }: ToolContext) => ({ actor: started_by })
 
 function noteOf({ playbook, execution_id, step, index }: ToolContext): string {
   return `playbook ${playbook}, execution ${execution_id}, step ${step}${index === undefined ? '' : ` item ${index}`}`

@@ -5,17 +5,12 @@ import type { Piece } from './sections.ts'
 
 const LONGEST = 360
 
-export interface Named {
-  readonly addresses: readonly string[]
-  /** For each piece the previous one that it is. */
-  readonly previous: readonly (PreviousPiece | undefined)[]
-}
-
+/** An address for each. */
 export function nameThem(
   pieces: readonly (Piece & { text: string; hash: string })[],
   root: string,
   previous: readonly PreviousPiece[],
-): Named {
+): string[] {
   const recognised = recognise(foundPieces(pieces, root), previous).map((number) =>
     number === undefined ? undefined : previous[number],
   )
@@ -27,7 +22,7 @@ export function nameThem(
     const path = `${parent === undefined ? root : addresses[parent]!}/${segment}`
     addresses.push(kept ?? numbering.firstFree(shortEnough(path, root, hash)))
   })
-  return { addresses, previous: recognised }
+  return addresses
 }
 
 /** As if the document had never been cut. */

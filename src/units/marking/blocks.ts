@@ -165,11 +165,13 @@ function offsetOf(
   return lines[line - 1]!.start + column - 1
 }
 
+const LONGEST_HEADING = 1000
+
 function headingOf(text: string, range: { start: number; end: number }): Block {
   const heading = text.slice(range.start, range.end)
   const [, marks, words] = /^(#{1,6})[ \t]+([^\n\\`*_[\]<>&!~#]*)$/.exec(heading) ?? []
-  // Only what has markup is worth a parser.
-  const title = words ?? textOf(fromMarkdown(heading))
+  // Only what has markup is worth a parser, and of that no more than a title shows: marks that close nothing take it ever longer.
+  const title = words ?? textOf(fromMarkdown(heading.slice(0, LONGEST_HEADING)))
   const depth = marks?.length ?? /^#*/.exec(heading)![0].length
   return { type: 'heading', ...range, depth, title: title.replace(/\s+/g, ' ').trim() }
 }

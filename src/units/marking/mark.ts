@@ -5,6 +5,7 @@ import { MANIFEST_SCHEMA, type ManifestPiece, type MarkManifest, MOST_PIECES } f
 import { nameThem } from './addresses.ts'
 import { type Block, readBlocks } from './blocks.ts'
 import { type FrontMatter, readFrontMatter } from './front-matter.ts'
+import { lineNestedTooDeep } from './nesting.ts'
 import type { PreviousPiece } from './previous.ts'
 import { type MarkReport, reportOf } from './report.ts'
 import { piecesOf } from './sections.ts'
@@ -40,6 +41,10 @@ export interface Marking {
 export function markDocument(given: string | Buffer, options: MarkOptions): Marking {
   const { sourceRef, previous = [], ownPiece = 600, largest = 4000 } = options
   const source = readText(given, sourceRef)
+  const tooDeep = lineNestedTooDeep(source)
+  if (tooDeep !== undefined) {
+    throw unreadable(sourceRef, `in line ${tooDeep} lists or quotes are nested deeper than 32 levels`)
+  }
   const all = readBlocks(source)
   const said = frontMatterOf(all, source)
   // A rule between two blocks says nothing by itself.
@@ -55,7 +60,7 @@ export function markDocument(given: string | Buffer, options: MarkOptions): Mark
   if (drafts.length > MOST_PIECES) {
     throw unreadable(sourceRef, `it has ${drafts.length} pieces; a manifest holds at most ${MOST_PIECES}`)
   }
-  const { addresses } = nameThem(drafts, root, previous)
+  const addresses = nameThem(drafts, root, previous)
   const byteOf = byteOffsets(source)
   const pieces: ManifestPiece[] = drafts.map(({ kind, title, parent, start, end, hash }, index) => ({
     position: index + 1,

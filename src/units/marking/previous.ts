@@ -46,6 +46,11 @@ export function recognise(
   return matching.taken
 }
 
+interface Candidates {
+  readonly now: number[]
+  readonly before: number[]
+}
+
 class Matching {
   readonly #found: readonly FoundPiece[]
   readonly #previous: readonly PreviousPiece[]
@@ -78,28 +83,28 @@ class Matching {
     )
     for (const { now, before } of twins)
       if (now.length === 1 && before.length === 1) this.#take(now[0]!, before[0]!)
-    for (const criterion of [this.#sameNeighbour, this.#sameParent, this.#sameProposal, () => true]) {
-      for (const { now, before } of twins) {
-        for (const one of now) this.#takeFirst(one, before, (other) => criterion.call(this, one, other))
-      }
-    }
+    for (const twin of twins) this.#takeNeighbours(twin)
+    for (const twin of twins) this.#takeOfSameParent(twin)
+    for (const twin of twins) this.#takeProposed(twin)
+    for (const twin of twins) this.#takeInOrder(twin)
   }
 
   /** Under the address that it would get anyway. Where several would, the text says which is which. */
   byAddress(): void {
-    for (const { now, before } of this.#candidates(({ base }) => base, this.#baseOf)) {
+    for (const namesakes of this.#candidates(({ base }) => base, this.#baseOf)) {
+      const { now, before } = namesakes
       if (now.length > 1 || before.length > 1) this.#takeAlike(now, before, 0.2)
-      for (const one of now) this.#takeFirst(one, before, (other) => this.#sameProposal(one, other))
-      for (const one of now) this.#takeFirst(one, before, () => true)
+      this.#takeProposed(namesakes)
+      this.#takeInOrder(namesakes)
     }
   }
 
   byTitleAndParent(): void {
-    for (const { now, before } of this.#candidates(
+    for (const namesakes of this.#candidates(
       ({ title, kind }) => `${kind} ${title}`,
       ({ title, kind }) => `${kind} ${title}`,
     )) {
-      for (const one of now) this.#takeFirst(one, before, (other) => this.#sameParent(one, other))
+      this.#takeOfSameParent(namesakes)
     }
   }
 
@@ -133,17 +138,63 @@ class Matching {
     this.taken[one] = other
   }
 
-  #takeFirst(one: number, others: readonly number[], fits: (other: number) => boolean): void {
-    if (this.taken[one] !== undefined) return
-    const other = others.find((number) => this.#free.has(number) && fits(number))
-    if (other !== undefined) this.#take(one, other)
+  /** Those beside which a neighbour of theirs was. */
+  #takeNeighbours({ now, before }: Candidates): void {
+    const members = new Set(before)
+    for (const one of now) {
+      const last = one > 0 ? this.taken[one - 1] : undefined
+      const next = this.taken[one + 1]
+      const beside = [last === undefined ? -1 : last + 1, next === undefined ? -1 : next - 1]
+      const other = beside
+        .sort((a, b) => a - b)
+        .find((number) => members.has(number) && this.#free.has(number))
+      if (other !== undefined) this.#take(one, other)
+    }
+  }
+
+  #takeOfSameParent({ now, before }: Candidates): void {
+    const waiting = this.#waiting(before, (other) => {
+      const container = this.#previous[other]!.parent
+      return container === null ? null : this.#numbers.get(container)
+    })
+    for (const one of now) {
+      const { parent } = this.#found[one]!
+      waiting(one, parent === undefined ? null : this.taken[parent])
+    }
+  }
+
+  #takeProposed({ now, before }: Candidates): void {
+    const waiting = this.#waiting(before, (other) => this.#previous[other]!.address)
+    for (const one of now) waiting(one, this.#found[one]!.proposed)
+  }
+
+  #takeInOrder({ now, before }: Candidates): void {
+    const waiting = this.#waiting(before, () => null)
+    for (const one of now) waiting(one, null)
+  }
+
+  /**
+   * Takes for a piece the first that is free of those with a key. Each is looked at once, however many ask: ten thousand equal
+   * sections are no more work than others.
+   */
+  #waiting<Key>(before: readonly number[], keyOf: (other: number) => Key): (one: number, key: Key) => void {
+    const queues = new Map<Key, number[]>()
+    for (const other of before.toReversed()) {
+      const queue = queues.get(keyOf(other))
+      if (queue) queue.push(other)
+      else queues.set(keyOf(other), [other])
+    }
+    return (one, key) => {
+      const queue = queues.get(key)
+      while (queue && queue.length > 0 && this.taken[one] === undefined) this.#take(one, queue.pop()!)
+    }
   }
 
   #candidates(
     keyNow: (piece: FoundPiece) => string,
     keyBefore: (piece: PreviousPiece) => string,
-  ): { now: number[]; before: number[] }[] {
-    const groups = new Map<string, { now: number[]; before: number[] }>()
+  ): Candidates[] {
+    const groups = new Map<string, Candidates>()
     for (const other of this.#free) {
       const key = keyBefore.call(this, this.#previous[other]!)
       const group = groups.get(key) ?? { now: [], before: [] }
@@ -154,23 +205,6 @@ class Matching {
       if (this.taken[one] === undefined) groups.get(keyNow(piece))?.now.push(one)
     })
     return [...groups.values()].filter(({ now }) => now.length > 0)
-  }
-
-  #sameNeighbour(one: number, other: number): boolean {
-    const before = one > 0 ? this.taken[one - 1] : undefined
-    const after = this.taken[one + 1]
-    return (before !== undefined && before === other - 1) || (after !== undefined && after === other + 1)
-  }
-
-  #sameParent(one: number, other: number): boolean {
-    const { parent } = this.#found[one]!
-    const container = this.#previous[other]!.parent
-    if (parent === undefined || container === null) return parent === undefined && container === null
-    return this.taken[parent] === this.#numbers.get(container)
-  }
-
-  #sameProposal(one: number, other: number): boolean {
-    return this.#found[one]!.proposed === this.#previous[other]!.address
   }
 
   /** `covid-19` may be a title, or the nineteenth `covid`. */

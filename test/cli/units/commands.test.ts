@@ -115,6 +115,10 @@ it('topics, profile, edges, containers and the checker', TIMEOUT, async () => {
   for (const name of ['a', 'b']) await runCli(['unit', 'create', `shelf/${name}`, '--in', 'shelf'], env, name)
   await json('topic', 'add', 'leave', '--description', 'Being away')
   expect((await cli('topic', 'list')).stdout).toMatch(/leave +0 +workspace +Being away/)
+  const [, last] = /The page after it: (--after \S+)/.exec(
+    (await cli('topic', 'list', '--limit', '1')).stdout,
+  )!
+  expect((await cli('topic', 'list', ...last!.split(' '))).stdout).toContain('No topic is left.')
   expect(await json('unit', 'profile', 'shelf/a', 'audience=staff', 'n=3', '--topics', 'leave')).toEqual({
     audience: 'staff',
     n: 3,
@@ -202,6 +206,7 @@ it.each([
   [2, /write it as key=value/, ['unit', 'profile', 'handbook/leave', 'summary']],
   [6, /cannot be inside|in itself/, ['unit', 'move', 'shelf', '--into', 'shelf/a']],
   [2, /--into CONTAINER, or --out/, ['unit', 'move', 'shelf']],
+  [2, /A whole number from 1 to 1000000/, ['unit', 'move', 'shelf/a', '--into', 'shelf', '--position', '0']],
   [2, /is not the id of an edge/, ['unit', 'edge', 'remove', 'that']],
   [8, /There is no edge/, ['unit', 'edge', 'remove', NOWHERE]],
   [5, /right to operate/, ['unit', 'edit', 'handbook/leave', '--file', text, '--as', 'viewer']],

@@ -147,3 +147,29 @@ it('what is not a marking, and what others staged, is not shown as one', async (
   })
   expect((await get('stranger', `/marks/${id}`)).status).toBe(404)
 })
+
+it('a few kilobytes that would keep the parser busy are refused at once', async () => {
+  const began = performance.now()
+  const text = `${'- '.repeat(4_000)}x`
+  expect(await post('agent', '/marks', { source_ref: 'deep.md', text })).toMatchObject({
+    status: 422,
+    body: { code: 'document_unreadable' },
+  })
+  expect(performance.now() - began).toBeLessThan(2_000)
+})
+
+it('the map of a document comes in pages', async () => {
+  const text = '# Pages\n\n## One\n\nA.\n\n## Two\n\nB.\n\n## Three\n\nC.\n'
+  const staged = await marked('agent', text, { source_ref: 'pages.md' })
+  await approve(staged)
+  const { document_id } = (await cut('operator', staged)).body as { document_id: string }
+  const seen: string[] = []
+  let after = ''
+  do {
+    const { body } = await get('viewer', `/documents/${document_id}?limit=2${after}`)
+    const page = body as { map: { piece_address: string }[]; next: string | null }
+    seen.push(...page.map.map(({ piece_address }) => piece_address))
+    after = page.next === null ? '' : `&after=${page.next}`
+  } while (after !== '')
+  expect(seen).toEqual(staged.pieces.map(({ address }) => address))
+})

@@ -215,6 +215,53 @@ it('profile, topics and edges change without a version', async () => {
   expect((await get('viewer', `/units/${id}`)).body).toMatchObject({ version_no: 1, topics: ['leave'] })
 })
 
+it('a position is between 1 and a million', async () => {
+  const shelf = await born('story/places', 'Places', { unit_kind: 'document' })
+  const unit = await born('story/places/one')
+  for (const position of [0, -5, 1_000_001, 2_147_483_647]) {
+    const place = { container_id: shelf, position }
+    expect(await post('operator', `/units/${unit}/move`, place)).toMatchObject({ status: 400 })
+    const units = [{ canonical_address: 'story/places/two', body: 'Two', ...place }]
+    expect(await post('operator', '/units/batch', { units })).toMatchObject({ status: 400 })
+  }
+  expect((await post('operator', `/units/${unit}/move`, { container_id: shelf, position: 1 })).status).toBe(
+    204,
+  )
+})
+
+it('edges, topics and changes of a life come in pages', async () => {
+  const id = await born('story/pages')
+  for (const target of ['a', 'b', 'c'])
+    await post('operator', `/units/${id}/edges`, { edge_type: 'cites', target })
+  const edges = `/units/${id}/edges?limit=2`
+  const first = (await get('viewer', edges)).body as { next: string }
+  expect(first).toMatchObject({ out: [{ target_ref: 'a' }, { target_ref: 'b' }], next: expect.any(String) })
+  expect((await get('viewer', `${edges}&after=${first.next}`)).body).toMatchObject({
+    out: [{ target_ref: 'c' }],
+    next: null,
+  })
+
+  for (const topic_label of ['page-a', 'page-b', 'page-c']) await post('admin', '/topics', { topic_label })
+  const labels: string[] = []
+  let after = ''
+  do {
+    const { body } = await get('viewer', `/topics?limit=1${after}`)
+    const page = body as { topics: { topic_label: string }[]; next: string | null }
+    expect(page.topics).toHaveLength(1)
+    labels.push(page.topics[0]!.topic_label)
+    after = page.next === null ? '' : `&after=${page.next}`
+  } while (after !== '')
+  expect(labels.filter((label) => label.startsWith('page-'))).toEqual(['page-a', 'page-b', 'page-c'])
+
+  for (const change of ['delete', 'restore', 'delete']) await post('operator', `/units/${id}/${change}`, {})
+  const history = `/units/${id}/history?limit=2`
+  const { lifecycle } = (await get('viewer', history)).body as { lifecycle: { log_id: string }[] }
+  expect(lifecycle).toMatchObject([{ to_status: 'deleted' }, { from_status: 'deleted' }])
+  expect((await get('viewer', `${history}&lifecycle_before=${lifecycle[1]!.log_id}`)).body).toMatchObject({
+    lifecycle: [{ from_status: 'draft', to_status: 'deleted' }],
+  })
+})
+
 it('units move and are put into another order', async () => {
   const shelf = await born('story/shelf', 'Shelf', { unit_kind: 'document' })
   const { body } = await post('operator', '/units/batch', {
@@ -222,7 +269,7 @@ it('units move and are put into another order', async () => {
       canonical_address: `story/shelf/${name}`,
       body: name,
       container_id: shelf,
-      position,
+      position: position + 1,
     })),
   })
   const [a, b, c] = (body as { units: { unit_id: string }[] }).units.map(({ unit_id }) => unit_id)

@@ -30,7 +30,7 @@ interface ListOptions extends UnitOptions {
 
 export function listCommand(): Command {
   return new Command('list')
-    .description('units by address; those of a container in their order')
+    .description('units by workspace and address; those of a container in their order')
     .option('--under <address>', 'only of this branch', unitName)
     .option('--in <unit>', 'only what is in this one', unitName)
     .option('--kind <kind>', 'only these')
@@ -142,6 +142,8 @@ export function showCommand(): Command {
           })
           output.line(table(facts, (cell, column) => (column === 0 ? pc.dim(cell) : cell)))
           if (edges.out.length + edges.in.length > 0) output.line(`\n${edgeTable(edges)}`)
+          if (edges.next !== null)
+            output.line(pc.dim(`of ${unit.edges_out} edges from it and ${unit.edges_in} to it`))
           output.line(`\n${textLines(unit.version.body, options.full === true)}`)
           if (unit.version.version_no === unit.version_no)
             printNext(output, nextOf(unit, successor, database.kind === 'external'))

@@ -64,7 +64,7 @@ export function moveCommand(): Command {
     .argument('<unit>', 'its address or id', unitName)
     .option('--into <unit>', 'the container', unitName)
     .option('--out', 'out of its container')
-    .option('--position <n>', 'its place in it; default: the last', whole(0, 2_147_483_647))
+    .option('--position <n>', 'its place in it; default: the last', whole(1, 1_000_000))
     .addOption(workspaceOption())
     .addOption(asOption())
     .addOption(userOption())

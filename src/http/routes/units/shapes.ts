@@ -11,6 +11,9 @@ import {
 import { nullable, Timestamp } from '../../responses.ts'
 
 export const Uuid = Type.String({ format: 'uuid' })
+export const After = Type.Optional(
+  Type.String({ format: 'uuid', description: 'the `next` of the page before' }),
+)
 export const UnitId = Type.Object({ id: Uuid })
 export const Workspace = Type.Optional(
   Type.String({ format: 'uuid', description: 'may be left out by whoever has exactly one' }),
@@ -25,6 +28,7 @@ export const Status = Type.Enum([...LIFECYCLE_STATUSES])
 export const Kind = Type.String({ pattern: '^[a-z][a-z0-9_]{0,30}$', examples: ['section'] })
 export const Profile = Type.Record(Type.String(), Type.Unknown())
 export const VersionNumber = Type.Integer({ minimum: 1, maximum: 2_147_483_647 })
+export const Position = Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'default: the last' })
 export const AprRef = Type.String({
   minLength: 1,
   maxLength: 500,

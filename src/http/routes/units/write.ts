@@ -7,7 +7,7 @@ import { changeProfile, editSlice, editUnit, moveUnit, reorderUnits } from '../.
 import { invalidInput } from '../../invalid-input.ts'
 import { problems } from '../../responses.ts'
 import { TEXT_LIMIT } from '../units.ts'
-import { EditedShape, Note, Profile, UnitId, Uuid, VersionNumber } from './shapes.ts'
+import { EditedShape, Note, Position, Profile, UnitId, Uuid, VersionNumber } from './shapes.ts'
 
 const tags = ['units']
 const refusals = problems(400, 401, 403, 404, 409, 422)
@@ -159,7 +159,7 @@ export const unitWriteRoutes: FastifyPluginAsyncTypebox = async (api) => {
         body: Type.Object(
           {
             container_id: Type.Union([Uuid, Type.Null()]),
-            position: Type.Optional(Type.Integer({ minimum: 0, description: 'default: the last' })),
+            position: Type.Optional(Position),
           },
           { additionalProperties: false },
         ),
