@@ -34,7 +34,10 @@ export interface EditedManifest {
 /** Stages a manifest that somebody changed, for the same review. */
 export async function stageEditedManifest(db: Queryable, edited: EditedManifest): Promise<StagedMark> {
   const source = readText(edited.source, 'The document')
-  const problems = checkManifest(edited.manifest, source).filter(({ code }) => code === 'schema')
+  // Positions and hashes are made anew; offsets that were counted in another text would cut this one anywhere.
+  const problems = checkManifest(edited.manifest, source).filter(
+    ({ code }) => code === 'schema' || code === 'source_differs',
+  )
   if (problems.length > 0) {
     const reason = problems[0]!.message
     throw new StagedoorError('manifest_invalid', { reason, problems: problems.map(({ message }) => message) })

@@ -6,6 +6,8 @@ export interface CutUnit {
   readonly unit_id: string
   readonly canonical_address: string
   readonly what: 'born' | 'versioned' | 'successor' | 'retired' | 'moved'
+  /** What people had written into it since the last cut, which the document's text took the place of. */
+  readonly replaced_version?: number
 }
 
 export interface Cut {
@@ -21,6 +23,8 @@ export interface Cut {
   readonly unchanged: number
   /** Only those that the cut touched. */
   readonly units: readonly CutUnit[]
+  /** Addresses of units that the manifest calls another kind: a kind changes by `amendKind` alone. */
+  readonly kinds_kept?: readonly string[]
 }
 
 /** `digest` is that of the record as it was approved. All in one transaction of the database. */

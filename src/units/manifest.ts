@@ -104,7 +104,10 @@ export function checkManifest(manifest: unknown, source: string): ManifestProble
   const bytes = Buffer.from(source)
   const problems: ManifestProblem[] = []
   if (document.bytes !== bytes.length || document.content_hash !== sha256(bytes)) {
-    problems.push({ code: 'source_differs', message: 'The source is not the document that was marked' })
+    problems.push({
+      code: 'source_differs',
+      message: 'It was made for another text than this; mark the document as it is now, and change that',
+    })
   }
   const roots = new Set(pieces.map(({ address }) => address.split('/')[0]))
   if (roots.size > 1) {

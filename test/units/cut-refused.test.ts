@@ -153,7 +153,7 @@ describe('at once', () => {
     expect((await units()).size).toBe(5)
   })
 
-  it('two manifests of one document: one after the other, and the later one is what stays', async () => {
+  it('two manifests of one document: what was approved before the other was cut does not take it back', async () => {
     await cutDocument(place, HANDBOOK, { sourceRef })
     const first = await approved(place, HANDBOOK.replace('Twenty-five', 'Thirty'), { sourceRef })
     const second = await approved(
@@ -168,13 +168,17 @@ describe('at once', () => {
       second.staging_record_id,
       second.digest,
     ])
+    const refused = sqlstateOf(waiting)
     await untilWaiting(db, owner.session)
     await operator.session.query('commit')
-    expect((await waiting).rows[0].cut).toMatchObject({ versioned: 2, unchanged: 2 })
+    expect(await refused).toBe('SD909')
     expect((await units()).get(`${book()}/leave`)).toMatchObject({
-      version_no: 3,
-      body: '## Leave\n\nForty days.',
+      version_no: 2,
+      body: '## Leave\n\nThirty days.',
     })
+    // Marked and approved anew, it is what stays.
+    await cutDocument(place, HANDBOOK.replace('Twenty-five', 'Forty'), { sourceRef })
+    expect((await units()).get(`${book()}/leave`)).toMatchObject({ body: '## Leave\n\nForty days.' })
   })
 
   it('an edit while it is cut: the cut comes after it, onto the newest version', async () => {

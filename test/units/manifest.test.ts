@@ -285,6 +285,20 @@ describe('a manifest that a person changed', () => {
     ])
   })
 
+  it('is refused for another text than it was made for: its offsets would cut that anywhere', async () => {
+    const { manifest } = await marked('moved-on.md')
+    const source = NESTED.replace('Hello.', 'Hello, everybody.')
+    const staged = stageEditedManifest(place.operator.session, {
+      workspace: place.workspace,
+      manifest,
+      source,
+    })
+    await expect(staged).rejects.toMatchObject({
+      code: 'manifest_invalid',
+      message: expect.stringContaining('another text'),
+    })
+  })
+
   it('is refused where it names a parent that never was', async () => {
     const { manifest } = await marked('mistyped.md')
     const pieces = manifest.pieces.map((one) => ({

@@ -46,6 +46,16 @@ begin
    where staging_record_id = p_staging_record_id and (part_index, part_name) = (1, 'source');
   -- From here on one cut of a workspace at a time: which addresses are taken, and what is inside what, stays as it is seen.
   perform iu_core.fn_unit_tree_lock(v_workspace);
+  -- Whoever approved it saw what it would change then. What was cut since would be taken back unseen.
+  if exists (select from iu_core.kb_document d join iu_core.iu_staging_record r on r.approved_at < d.updated_at
+              where r.staging_record_id = p_staging_record_id and d.workspace_id = v_workspace
+                and d.source_ref = v_manifest -> 'document' ->> 'source_ref') then
+    raise exception using
+      errcode = 'SD909',
+      message = 'The manifest cannot be used: the document was cut again after this was approved',
+      hint = 'Mark the document as it is now, and let that be approved.',
+      detail = '{"reason": "the document was cut again after this was approved; mark it as it is now"}';
+  end if;
   perform iu_core.fn_mark_manifest_require(v_manifest, v_source, v_workspace);
   v_bytes := convert_to(v_source, 'UTF8');
   v_root := split_part(v_manifest -> 'pieces' -> 0 ->> 'address', '/', 1);

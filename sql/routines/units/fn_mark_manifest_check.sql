@@ -20,7 +20,7 @@ begin
   v_bytes := convert_to(p_source, 'UTF8');
   if v_bytes is null or (v_document ->> 'bytes')::bigint <> octet_length(v_bytes)
      or v_document ->> 'content_hash' <> encode(sha256(v_bytes), 'hex') then
-    return '[{"code": "source_differs", "message": "The source is not the document that was marked"}]';
+    return '[{"code": "source_differs", "message": "It was made for another text than this; mark the document as it is now, and change that"}]';
   end if;
   select document_id into v_document_id from iu_core.kb_document
    where workspace_id = p_workspace_id and source_ref = v_document ->> 'source_ref';

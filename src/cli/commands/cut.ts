@@ -58,16 +58,20 @@ async function digestOf(client: Parameters<typeof findRecord>[0], id: string): P
 }
 
 function print(output: Output, { units, ...done }: Cut, ms: number, all: boolean): void {
-  const touched = done.born + done.versioned + done.successors + done.retired
+  const moved = units.filter(({ what }) => what === 'moved').length
+  const touched = done.born + done.versioned + done.successors + done.retired + moved
+  const unmoved = done.unchanged - moved
   output.line(
-    `${pc.green('✔')} Cut in ${pc.bold(duration(ms))}: ${touched === 0 ? 'nothing had changed' : `${touched} units touched`}, ${done.unchanged} as they were`,
+    `${pc.green('✔')} Cut in ${pc.bold(duration(ms))}: ${touched === 0 ? 'nothing had changed' : `${touched} ${touched === 1 ? 'unit' : 'units'} touched`}, ${unmoved} as they were`,
   )
   const counts: [string, number, string][] = [
     ['born', done.born, ''],
     ['versioned', done.versioned, 'drafts with a new text'],
     ['successors', done.successors, 'drafts beside what is in force, or was'],
     ['retired', done.retired, 'drafts whose piece is gone'],
+    ['moved', moved, 'the same text in another place'],
     ['kept', done.kept, 'in force, though their piece is gone'],
+    ['kinds kept', done.kinds_kept?.length ?? 0, '`stagedoor unit amend` changes a kind'],
   ]
   const rows = counts
     .filter(([, count]) => count > 0)
@@ -78,8 +82,12 @@ function print(output: Output, { units, ...done }: Cut, ms: number, all: boolean
     output.line()
     output.line(
       table(
-        shown.map(({ what, canonical_address }) => [`  ${what}`, canonical_address]),
-        (cell, column) => (column === 0 ? pc.dim(cell) : cell),
+        shown.map(({ what, canonical_address, replaced_version }) => [
+          `  ${what}`,
+          canonical_address,
+          replaced_version === undefined ? '' : `in place of what people wrote: version ${replaced_version}`,
+        ]),
+        (cell, column) => (column === 0 ? pc.dim(cell) : column === 2 ? pc.yellow(cell) : cell),
       ),
     )
     if (units.length > shown.length) output.line(pc.dim(`  … ${units.length - shown.length} more: --all`))
