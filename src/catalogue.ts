@@ -964,7 +964,7 @@ export const CATALOGUE = {
     exit: 6,
     retryable: false,
     message: 'The unit {unit} is {status}: its content is locked',
-    hint: 'Write a successor, enact it, and supersede this one with it: `stagedoor unit supersede`.',
+    hint: 'What is deleted is restored first: `stagedoor unit restore`. Beside what is in force write a successor, enact it, and supersede this one with it: `stagedoor unit supersede`.',
   },
   unit_address_taken: {
     sqlstates: ['SD904'],
