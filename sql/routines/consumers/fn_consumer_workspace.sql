@@ -9,7 +9,7 @@ declare
 begin
   select workspace_id into v_workspace from iu_core.consumer_registry where consumer_id = p_consumer_id;
   if not found or v_workspace is not null
-     and not (iu_core.fn_caller_is_service() or iu_core.fn_member_role(v_workspace, iu_core.fn_actor()) is not null) then
+     and not iu_core.fn_workspace_is_known(v_workspace) then
     raise exception using
       errcode = 'SD320',
       message = format('There is no consumer called %L', p_consumer_id),

@@ -16,7 +16,7 @@ begin
            where i.execution_id = p_execution_id and i.kind = 'start') found_in
    limit 1;
   if not found
-     or not (iu_core.fn_caller_is_service() or iu_core.fn_member_role(v_workspace, iu_core.fn_actor()) is not null) then
+     or not iu_core.fn_workspace_is_known(v_workspace) then
     perform noetl.fn_execution_unknown(p_execution_id);
   end if;
   return v_workspace;

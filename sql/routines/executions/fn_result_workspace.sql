@@ -12,7 +12,7 @@ begin
     from noetl.result_ref r join noetl.event e on e.execution_id = r.execution_id and e.seq = 1
    where r.ref_id = p_ref_id;
   if not found
-     or not (iu_core.fn_caller_is_service() or iu_core.fn_member_role(v_workspace, iu_core.fn_actor()) is not null) then
+     or not iu_core.fn_workspace_is_known(v_workspace) then
     raise exception using
       errcode = 'SD811',
       message = format('There is no result %s', coalesce(p_ref_id::text, 'NULL')),

@@ -9,7 +9,7 @@ declare
 begin
   select workspace_id into v_workspace from iu_core.system_issue where issue_id = p_issue_id;
   if not found
-     or not (iu_core.fn_caller_is_service() or iu_core.fn_member_role(v_workspace, iu_core.fn_actor()) is not null) then
+     or not iu_core.fn_workspace_is_known(v_workspace) then
     raise exception using
       errcode = 'SD330',
       message = format('There is no issue %s', coalesce(p_issue_id::text, 'NULL')),

@@ -15,7 +15,7 @@ begin
           select workspace_id from iu_core.job_history where job_id = p_job
           limit 1) j;
   if not found
-     or not (iu_core.fn_caller_is_service() or iu_core.fn_member_role(v_workspace, iu_core.fn_actor()) is not null) then
+     or not iu_core.fn_workspace_is_known(v_workspace) then
     raise exception using
       errcode = 'SD701',
       message = format('There is no job %s', coalesce(p_job::text, 'NULL')),

@@ -8,7 +8,7 @@ declare
   v_workspace uuid;
 begin
   select t.workspace_id into v_workspace from iu_core.webhook_target t where t.target_code = p_target_code for update;
-  if found and (iu_core.fn_caller_is_service() or iu_core.fn_member_role(v_workspace, iu_core.fn_actor()) is not null) then
+  if found and iu_core.fn_workspace_is_known(v_workspace) then
     return v_workspace;
   end if;
   return p_given;

@@ -9,7 +9,7 @@ declare
 begin
   select t.workspace_id into v_workspace from iu_core.webhook_target t where t.target_code = p_target_code for update;
   if not found
-     or not (iu_core.fn_caller_is_service() or iu_core.fn_member_role(v_workspace, iu_core.fn_actor()) is not null) then
+     or not iu_core.fn_workspace_is_known(v_workspace) then
     raise exception using
       errcode = 'SD335',
       message = format('There is no webhook target %s', coalesce(p_target_code, 'NULL')),

@@ -9,7 +9,7 @@ declare
 begin
   select workspace_id into v_workspace from iu_core.dot_iu_command_run where run_id = p_run_id;
   if not found
-     or not (iu_core.fn_caller_is_service() or iu_core.fn_member_role(v_workspace, iu_core.fn_actor()) is not null) then
+     or not iu_core.fn_workspace_is_known(v_workspace) then
     raise exception using
       errcode = 'SD401',
       message = format('Run %s is not running', coalesce(p_run_id::text, 'NULL')),

@@ -9,7 +9,7 @@ declare
 begin
   select workspace_id into v_workspace from iu_core.iu_staging_record where staging_record_id = p_staging_record_id;
   if not found
-     or not (iu_core.fn_caller_is_service() or iu_core.fn_member_role(v_workspace, iu_core.fn_actor()) is not null) then
+     or not iu_core.fn_workspace_is_known(v_workspace) then
     raise exception using
       errcode = 'SD501',
       message = format('There is no staging record %s', coalesce(p_staging_record_id::text, 'NULL')),

@@ -9,7 +9,7 @@ declare
 begin
   select workspace_id into v_workspace from iu_core.information_unit where unit_id = p_unit_id;
   if not found
-     or not (iu_core.fn_caller_is_service() or iu_core.fn_member_role(v_workspace, iu_core.fn_actor()) is not null) then
+     or not iu_core.fn_workspace_is_known(v_workspace) then
     raise exception using
       errcode = 'SD901',
       message = format('There is no unit %s', coalesce(p_unit_id::text, 'NULL')),

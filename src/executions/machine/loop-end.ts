@@ -44,7 +44,7 @@ export function endLoop(turn: Turn, planned: PlannedStep, loop: LoopActivation, 
   turn.ended(loop.node_id, planned.name, event_id)
 }
 
-/** When somebody refers to them. The flush puts them together; they are readable after it. */
+/** When somebody refers to them. The flush names them; they are put together when they are first read. */
 function resultsOf(turn: Turn, planned: PlannedStep, { loop_id, total }: LoopActivation): JsonObject {
   if (!planned.collects) return {}
   if (total === 0) return { value: [] }
