@@ -208,9 +208,9 @@ describe('a table that has changed', () => {
       },
     ],
   })
-  async function promoteOver(name: string) {
+  async function promoteOver(name: string, columns = '') {
     await db.owner(
-      `create table ${name} (workspace_id uuid not null, sku text not null, price numeric(10, 2), unique (workspace_id, sku))`,
+      `create table ${name} (workspace_id uuid not null, sku text not null, price numeric(10, 2)${columns}, unique (workspace_id, sku))`,
     )
     await db.owner(`insert into ${name} values ($1, 'old', 1)`, [trial.workspace])
     await trial.register(own(name), { approval_required: false })
@@ -230,6 +230,35 @@ describe('a table that has changed', () => {
     expect(await db.owner('select sku, price::text, rating from widened')).toEqual([
       { sku: 'old', price: '1.00', rating: 5 },
     ])
+  })
+
+  it('by a column of another kind that was added, which a row is not hashed with: its rows are still nobody’s', async () => {
+    const plan = await promoteOver('documented')
+    await db.owner(`alter table documented add column seen json default '{}'`)
+    expect((await trial.undo(plan.upload_id)).undo_totals).toEqual({ price: { reversed: 2 } })
+  })
+
+  it('by a column that became json: its rows are kept', async () => {
+    const plan = await promoteOver('converted')
+    await db.owner('alter table converted alter column price type json using to_json(price)')
+    expect((await trial.undo(plan.upload_id)).undo_totals).toEqual({ price: { kept: 2 } })
+  })
+
+  it('not at all, where what was promoted is known by the text of its rows, as it was at first', async () => {
+    const plan = await promoteOver('earlier')
+    await db.owner(
+      `update iu_core.ingest_ledger l set after_hash = sha256(convert_to(t::text, 'UTF8'))
+         from earlier t where l.upload_id = $1 and l.target_key ->> 'sku' = t.sku`,
+      [plan.upload_id],
+    )
+    await db.owner(`update earlier set price = 4 where sku = 'new'`)
+    expect((await trial.undo(plan.upload_id)).undo_totals).toEqual({ price: { kept: 1, reversed: 1 } })
+  })
+
+  it('not in the eyes of its own types: an edit that they call equal is an edit', async () => {
+    const plan = await promoteOver('patient', `, lasts interval default '30 days'`)
+    await db.owner(`update patient set lasts = '1 month' where sku = 'new'`)
+    expect((await trial.undo(plan.upload_id)).undo_totals).toEqual({ price: { kept: 1, reversed: 1 } })
   })
 
   it('by a column that was dropped: its rows are kept', async () => {

@@ -19,8 +19,8 @@ begin
             from unnest(p_type.key_columns) k) end;
   execute format($sql$
     update iu_core.ingest_ledger l set after_hash = h.hash
-      from %1$s t, lateral (select sha256(convert_to(t::text, 'UTF8')) as hash) h
+      from %1$s t, lateral (select %3$s as hash) h
      where l.upload_id = $1 and l.type_order = $2 and %2$s and l.after_hash <> h.hash
-  $sql$, p_type.target, v_match) using p_upload_id, p_type.type_order;
+  $sql$, p_type.target, v_match, iu_core.fn_ingest_row_hash_sql(p_type.target, 't')) using p_upload_id, p_type.type_order;
   perform iu_core.fn_ingest_write_as_always(v_settings);
 end $$;

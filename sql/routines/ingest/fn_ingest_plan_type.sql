@@ -62,7 +62,7 @@ begin
                %5$s as target_id,
                case when %13$L and a.action <> 'refused' then jsonb_build_object(%6$s) end as target_key,
                case when a.action = 'update' then to_jsonb(t) end as before,
-               case when a.action in ('update', 'unchanged') then sha256(convert_to(t::text, 'UTF8')) end as before_hash,
+               case when a.action in ('update', 'unchanged') then %17$s end as before_hash,
                case when %15$L and a.action = 'insert' then array[%16$s] end as inserted,
                -- (A row at once: built column by column it takes half as long again.)
                case when a.action = 'update' or a.action = 'insert' and not %15$L then to_jsonb(v) end as after,
@@ -81,5 +81,5 @@ begin
     p_upload.upload_id, p_type.type_order, p_type.row_type, v_new_id,
     case when p_type.id_column is null then 'null::uuid' else format('coalesce(t.%I, %s)', p_type.id_column, v_new_id) end,
     v_key, v_from, p_type.target, v_match, v_values, v_changed, v_ambiguous, p_type.id_column is null,
-    v_reason, v_texts, v_inserted);
+    v_reason, v_texts, v_inserted, iu_core.fn_ingest_row_hash_sql(p_type.target, 't'));
 end $$;

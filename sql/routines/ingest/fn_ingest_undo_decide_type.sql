@@ -51,8 +51,11 @@ begin
                      and l.after_hash = h.hash
                    order by p.promoted_at desc limit 1), 'somebody changed it since') end
       from pg_temp.ingest_now n left join %4$s t on %5$s,
-           lateral (select case when t.ctid is not null then sha256(convert_to((%7$s)::text, 'UTF8')) end as hash) as s,
+           lateral (select case when t.ctid is not null then %7$s end as hash) as s,
            lateral (select s.hash, coalesce(s.hash = n."#after", false) as same) as h
-  $sql$, p_type.type_order, p_type.row_type, p_type.target::text, p_type.target, v_match, v_key, v_image,
+  $sql$, p_type.type_order, p_type.row_type, p_type.target::text, p_type.target, v_match, v_key,
+    -- What was promoted before rows were hashed by themselves has the sha-256 of its text.
+    format('case octet_length(n."#after") when 32 then sha256(convert_to((%s)::text, ''UTF8'')) else %s end', v_image,
+           iu_core.fn_ingest_row_hash_sql(p_type.target, v_image, p_type.columns)),
     p_upload_id, p_type.spec ->> 'target');
 end $$;
