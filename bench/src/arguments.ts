@@ -1,4 +1,4 @@
-/** `bench <name> [--quick] [--json] [--record]` */
+/** `bench <name> [--data DIR] [--quick] [--json] [--record]` */
 import { parseArgs } from 'node:util'
 import type { Benchmark } from './benchmark.ts'
 import { BenchError, EXIT_BAD_INPUT } from './errors.ts'
@@ -9,20 +9,28 @@ export interface Arguments {
   readonly quick: boolean
   readonly json: boolean
   readonly record: boolean
+  /** The folder of the collection that is measured, for benchmarks that take one. */
+  readonly data: string | undefined
 }
 
 export function readArguments(argv: readonly string[], benchmarks: readonly Benchmark[]): Arguments {
   const { values, positionals } = parse(argv)
-  const { quick = false, json = false, record = false, help = false } = values
+  const { quick = false, json = false, record = false, help = false, data } = values
   const [name, ...more] = positionals
   if (more.length > 0) throw badInput(`One benchmark at a time, not also ${more.join(', ')}.`, benchmarks)
-  if (help) return { benchmark: undefined, quick, json, record }
+  if (help) return { benchmark: undefined, quick, json, record, data }
   const benchmark = benchmarks.find((candidate) => candidate.name === name)
   if (name !== undefined && !benchmark) throw badInput(`There is no benchmark called ${name}.`, benchmarks)
   if (quick && record) {
     throw badInput('--record keeps full runs only: leave --quick out, or --record.', benchmarks)
   }
-  return { benchmark, quick, json, record }
+  if (benchmark?.takesData && data === undefined) {
+    throw badInput(`${benchmark.name} measures a collection: --data DIR says where it is.`, benchmarks)
+  }
+  if (benchmark && !benchmark.takesData && data !== undefined) {
+    throw badInput(`${benchmark.name} makes its own data; leave --data out.`, benchmarks)
+  }
+  return { benchmark, quick, json, record, data }
 }
 
 export function usage(benchmarks: readonly Benchmark[]): string {
@@ -32,6 +40,7 @@ export function usage(benchmarks: readonly Benchmark[]): string {
     '',
     ...benchmarks.map(({ name, about }) => `  ${name.padEnd(width)}  ${about}`),
     '',
+    '  --data    folder of the collection, for those that measure one',
     '  --quick   less work: done within 45 seconds on 2 cores',
     '  --json    one JSON object on the last line of stdout instead of a table',
     '  --record  keep this run in bench/RESULTS.md',
@@ -44,7 +53,7 @@ function parse(argv: readonly string[]) {
     return parseArgs({
       args: [...argv],
       allowPositionals: true,
-      options: { quick: flag, json: flag, record: flag, help: flag },
+      options: { quick: flag, json: flag, record: flag, help: flag, data: { type: 'string' } },
     })
   } catch (cause) {
     const [message] = (cause as Error).message.split('. ')
@@ -52,7 +61,7 @@ function parse(argv: readonly string[]) {
   }
 }
 
-const SYNOPSIS = 'npm run -s bench -- <name> [--quick] [--json] [--record]'
+const SYNOPSIS = 'npm run -s bench -- <name> [--data DIR] [--quick] [--json] [--record]'
 
 function badInput(message: string, benchmarks: readonly Benchmark[]): BenchError {
   const names = benchmarks.map(({ name }) => name).join(', ')

@@ -14,6 +14,8 @@ export interface Task {
   readonly size: number
   /** From 0; a seed for work that varies but must vary alike for all. */
   readonly round: number
+  /** The folder of `--data`. */
+  readonly data?: string
 }
 
 export interface Contender {
@@ -30,6 +32,8 @@ export interface Benchmark {
   readonly unit: string
   readonly size: { readonly full: number; readonly quick: number }
   readonly rounds: { readonly full: number; readonly quick: number }
+  /** It measures a collection of the user's own, `--data DIR`, all of it: `size` is none of its business. */
+  readonly takesData?: true
   /** `round`: the contenders of a round work on the same rows. `contender`: each gets a database of its own. */
   readonly freshDatabase: 'round' | 'contender'
   /** Makes what the contenders start from; its figures count as those of a contender called `prepare`. */

@@ -9,6 +9,7 @@ import { medians, rounded } from './statistics.ts'
 
 export interface RunOptions {
   readonly quick: boolean
+  readonly data?: string | undefined
   readonly progress: (line: string) => void
 }
 
@@ -46,14 +47,17 @@ const QUICK_MS = 38_000
 export async function runBenchmark(
   benchmark: Benchmark,
   server: Pick<BenchServer, 'freshDatabase' | 'versions' | 'settings'>,
-  { quick, progress }: RunOptions,
+  { quick, data, progress }: RunOptions,
 ): Promise<Report> {
   const started = new Date()
   const size = quick ? benchmark.size.quick : benchmark.size.full
   const count = quick ? benchmark.rounds.quick : benchmark.rounds.full
   const begun = performance.now()
-  progress('warm-up')
-  await runRound(benchmark, server, { size: Math.ceil(size * WARM_UP), round: 0 }, () => {})
+  const given = data === undefined ? {} : { data }
+  if (!benchmark.takesData) {
+    progress('warm-up')
+    await runRound(benchmark, server, { size: Math.ceil(size * WARM_UP), round: 0 }, () => {})
+  }
   const rounds: Round[] = []
   for (let round = 0; round < count; round++) {
     const heading = `round ${round + 1} of ${count}`
@@ -62,7 +66,9 @@ export async function runBenchmark(
       break
     }
     rounds.push(
-      await runRound(benchmark, server, { size, round }, (line) => progress(`${heading} · ${line}`)),
+      await runRound(benchmark, server, { size, round, ...given }, (line) =>
+        progress(`${heading} · ${line}`),
+      ),
     )
   }
   const atScale = quick ? undefined : await runAtScale(benchmark, server, progress)
@@ -104,13 +110,13 @@ export function inTurn<T>(items: readonly T[], round: number): T[] {
 async function runRound(
   benchmark: Benchmark,
   server: Pick<BenchServer, 'freshDatabase'>,
-  { size, round }: Pick<Task, 'size' | 'round'>,
+  what: Omit<Task, 'database'>,
   progress: (line: string) => void,
 ): Promise<Round> {
   const measured = new Map<string, Figures>()
   let shared: Task | undefined
   const freshTask = async (): Promise<Task> => {
-    const task = { database: await server.freshDatabase(), size, round }
+    const task = { database: await server.freshDatabase(), ...what }
     if (!benchmark.prepare) return task
     const figures = await benchmark.prepare(task)
     progress(describe('prepare', figures))
@@ -118,7 +124,7 @@ async function runRound(
     return task
   }
   if (benchmark.freshDatabase === 'round') shared = await freshTask()
-  for (const contender of inTurn(benchmark.contenders, round)) {
+  for (const contender of inTurn(benchmark.contenders, what.round)) {
     const task = shared ?? (await freshTask())
     collectGarbage()
     const figures = await contender.run(task)

@@ -42,7 +42,7 @@ try {
 }
 
 async function main(argv: readonly string[]): Promise<number> {
-  const { benchmark, quick, json, record } = readArguments(argv, BENCHMARKS)
+  const { benchmark, quick, json, record, data } = readArguments(argv, BENCHMARKS)
   if (!benchmark) {
     console.log(usage(BENCHMARKS))
     return 0
@@ -51,7 +51,11 @@ async function main(argv: readonly string[]): Promise<number> {
   const server = await startBenchServer()
   const release = stopOnSignal(server)
   try {
-    const report = await runBenchmark(benchmark, server, { quick, progress: (line) => console.error(line) })
+    const report = await runBenchmark(benchmark, server, {
+      quick,
+      data,
+      progress: (line) => console.error(line),
+    })
     if (record) {
       recordResult(
         report,

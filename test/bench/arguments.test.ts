@@ -7,9 +7,16 @@ import { outbox } from '../../bench/src/outbox/outbox.ts'
 const read = (...argv: string[]) => readArguments(argv, [outbox])
 
 it('takes a name and flags in any order', () => {
-  const json = { benchmark: outbox, quick: true, json: true, record: false }
+  const json = { benchmark: outbox, quick: true, json: true, record: false, data: undefined }
   expect(read('--quick', 'outbox', '--json')).toEqual(json)
   expect(read('outbox').quick).toBe(false)
+})
+
+it('takes a folder where a collection is measured, and asks for it', () => {
+  const collected = { ...outbox, name: 'quality', takesData: true } as const
+  expect(readArguments(['quality', '--data', 'here'], [collected]).data).toBe('here')
+  expect(() => readArguments(['quality'], [collected])).toThrow('--data DIR says where it is')
+  expect(() => read('outbox', '--data', 'here')).toThrow('outbox makes its own data')
 })
 
 it('lists the benchmarks when none is named', () => {
