@@ -10,7 +10,8 @@ const SQL_SUITES = [
   'test/executions/{projection,waits}/**/*.test.ts',
   'test/executions/sql/**/*.test.ts',
   'test/units/{bad-input-null,birth,checker,containers,cut,edges,editing,guards}.test.ts',
-  'test/units/{lifecycle,lifecycle-route,outbox,profile,topics,wall}.test.ts',
+  'test/units/{cut-places,left-out,lifecycle,lifecycle-route,outbox,outlook,profile,topics,wall}.test.ts',
+  'test/search/{words,text,text-races,lexical,filters,hits,worker-projection,audit,legacy,staging-wall}.test.ts',
   // Of ingest what is SQL; reading files is the same on every server.
   'test/ingest/{approval,cursor,datasets-registration,gates,kills,lineage,limits}.test.ts',
   'test/ingest/{plan,promotion,races,retention,reupload,undo,wall}.test.ts',

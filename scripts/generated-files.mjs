@@ -14,7 +14,7 @@ import { playbookJsonSchema } from '../dist/executions/playbook/schema.js'
 import { createServer } from '../dist/http/server.js'
 import { markManifestJsonSchema } from '../dist/units/manifest.js'
 import { ROOT } from './setup.mjs'
-import { executionsSqlReference, sqlReference } from './sql-reference.mjs'
+import { executionsSqlReference, sqlReference, unitsSqlReference } from './sql-reference.mjs'
 
 const MADE = '<!-- Made by `npm run generate`. Do not edit. -->'
 
@@ -27,6 +27,7 @@ export async function generatedFiles() {
     'docs/reference/cli.md': await cli(),
     'docs/reference/events-and-jobs-sql.md': `${MADE}\n${sqlReference(join(ROOT, 'sql/routines'))}`,
     'docs/reference/executions-sql.md': `${MADE}\n${executionsSqlReference(join(ROOT, 'sql/routines'))}`,
+    'docs/reference/units-sql.md': `${MADE}\n${unitsSqlReference(join(ROOT, 'sql/routines'))}`,
     'docs/reference/mark-manifest.schema.json': `${JSON.stringify(markManifestJsonSchema(), null, 2)}\n`,
     'docs/reference/playbook.schema.json': `${JSON.stringify(playbookJsonSchema(), null, 2)}\n`,
     'docs/reference/openapi.json': `${JSON.stringify(api, null, 2)}\n`,

@@ -26,6 +26,30 @@ are what an engine calls. How they belong together: [playbooks](../guides/playbo
 raise one of our SQLSTATEs ([errors](errors.md)), never NULL.
 `
 
+const UNIT_ROOMS = [['units', 'Units, edges, topics, documents']]
+
+const UNIT_HEAD = `# Information units in SQL
+
+What a psql or Python user calls, in the schema \`iu_core\`. A login that the README makes may become the roles that are named here, but
+is none of them by itself: say \`set role\` first, or the schema is refused.
+
+\`\`\`sql
+set role service_role;
+select unit_id, unit_version_id, content_hash
+  from iu_core.fn_unit_create('<workspace id>', 'handbook/leave', E'# Leave\\n\\n28 days.', p_actor => 'anna@example.com');
+select * from iu_core.fn_unit_edit('<unit id>', 1, E'# Leave\\n\\n30 days.', p_note => 'agreed on Monday');
+select iu_core.fn_unit_enact('<unit id>', 2, 'APR-7', p_actor => 'rita@example.com');
+\`\`\`
+
+\`authenticated\`, \`stagedoor_reviewer\` and \`stagedoor_agent\` are people's and agents' roles: the API acts under them, and their membership of
+the workspace counts. \`service_role\` acts for whom it names. Bad arguments raise one of our SQLSTATEs ([errors](errors.md)), never NULL.
+How the functions belong together: [units](../guides/units.md).
+`
+
+export function unitsSqlReference(routines) {
+  return reference(routines, UNIT_HEAD, UNIT_ROOMS)
+}
+
 export function sqlReference(routines) {
   return reference(routines, HEAD, ROOMS)
 }

@@ -16,6 +16,8 @@ export interface ErrorSpec {
   /** `{name}` is filled from the details. */
   readonly message: string
   readonly hint: string
+  /** Where the hint names a command: the same for those who call the API. */
+  readonly apiHint?: string
 }
 
 export const CATALOGUE = {
@@ -948,6 +950,7 @@ export const CATALOGUE = {
     retryable: false,
     message: 'There is no unit {unit}',
     hint: '`stagedoor unit list` shows the units of your workspace.',
+    apiHint: 'GET /api/units lists the units of your workspaces.',
   },
   unit_version_conflict: {
     sqlstates: ['SD902'],
@@ -965,6 +968,8 @@ export const CATALOGUE = {
     retryable: false,
     message: 'The unit {unit} is {status}: its content is locked',
     hint: 'What is deleted is restored first: `stagedoor unit restore`. Beside what is in force write a successor, enact it, and supersede this one with it: `stagedoor unit supersede`.',
+    apiHint:
+      'What is deleted is restored first: POST /api/units/{unit}/restore. Beside what is in force write a successor, enact it, and let it take the place: POST /api/units/{unit}/supersede.',
   },
   unit_address_taken: {
     sqlstates: ['SD904'],
@@ -997,6 +1002,7 @@ export const CATALOGUE = {
     retryable: false,
     message: 'Not in the topic vocabulary, or retired: {topics}',
     hint: '`stagedoor topic list` shows the topics; an administrator adds one with `stagedoor topic add`.',
+    apiHint: 'GET /api/topics lists the topics; an administrator adds one with POST /api/topics.',
   },
   container_cycle: {
     sqlstates: ['SD908'],
@@ -1013,6 +1019,8 @@ export const CATALOGUE = {
     retryable: false,
     message: 'The manifest cannot be used: {reason}',
     hint: 'docs/reference/mark-manifest.schema.json says what a manifest holds; `stagedoor mark FILE` makes a good one.',
+    apiHint:
+      'docs/reference/mark-manifest.schema.json says what a manifest holds; POST /api/marks makes a good one.',
   },
   identity_immutable: {
     sqlstates: ['SD910'],
@@ -1021,6 +1029,8 @@ export const CATALOGUE = {
     retryable: false,
     message: 'The {field} of a unit does not change',
     hint: 'Identity is for good; the kind alone is amended, under an approval of its own: `stagedoor unit amend`.',
+    apiHint:
+      'Identity is for good; the kind alone is amended, under an approval of its own: POST /api/units/…/amend.',
   },
   profile_core_key: {
     sqlstates: ['SD911'],
@@ -1044,6 +1054,7 @@ export const CATALOGUE = {
     retryable: false,
     message: 'There is no document {document}',
     hint: '`stagedoor mark FILE` stages one; it is a document once it was cut.',
+    apiHint: 'POST /api/marks stages one; it is a document once it was cut. GET /api/documents lists them.',
   },
   edge_unknown: {
     sqlstates: ['SD913'],
@@ -1052,6 +1063,61 @@ export const CATALOGUE = {
     retryable: false,
     message: 'There is no edge {edge}',
     hint: '`stagedoor unit show UNIT` lists the edges of a unit with their ids.',
+    apiHint: 'GET /api/units/…/edges lists the edges of a unit with their ids.',
+  },
+  search_phase_order: {
+    sqlstates: ['SD914'],
+    status: 409,
+    exit: 6,
+    retryable: false,
+    message: 'The phases of search are opened and closed in order: {reason}',
+    hint: '`stagedoor search status` shows the phases; open the one before it first, or close the one after it.',
+  },
+  collection_unknown: {
+    sqlstates: ['SD915'],
+    status: 404,
+    exit: 8,
+    retryable: false,
+    message: 'There is no collection {collection} that this can be done with',
+    hint: '`stagedoor search status` lists the collections and their states.',
+  },
+  collection_legacy: {
+    sqlstates: ['SD916'],
+    status: 409,
+    exit: 6,
+    retryable: false,
+    message: 'The collection {collection} belongs to the old knowledge base and is only read',
+    hint: 'Whatever fills it stays its only writer; units have a collection of their own.',
+  },
+  projection_unknown: {
+    sqlstates: ['SD917'],
+    status: 404,
+    exit: 8,
+    retryable: false,
+    message: 'There is nothing to project called {projection}',
+    hint: '`stagedoor search dead` lists what waits to be replayed.',
+  },
+  search_switch_running: {
+    sqlstates: ['SD918'],
+    status: 409,
+    exit: 6,
+    retryable: false,
+    message: 'The collection {collection} is being built already',
+    hint: '`stagedoor search status` shows how far it is; `stagedoor search switch --cancel` gives it up.',
+  },
+  embedder_not_configured: {
+    status: 422,
+    exit: 2,
+    retryable: false,
+    message: 'The embedder {embedder} cannot be used: {reason}',
+    hint: 'Set EMBEDDINGS_URL (and EMBEDDINGS_API_KEY where it asks for one), or use --embedder lsa, which needs no network.',
+  },
+  store_not_configured: {
+    status: 422,
+    exit: 2,
+    retryable: false,
+    message: 'The vector store {store} cannot be used: {reason}',
+    hint: 'Set QDRANT_URL (and QDRANT_API_KEY), install the extension vector for pgvector, or use --store postgres.',
   },
   document_unreadable: {
     status: 422,

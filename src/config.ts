@@ -151,6 +151,47 @@ const SETTINGS = {
     fallback: undefined,
     parse: text,
   }),
+  embeddingsUrl: setting<string | undefined>({
+    env: 'EMBEDDINGS_URL',
+    about:
+      'an OpenAI-compatible endpoint for embeddings, with its /v1; unset: only embedders without a network',
+    fallback: undefined,
+    secret: 'password',
+    parse: url(['https:', 'http:']),
+  }),
+  embeddingsApiKey: setting<string | undefined>({
+    env: 'EMBEDDINGS_API_KEY',
+    about: 'the key of that endpoint, if it asks for one',
+    fallback: undefined,
+    secret: 'whole',
+    parse: text,
+  }),
+  embeddingsModel: setting({
+    env: 'EMBEDDINGS_MODEL',
+    about: 'the model that a new collection of that endpoint is made with',
+    fallback: 'text-embedding-3-small',
+    parse: text,
+  }),
+  embeddingsDimension: setting({
+    env: 'EMBEDDINGS_DIMENSION',
+    about: 'numbers in a vector of that model',
+    fallback: 1536,
+    parse: integer(1, 4096),
+  }),
+  qdrantUrl: setting<string | undefined>({
+    env: 'QDRANT_URL',
+    about: 'a Qdrant server for vectors and for the old knowledge base; unset: none',
+    fallback: undefined,
+    secret: 'password',
+    parse: url(['https:', 'http:']),
+  }),
+  qdrantApiKey: setting<string | undefined>({
+    env: 'QDRANT_API_KEY',
+    about: 'the key of the Qdrant server, if it asks for one',
+    fallback: undefined,
+    secret: 'whole',
+    parse: text,
+  }),
 }
 
 /** Secrets of playbooks, as `${secret.NAME}`: read where a step runs, and shown nowhere. */

@@ -18,6 +18,8 @@ export class StagedoorError extends Error {
   readonly code: ErrorCode
   readonly details: ErrorDetails
   readonly hint: string
+  /** The same for somebody who has the API and no command line. */
+  readonly apiHint: string
   readonly status: number
   readonly exitCode: number
   readonly retryable: boolean
@@ -29,6 +31,7 @@ export class StagedoorError extends Error {
     this.code = code
     this.details = details
     this.hint = options.hint ?? fill(spec.hint, details)
+    this.apiHint = options.hint ?? fill(spec.apiHint ?? spec.hint, details)
     this.status = spec.status
     this.exitCode = spec.exit
     this.retryable = spec.retryable

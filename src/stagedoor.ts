@@ -20,6 +20,8 @@ import { type Ingest, ingestLibrary } from './ingest/library.ts'
 import { type Jobs, jobsLibrary, type Schedules, schedulesLibrary } from './jobs/library.ts'
 import { type Executions, executionsOf } from './stagedoor/executions.ts'
 import { resultsHome } from './stagedoor/playbook-equipment.ts'
+import { type Search, searchOf } from './stagedoor/search.ts'
+import { withStoreHealth } from './stagedoor/staging-health.ts'
 import { readTrace, type Trace } from './stagedoor/trace.ts'
 import { type Units, unitsOf } from './stagedoor/units.ts'
 import { createDiskBlobStore } from './staging/blobs/disk.ts'
@@ -106,6 +108,8 @@ export interface Stagedoor {
   readonly topics: Topics
   /** What was cut into units. */
   readonly documents: Documents
+  /** Units and documents by words and by meaning, with their freshness. */
+  readonly search: Search
   /** From a change to what came of it, by the id of any event, job or execution in it. */
   trace(id: string): Promise<Trace>
   health(): Promise<HealthCheck[]>
@@ -159,6 +163,7 @@ export function assemble(database: Database, config: Config): Stagedoor {
   })
   const ingest = ingestLibrary({ pool: workers, home, service, admin })
   const executions = executionsOf({ config, database, pool: workers, worker, ingest, prove })
+  const search = searchOf({ config, database, pool: workers, statement })
   return {
     gates: {
       list: () => worker(gates.listGates),
@@ -211,11 +216,13 @@ export function assemble(database: Database, config: Config): Stagedoor {
         }
         return result
       },
-      health: (sample) =>
-        service(async (client) => {
+      health: async (sample) => {
+        const zone = await service(async (client) => {
           const health = await lifecycle.stagingHealth(client, sample)
           return blobs ? withBlobHealth(client, blobs, health, sample) : health
-        }),
+        })
+        return withStoreHealth(workers, config, zone)
+      },
     },
     ingest,
     jobs,
@@ -224,9 +231,10 @@ export function assemble(database: Database, config: Config): Stagedoor {
     consumers: consumersLibrary({ admin, administrator, service, worker }),
     playbooks: playbooksLibrary({ worker }),
     executions,
-    units: unitsOf({ worker, statement }),
+    units: unitsOf({ worker, statement, service }),
     topics: topicsLibrary({ statement }),
     documents: documentsLibrary({ worker }),
+    search,
     trace: (id) => worker((client) => readTrace(client, id)),
     health: () => worker(probe),
     plan: () => planMigration({ url: database.directUrl }),
@@ -235,6 +243,7 @@ export function assemble(database: Database, config: Config): Stagedoor {
       await jobs.close()
       await executions.close()
       await ingest.close()
+      await search.close()
       await Promise.all([workers.end(), administrator.end()])
       await database.close()
     },

@@ -15,6 +15,8 @@ import { projection } from './projection/projection.ts'
 import { jsonLine, tableFor } from './report.ts'
 import { recordResult } from './results.ts'
 import { route } from './route/route.ts'
+import { searchQuality } from './search/quality.ts'
+import { searching } from './search/search.ts'
 import { type BenchServer, startBenchServer } from './server.ts'
 import { staging } from './staging/staging.ts'
 import { steps } from './steps/steps.ts'
@@ -33,6 +35,8 @@ const BENCHMARKS: readonly Benchmark[] = [
   fanout,
   projection,
   units,
+  searching,
+  searchQuality,
 ]
 
 try {

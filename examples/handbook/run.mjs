@@ -1,5 +1,5 @@
 // A handbook becomes units: marked, approved, cut; a slice edited, a conflict, an enacted piece locked; then the handbook of next
-// year, cut again. Plain Node and the library. README.md says how to run it.
+// year, cut again; then a question. Plain Node and the library. README.md says how to run it.
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { createStagedoor } from 'stagedoor'
@@ -10,7 +10,7 @@ if (!DATABASE_URL || !REVIEWER_TOKEN) {
 }
 
 const stagedoor = await createStagedoor()
-const { units } = stagedoor
+const { units, search } = stagedoor
 const { workspaces } = await reviewer('GET', '/api/me')
 const workspace = process.env.WORKSPACE_ID ?? workspaces[0].id
 // Addresses are for good: run twice, the story needs a branch of its own.
@@ -23,6 +23,7 @@ try {
   await inForce(leave)
   await cutFrom('handbook-2027.md')
   await afterwards(before, leave)
+  await asked()
 } finally {
   await stagedoor.close()
 }
@@ -109,6 +110,26 @@ async function afterwards(carried, leave) {
   say('history', `${carried.canonical_address} has ${versions.length} versions; the cut left the edit alone`)
 }
 
+/** What was edited is in search two minutes later. Here nobody waits: it is worked off at once, then asked; then edited again. */
+async function asked() {
+  await search.now({ workspace })
+  await search.workOff(workspace)
+  const question = 'How many days may I carry over to the next year?'
+  const ask = async () => {
+    const { hits } = await search.find(workspace, question, { limit: 1, filters: { container: branch } })
+    return hits[0]
+  }
+  const hit = await ask()
+  say('search', `${hit.canonical_address}, version ${hit.version_no}, ${hit.freshness}`)
+  const unit = await units.read(hit.unit_id)
+  await units.edit(hit.unit_id, {
+    expected_version: unit.version_no,
+    body: `${unit.version.body.trimEnd()}\n\nAsk before you plan with them.\n`,
+  })
+  const { freshness, warnings } = await ask()
+  say('search', `${freshness}: ${warnings[0]}`)
+}
+
 async function reviewer(method, path, body) {
   const reply = await fetch(API_URL + path, {
     method,
@@ -117,6 +138,9 @@ async function reviewer(method, path, body) {
       ...(body && { 'content-type': 'application/json' }),
     },
     ...(body && { body: JSON.stringify(body) }),
+  }).catch((error) => {
+    const why = error.cause?.code ?? error.message
+    throw new Error(`No API answers at ${API_URL} (${why}): \`npm start\` runs one, API_URL names another.`)
   })
   const answer = await reply.json()
   if (!reply.ok) throw new Error(`The reviewer is refused: ${answer.detail}`)

@@ -7,6 +7,7 @@ import { type Caller, inTransaction } from '../db/transaction.ts'
 import { StagedoorError } from '../errors.ts'
 import { requireUpload } from '../ingest/uploads.ts'
 import { findRecord } from '../staging/records.ts'
+import type { Transaction } from '../units/conflicts.ts'
 import { type GlobalOptions, withDatabase } from './context.ts'
 
 export interface ActingOptions extends GlobalOptions {
@@ -40,12 +41,25 @@ export async function acting<T>(
   work: (client: Client, database: Database) => Promise<T>,
   scope: Scope = {},
 ): Promise<T> {
+  return actingApart(
+    options,
+    (transaction, database) => transaction((client) => work(client, database)),
+    scope,
+  )
+}
+
+/** The same in several transactions, for work between them. */
+export async function actingApart<T>(
+  options: ActingOptions,
+  work: (transaction: Transaction, database: Database) => Promise<T>,
+  scope: Scope = {},
+): Promise<T> {
   return withDatabase(options, async (database) => {
     const caller = await callerFor(database, options, scope)
     const url = caller ? database.apiUrl : database.workerUrl
     const pool = createPool(url, { max: 1, purpose: 'cli', ...(!caller && { role: 'dot_executor' }) })
     try {
-      return await inTransaction(pool, (client) => work(client, database), caller)
+      return await work((task) => inTransaction(pool, task, caller), database)
     } finally {
       await pool.end()
     }

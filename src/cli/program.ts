@@ -16,6 +16,7 @@ Start here:
   $ stagedoor worker --handlers ./jobs.ts  run jobs with handlers of yours
   $ stagedoor run playbook.yaml --set n=10 run a playbook and watch it
   $ stagedoor mark handbook.md           propose how a document becomes units
+  $ stagedoor search how many days of leave  ask what units and documents say
   $ stagedoor config                     see every setting and where it came from
   $ stagedoor migrate --plan             see what a migration would do to your database
   $ stagedoor doctor                     compare the database with what this version expects
@@ -41,6 +42,7 @@ const COMMANDS: Readonly<Record<string, (program: () => Command) => Promise<Comm
   cut: async () => (await import('./commands/cut.ts')).cutCommand(),
   unit: async () => (await import('./commands/unit.ts')).unitCommand(),
   topic: async () => (await import('./commands/topic.ts')).topicCommand(),
+  search: async () => (await import('./commands/search.ts')).searchCommand(),
   events: async () => (await import('./commands/events.ts')).eventsCommand(),
   route: async () => (await import('./commands/route.ts')).routeCommand(),
   consumer: async () => (await import('./commands/consumer.ts')).consumerCommand(),

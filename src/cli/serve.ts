@@ -9,6 +9,7 @@ import { createHealthProbe, type HealthCheck } from '../db/health.ts'
 import type { MaintenanceTask } from '../db/maintenance.ts'
 import type { Database } from '../db/open.ts'
 import { refuseTransactionPooler } from '../db/pooler.ts'
+import { inStatement } from '../db/statement.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { StagedoorError } from '../errors.ts'
 import type { PlaybookHandlers } from '../executions/tool.ts'
@@ -21,6 +22,7 @@ import type { IngestContext } from '../ingest/ingest.ts'
 import { ingestTasks } from '../ingest/maintenance.ts'
 import { spoolFolder } from '../ingest/spool.ts'
 import type { JobHandlers } from '../jobs/handlers.ts'
+import { type Search, searchOf } from '../stagedoor/search.ts'
 import { createDiskBlobStore } from '../staging/blobs/disk.ts'
 import type { BlobStore } from '../staging/blobs/store.ts'
 import { ORPHANS, stagingTasks } from '../staging/maintenance.ts'
@@ -39,11 +41,15 @@ export interface ServeOptions {
   readonly playbookHandlers?: PlaybookHandlers
   /** False: other processes drive executions and run their steps. */
   readonly playbooks?: boolean
+  /** False: other processes put units and documents into search. */
+  readonly projects?: boolean
 }
 
 const API_TIMEOUT_MS = 60_000
 /** Each file that is read takes one, and another now and then to say how far it is. */
 const READERS = 8
+/** A question takes one for a moment: what is active, which words it has, what is new in the mirror. */
+const SEARCHERS = 4
 
 /** Closes `database` when stopped, or when it could not start. */
 export async function serve(
@@ -78,6 +84,18 @@ export async function serve(
       closers,
       createPool(database.workerUrl, { role: 'dot_executor', max: READERS, purpose: 'reader' }),
     )
+    // Of their own: questions wait for nothing but each other.
+    const searchers = open(
+      closers,
+      createPool(database.workerUrl, { role: 'dot_executor', max: SEARCHERS, purpose: 'search' }),
+    )
+    const search = searchOf({
+      config,
+      database,
+      pool: searchers,
+      statement: (work) => inStatement(searchers, work),
+    })
+    closers.push(() => search.close())
     closers.push(holdDuck(spoolFolder(config.home)))
     const blobs = createDiskBlobStore(join(config.home, 'blobs'))
     const measures = createMeasures()
@@ -99,16 +117,24 @@ export async function serve(
             ...(options.playbookHandlers && { handlers: options.playbookHandlers }),
           })
     if (playbooks) closers.push(() => playbooks.stop())
+    const projection =
+      options.projects === false ? undefined : await search.work({ log, hooks: measures.search })
+    if (projection) closers.push(() => projection.stop())
     const url = await listen(config, {
       database,
       pool,
       workers,
       log,
       closers,
-      workerHealth: () => [...jobs.health(), ...(playbooks?.health() ?? [])],
+      workerHealth: () => [
+        ...jobs.health(),
+        ...(playbooks?.health() ?? []),
+        ...(projection ? [projection.health()] : []),
+      ],
       measures,
       blobs,
       ingest: { pool: readers, home: config.home },
+      search,
     })
     return { url, stop }
   } catch (error) {
@@ -132,10 +158,11 @@ interface Parts {
   readonly measures: Measures
   readonly blobs: BlobStore
   readonly ingest: IngestContext
+  readonly search: Search
 }
 
 async function listen(config: Config, parts: Parts): Promise<string> {
-  const { database, workers, log, closers, pool, blobs, ingest, measures } = parts
+  const { database, workers, log, closers, pool, blobs, ingest, measures, search } = parts
   const probe = createHealthProbe()
   const app = await createServer({
     config,
@@ -145,6 +172,7 @@ async function listen(config: Config, parts: Parts): Promise<string> {
     tokens: createTokenVerifier(config, database.jwtSecret),
     blobs,
     ingest,
+    search,
     measures,
     blobLimit: config.blobLimit,
     health: remembered(1000, async () => [...(await inTransaction(workers, probe)), ...parts.workerHealth()]),

@@ -36,10 +36,23 @@ export async function inTransaction<T>(
       broken = failure
     })
     // A session that cannot even roll back is gone, and whatever `work` threw came of that.
-    throw broken ? mapConnectionError(error) : await explainDatabaseError(client, error)
+    if (broken) throw mapConnectionError(error)
+    throw isRefusedToAgent(error, caller) ? agentProposes(error) : await explainDatabaseError(client, error)
   } finally {
     client.release(broken)
   }
+}
+
+/** Agents have no right to most functions, and "permission denied for function" helps none of them on. */
+function isRefusedToAgent(error: unknown, caller: Caller | undefined): boolean {
+  return caller?.role === 'stagedoor_agent' && (error as { code?: string }).code === '42501'
+}
+
+function agentProposes(cause: unknown): StagedoorError {
+  const message = 'An agent reads and proposes; it does not do this itself'
+  const hint =
+    'Stage what you propose: a marked document (`stagedoor mark`, POST /api/marks) or a record (`stagedoor staging create`, POST /api/staging). A person decides.'
+  return new StagedoorError('permission_denied', {}, { cause, message, hint })
 }
 
 /** PostgreSQL answers COMMIT of a failed transaction with ROLLBACK, and no error. */

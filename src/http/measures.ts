@@ -6,7 +6,10 @@ import type { EngineHooks } from '../executions/engine/hooks.ts'
 import type { ExecutionStatistics } from '../executions/statistics.ts'
 import type { WorkerHooks } from '../jobs/metrics.ts'
 import type { KindStatistics } from '../jobs/statistics.ts'
+import type { ProjectionHooks } from '../search/hooks.ts'
+import type { SearchStatus } from '../search/status.ts'
 import { engineMeasures, executionGauges } from './measures/executions.ts'
+import { projectionMeasures, searchGauges } from './measures/search.ts'
 
 /** What executors did over HTTP. */
 export interface LeaseCounts {
@@ -20,6 +23,7 @@ export interface Measured {
   readonly readers: readonly ReaderLag[]
   readonly issues: readonly { severity: string; open: number }[]
   readonly executions: ExecutionStatistics
+  readonly search: SearchStatus
 }
 
 export interface Measures {
@@ -29,6 +33,8 @@ export interface Measures {
   readonly executors: LeaseCounts
   /** For the engine of this process. */
   readonly engine: EngineHooks
+  /** For the worker of search in this process. */
+  readonly search: ProjectionHooks
   /** For the dispatcher of this process. */
   dispatched(pass: Pass): void
   /** The text of a scrape. */
@@ -84,6 +90,7 @@ export function createMeasures(): Measures {
   const database = new Registry()
   const renderJobs = databaseGauges([database])
   const renderExecutions = executionGauges([database])
+  const renderSearch = searchGauges([database])
   const overHttp = (outcome: string) => (jobs: number) =>
     ended.inc({ by: 'executor', kind: '', outcome }, jobs)
   return {
@@ -104,12 +111,14 @@ export function createMeasures(): Measures {
       failed: overHttp('failed'),
     },
     engine: engineMeasures(registers),
+    search: projectionMeasures(registers),
     dispatched(pass) {
       for (const [what, count] of Object.entries(pass)) dispatched.inc({ what }, count)
     },
     async render(now) {
       renderJobs(now)
       renderExecutions(now.executions)
+      renderSearch(now.search)
       return `${await registry.metrics()}\n${await database.metrics()}`
     },
     renderOwn: () => registry.metrics(),

@@ -51,7 +51,7 @@ export function sendProblem(thrown: unknown, request: FastifyRequest, reply: Fas
       status: error.status,
       // What went wrong inside stays in the log, next to the request id.
       detail: internal ? 'Something went wrong inside Stagedoor.' : error.message,
-      hint: error.hint,
+      hint: error.apiHint,
       code: error.code,
       retryable: error.retryable,
       ...(DETAILED.includes(error.code) && { details: error.details }),

@@ -15,6 +15,7 @@ import type { HealthCheck } from '../db/health.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { StagedoorError } from '../errors.ts'
 import type { IngestContext } from '../ingest/ingest.ts'
+import type { Search } from '../search/library.ts'
 import type { BlobStore } from '../staging/blobs/store.ts'
 import { watchArrivals } from './arrival.ts'
 import { serveConsole } from './console.ts'
@@ -41,6 +42,8 @@ import { meRoutes } from './routes/me.ts'
 import { metricRoutes } from './routes/metrics.ts'
 import { playbookRoutes } from './routes/playbooks.ts'
 import { scheduleRoutes } from './routes/schedules.ts'
+import { searchCareRoutes } from './routes/search/care.ts'
+import { searchRoutes } from './routes/search.ts'
 import { stagingRoutes } from './routes/staging.ts'
 import { topicRoutes } from './routes/topics.ts'
 import { traceRoutes } from './routes/traces.ts'
@@ -60,6 +63,8 @@ export interface ApiContext {
   readonly blobs: BlobStore
   /** Logged in as stagedoor_worker: reads files after the caller's right was checked. */
   readonly ingest: IngestContext
+  /** Asked under the caller's rights; kept between two questions. */
+  readonly search: Search
   /** What the workers of this process count; default: nothing but what comes over HTTP. */
   readonly measures?: Measures
   /** Largest blob in bytes; default 2 GiB. */
@@ -146,6 +151,8 @@ export async function createServer(context: ApiContext): Promise<FastifyInstance
       await api.register(topicRoutes, { prefix: '/topics' })
       await api.register(documentRoutes, { prefix: '/documents' })
       await api.register(markRoutes, { prefix: '/marks' })
+      await api.register(searchRoutes(context.search), { prefix: '/search' })
+      await api.register(searchCareRoutes(context.search), { prefix: '/search' })
       await api.register(traceRoutes)
       await api.register(metricRoutes(measures))
     },

@@ -2,25 +2,38 @@
 import type { Queryable } from '../db/connection.ts'
 import { StagedoorError } from '../errors.ts'
 import { findRecord, readPart, type StagingRecord } from '../staging/records.ts'
+import type { Transaction } from '../units/conflicts.ts'
 import { previousPieces } from '../units/cut.ts'
 import { checkManifest, type ManifestPiece, type MarkManifest } from '../units/manifest.ts'
-import { type MarkReport, type PieceChange, reportOf } from '../units/marking/report.ts'
+import { type GonePiece, type MarkedPiece, reportOf } from '../units/marking/report.ts'
 import { readText } from '../units/marking/text.ts'
+import {
+  type GoneOutlook,
+  type LeftOutText,
+  leftOutOf,
+  outlookOf,
+  type PieceOutlook,
+} from '../units/outlook.ts'
 import { type StagedMark, stageManifest } from './marking.ts'
 
-export interface StagedPiece extends ManifestPiece {
-  readonly change: PieceChange
+export interface StagedPiece extends ManifestPiece, Pick<MarkedPiece, 'change' | 'moved'> {
   readonly text: string
   /** What its unit says now, where that is something else; null otherwise. */
   readonly before: string | null
+  /** What the cut would do with its unit, as that is now. */
+  readonly outlook: Omit<PieceOutlook, 'address'>
 }
+
+export type StagedGone = GonePiece & Pick<GoneOutlook, 'retired' | 'kept'>
 
 export interface StagedMarking {
   readonly record: StagingRecord
   readonly document: MarkManifest['document']
   readonly pieces: readonly StagedPiece[]
-  /** Of the last cut, and no longer in the document. */
-  readonly gone: MarkReport['gone']
+  /** Of the last cut, and no longer pieces. */
+  readonly gone: readonly StagedGone[]
+  /** Text that is in no piece; null: none. */
+  readonly left_out: LeftOutText | null
 }
 
 export interface EditedManifest {
@@ -31,21 +44,33 @@ export interface EditedManifest {
   readonly owner?: string
 }
 
-/** Stages a manifest that somebody changed, for the same review. */
-export async function stageEditedManifest(db: Queryable, edited: EditedManifest): Promise<StagedMark> {
+/** Stages a manifest that somebody changed, for the same review. No transaction is open while it is looked at. */
+export async function stageEditedManifest(
+  transaction: Transaction,
+  edited: EditedManifest,
+): Promise<StagedMark> {
   const source = readText(edited.source, 'The document')
   // Positions and hashes are made anew; offsets that were counted in another text would cut this one anywhere.
   const problems = checkManifest(edited.manifest, source).filter(
     ({ code }) => code === 'schema' || code === 'source_differs',
   )
   if (problems.length > 0) {
-    const reason = problems[0]!.message
-    throw new StagedoorError('manifest_invalid', { reason, problems: problems.map(({ message }) => message) })
+    const said = problems.map(({ piece, message }) =>
+      piece === undefined ? message : `${piece}: ${message}`,
+    )
+    const reason = said.length > 1 ? `${said[0]}, and ${said.length - 1} more` : said[0]!
+    throw new StagedoorError('manifest_invalid', { reason, problems: said.slice(0, 20) })
   }
-  const staged = await stageManifest(db, { ...edited, manifest: edited.manifest as MarkManifest, source })
-  const { document, pieces } = staged.manifest
-  const before = await previousPieces(db, edited.workspace, document.source_ref)
-  return { ...staged, report: reportOf(pieces, before) }
+  const { staged, before } = await transaction(async (client) => {
+    const staged = await stageManifest(client, {
+      ...edited,
+      manifest: edited.manifest as MarkManifest,
+      source,
+    })
+    const { source_ref: ref } = staged.manifest.document
+    return { staged, before: await previousPieces(client, edited.workspace, ref) }
+  })
+  return { ...staged, report: reportOf(staged.manifest.pieces, before, source) }
 }
 
 export async function readMarking(db: Queryable, id: string): Promise<StagedMarking> {
@@ -57,21 +82,34 @@ export async function readMarking(db: Queryable, id: string): Promise<StagedMark
     throw notMarked(record, manifest !== undefined)
   }
   const { document, pieces } = JSON.parse(manifest.content) as MarkManifest
-  const bytes = Buffer.from(source.content)
   const before = await previousPieces(db, record.workspace_id!, document.source_ref)
-  const report = reportOf(pieces, before)
+  const outlook = await outlookOf(db, record.workspace_id!, manifest.content)
+  const report = reportOf(pieces, before, source.content)
   const texts = new Map(before.map(({ address, text }) => [address, text]))
+  const bytes = Buffer.from(source.content)
   return {
     record,
     document,
-    pieces: pieces.map((piece, index) => ({
-      ...piece,
-      change: report.pieces[index]!.change,
-      text: bytes.toString('utf8', piece.from, piece.to),
-      before: report.pieces[index]!.change === 'changed' ? (texts.get(piece.address) ?? null) : null,
-    })),
-    gone: report.gone,
+    pieces: pieces.map((piece, index) => {
+      const { change, moved } = report.pieces[index]!
+      const { address: _, ...own } = outlook.pieces[index]!
+      return {
+        ...piece,
+        change,
+        ...(moved && { moved }),
+        text: bytes.toString('utf8', piece.from, piece.to),
+        before: change === 'changed' ? (texts.get(piece.address) ?? null) : null,
+        outlook: own,
+      }
+    }),
+    gone: withUnits(report.gone, outlook.gone),
+    left_out: await leftOutOf(db, source.content, pieces),
   }
+}
+
+function withUnits(gone: readonly GonePiece[], outlook: readonly GoneOutlook[]): StagedGone[] {
+  const units = new Map(outlook.map(({ address, ...unit }) => [address, unit]))
+  return gone.map((piece) => ({ ...piece, ...(units.get(piece.address) ?? { retired: [], kept: [] }) }))
 }
 
 function notMarked(

@@ -6,7 +6,8 @@ import type { Transaction } from '../units/conflicts.ts'
 import { previousPieces } from '../units/cut.ts'
 import { type Containers, hasOrphans, type MarkManifest, remarkWith } from '../units/manifest.ts'
 import { markBeside } from '../units/marking/beside.ts'
-import { type MarkOptions, type MarkReport, markDocument } from '../units/marking/mark.ts'
+import type { MarkOptions, MarkReport } from '../units/marking/mark.ts'
+import { type LeftOutText, leftOutOf } from '../units/outlook.ts'
 
 export interface NewMark extends Omit<MarkOptions, 'previous'> {
   readonly workspace: string
@@ -27,19 +28,12 @@ export interface StagedMark {
   readonly created: boolean
   readonly manifest: MarkManifest
   readonly report: MarkReport
+  /** Text that is in no piece, which a manifest that somebody changed may have; null: none. */
+  readonly left_out: LeftOutText | null
 }
 
-/** Stages the marking of a document; `db` is a client in the caller's transaction, or a pool. */
-export async function stageMark(db: Queryable, mark: NewMark): Promise<StagedMark> {
-  const { workspace, source: given, owner, purpose, ...options } = mark
-  const previous = await previousPieces(db, workspace, options.sourceRef)
-  const { manifest, source, report } = markDocument(given, { ...options, previous })
-  const staged = await hold(db, { workspace, manifest, source, owner, purpose })
-  return { ...staged, manifest, report }
-}
-
-/** The same in transactions of its own: none is open while the document is read, which a large one is in a thread. */
-export async function stageMarkApart(transaction: Transaction, mark: NewMark): Promise<StagedMark> {
+/** Stages the marking of a document. No transaction is open while it is read, which a large one is in a thread. */
+export async function stageMark(transaction: Transaction, mark: NewMark): Promise<StagedMark> {
   const { workspace, source: given, owner, purpose, ...options } = mark
   const previous = await transaction((client) => previousPieces(client, workspace, options.sourceRef))
   const { manifest, source, report } = await markBeside(given, { ...options, previous })
@@ -99,7 +93,7 @@ interface Held {
 async function hold(
   db: Queryable,
   { workspace, manifest, source, owner, purpose }: Held,
-): Promise<Pick<StagedMark, 'staging_record_id' | 'digest' | 'lifecycle_status' | 'created'>> {
+): Promise<Omit<StagedMark, 'manifest' | 'report'>> {
   const { document, pieces } = manifest
   const record: NewRecord = {
     staging_kind: 'mark_manifest',
@@ -119,7 +113,9 @@ async function hold(
   const first = createHash('sha256').update(document.source_ref).update('\0').update(JSON.stringify(manifest))
   for (let key = `mark:${first.digest('hex')}`; ; ) {
     const { content_hash: digest, ...made } = await createRecord(db, request, key)
-    if (made.created || (await isOpen(db, made))) return { ...made, digest }
+    if (made.created || (await isOpen(db, made))) {
+      return { ...made, digest, left_out: await leftOutOf(db, source, pieces) }
+    }
     key = `mark:${made.staging_record_id}`
   }
 }

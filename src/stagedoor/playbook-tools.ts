@@ -33,7 +33,7 @@ export function playbookTools(options: PlaybookToolsOptions): Tools {
     handler: handlerTool(handlers),
     staging: stagingTool({ pool, ...(prove && { prove }) }),
     ingest: ingestTool(ingest, files),
-    unit: unitTool({ pool, ...(prove && { prove }) }),
+    unit: unitTool({ pool }),
     duckdb: duckdbTool(files),
   }
 }

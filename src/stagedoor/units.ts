@@ -20,22 +20,23 @@ export interface Units extends Room {
 interface Surroundings {
   readonly worker: Transaction
   readonly statement: Transaction
+  readonly service: Transaction
 }
 
 // Loaded with the first document: parser and schema take a third of a second, and most programs mark nothing.
 const marking = () => import('./marking.ts')
 const marked = () => import('./marked.ts')
 
-export function unitsOf({ worker, statement }: Surroundings): Units {
+export function unitsOf({ worker, statement, service }: Surroundings): Units {
   return {
-    ...unitsLibrary({ worker, statement }),
+    ...unitsLibrary({ worker, statement, service }),
     async mark(mark) {
-      const { stageMarkApart } = await marking()
-      return stageMarkApart(worker, mark)
+      const { stageMark } = await marking()
+      return stageMark(worker, mark)
     },
     async markAs(edited) {
       const { stageEditedManifest } = await marked()
-      return worker((client) => stageEditedManifest(client, edited))
+      return stageEditedManifest(worker, edited)
     },
     async marking(record) {
       const { readMarking } = await marked()

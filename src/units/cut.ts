@@ -8,6 +8,23 @@ export interface CutUnit {
   readonly what: 'born' | 'versioned' | 'successor' | 'retired' | 'moved'
   /** What people had written into it since the last cut, which the document's text took the place of. */
   readonly replaced_version?: number
+  /** Addresses of the containers that it came from and is in now, where it moved; absent: none. */
+  readonly moved_from?: string
+  readonly moved_to?: string
+  /** People had put it where it was; the document moved its piece. */
+  readonly replaced_place?: true
+}
+
+/** Text of a document that is in none of its pieces. */
+export interface LeftOut {
+  readonly bytes: number
+  /** Where: bytes of the UTF-8, half-open, and lines from 1. The first fifty. */
+  readonly parts: readonly {
+    readonly from: number
+    readonly to: number
+    readonly first_line: number
+    readonly last_line: number
+  }[]
 }
 
 export interface Cut {
@@ -18,13 +35,17 @@ export interface Cut {
   /** Drafts that came beside a piece that is enacted, retired or deleted. */
   readonly successors: number
   readonly retired: number
-  /** No longer in the document, and not a draft: left as they are. */
+  /** No longer a piece of the document, and in force: left as they are. */
   readonly kept: number
   readonly unchanged: number
   /** Only those that the cut touched. */
   readonly units: readonly CutUnit[]
   /** Addresses of units that the manifest calls another kind: a kind changes by `amendKind` alone. */
   readonly kinds_kept?: readonly string[]
+  /** Addresses of containers whose order people had made, until the document got another one itself. */
+  readonly orders_replaced?: readonly string[]
+  /** Text that the manifest has in no piece. */
+  readonly left_out?: LeftOut
 }
 
 /** `digest` is that of the record as it was approved. All in one transaction of the database. */
@@ -46,10 +67,13 @@ export async function previousPieces(
   return rows
 }
 
-/** Of the units that ever held a piece the one that the cut would take (fn_cut_plan), in the order of the document. */
+/**
+ * Of the units that ever held a piece the one that the cut would take (fn_cut_plan), in the order of the document, in the sections of the
+ * document: where people put a unit since counts only when nobody knows any more where the document had it.
+ */
 const PREVIOUS = `with held as materialized (
     select distinct on (m.piece_address) m.piece_address, m.position, m.content_hash, u.title, u.unit_kind, u.container_id,
-           u.current_version_id, m.document_id, m.dropped_at is not null as dropped
+           u.current_version_id, m.document_id, m.parent_address, m.dropped_at is not null as dropped
       from iu_core.kb_document d
       join iu_core.kb_unit_map m on m.document_id = d.document_id
       join iu_core.information_unit u on u.unit_id = m.unit_id
@@ -58,8 +82,8 @@ const PREVIOUS = `with held as materialized (
               case when u.deleted_at is not null or u.lifecycle_status = 'retired' then 2
                    when u.lifecycle_status = 'superseded' then 1 else 0 end,
               u.born_at desc, u.unit_id desc)
-  select h.piece_address as address, h.content_hash as hash, h.title, h.unit_kind as kind, c.piece_address as parent, v.body as text,
-         h.dropped
+  select h.piece_address as address, h.content_hash as hash, h.title, h.unit_kind as kind,
+         case when h.dropped or h.parent_address is null then c.piece_address else nullif(h.parent_address, '') end as parent, v.body as text, h.dropped
     from held h
     join iu_core.unit_version v on v.unit_version_id = h.current_version_id
     left join iu_core.kb_unit_map c on c.document_id = h.document_id and c.unit_id = h.container_id

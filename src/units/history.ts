@@ -103,7 +103,8 @@ export async function diffUnit(
     const found = rows.find(({ version_no }) => version_no === wanted)
     if (found) return found
     const message = `The unit ${canonical_address} has no version ${wanted}: it has ${current}`
-    throw new StagedoorError('unit_unknown', { unit }, { message })
+    const hint = `Its versions are 1 to ${current}; its history shows their times.`
+    throw new StagedoorError('unit_unknown', { unit }, { message, hint })
   }
   const before = version(from)
   const after = version(to)

@@ -6,6 +6,7 @@ import * as documents from './documents.ts'
 import * as edges from './edges.ts'
 import * as history from './history.ts'
 import * as lifecycle from './lifecycle.ts'
+import { requireUnitId, requireWorkspaceId } from './names.ts'
 import * as reading from './reading.ts'
 import * as topics from './topics.ts'
 import * as units from './units.ts'
@@ -15,7 +16,9 @@ interface Within {
   readonly client?: Client
 }
 
-/** Acts as the back end (dot_executor). What people do goes through the API, under their own role. */
+type Decided = lifecycle.Decision & { readonly decidedBy: string }
+
+/** Acts as the back end (dot_executor; service_role where it names who decided). What people do goes through the API, under their own role. */
 export interface Units {
   create(workspace: string, unit: units.NewUnit, options?: Within): Promise<units.BornUnit>
   /** All or none, in one statement; at most 10,000. */
@@ -45,16 +48,14 @@ export interface Units {
   /** Into another container, or with null out of all. */
   move(unit: string, container: string | null, options?: Within & { position?: number }): Promise<void>
   reorder(container: string, order: readonly string[], options?: Within): Promise<void>
-  enact(
-    unit: string,
-    approval: { expected_version: number; apr_ref: string },
-    options?: Within,
-  ): Promise<void>
-  supersede(unit: string, by: { successor: string; apr_ref: string }, options?: Within): Promise<void>
+  /** A person decides: `decidedBy` names them. So it is for the two after it. */
+  enact(unit: string, approval: Decided & { expected_version: number }, options?: Within): Promise<void>
+  supersede(unit: string, by: Decided & { successor: string }, options?: Within): Promise<void>
+  /** U3, under an approval of its own. */
+  amendKind(unit: string, amendment: Decided & { unit_kind: string }, options?: Within): Promise<void>
   retire(unit: string, options?: Within & { reason?: string }): Promise<void>
   delete(unit: string, options?: Within & { reason?: string }): Promise<void>
   restore(unit: string, options?: Within): Promise<void>
-  amendKind(unit: string, amendment: { unit_kind: string; apr_ref: string }, options?: Within): Promise<void>
   /** As it is, in a version, or as of a time. Throws unit_unknown. */
   read(name: string | reading.UnitName, moment?: reading.UnitMoment & Within): Promise<reading.UnitDetail>
   list(filter?: reading.UnitFilter): Promise<reading.UnitRecord[]>
@@ -84,45 +85,55 @@ interface Surroundings {
   readonly worker: Transaction
   /** For a single statement, which needs no transaction around it. */
   readonly statement: Transaction
+  /** As service_role, which may act for others. */
+  readonly service: Transaction
 }
 
-export function unitsLibrary({ worker, statement }: Surroundings): Units {
+export function unitsLibrary({ worker, statement, service }: Surroundings): Units {
   const within = <T>(client: Client | undefined, work: (own: Client) => Promise<T>): Promise<T> =>
     client ? work(client) : statement(work)
   const editing = <T>(client: Client | undefined, work: (own: Client) => Promise<T>): Promise<T> =>
     client ? work(client) : withConflictDiff(statement, work)
+  const deciding = <T>(client: Client | undefined, work: (own: Client) => Promise<T>): Promise<T> =>
+    client ? work(client) : withConflictDiff(service, work)
   return {
     create: (workspace, unit, { client } = {}) =>
-      within(client, (own) => units.createUnit(own, workspace, unit)),
+      within(client, (own) => units.createUnit(own, requireWorkspaceId(workspace), unit)),
     createMany: (workspace, given, { client } = {}) =>
-      within(client, (own) => units.createUnits(own, workspace, given)),
-    edit: (unit, edit, { client } = {}) => editing(client, (own) => units.editUnit(own, unit, edit)),
-    editSlice: (unit, edit, { client } = {}) => editing(client, (own) => units.editSlice(own, unit, edit)),
-    profile: (unit, patch, { client } = {}) => within(client, (own) => units.changeProfile(own, unit, patch)),
-    addEdge: (unit, edge, { client } = {}) => within(client, (own) => edges.addEdge(own, unit, edge)),
+      within(client, (own) => units.createUnits(own, requireWorkspaceId(workspace), given)),
+    edit: (unit, edit, { client } = {}) =>
+      editing(client, (own) => units.editUnit(own, requireUnitId(unit), edit)),
+    editSlice: (unit, edit, { client } = {}) =>
+      editing(client, (own) => units.editSlice(own, requireUnitId(unit), edit)),
+    profile: (unit, patch, { client } = {}) =>
+      within(client, (own) => units.changeProfile(own, requireUnitId(unit), patch)),
+    addEdge: (unit, edge, { client } = {}) =>
+      within(client, (own) => edges.addEdge(own, requireUnitId(unit), edge)),
     removeEdge: (edge, { client } = {}) => within(client, (own) => edges.removeEdge(own, edge)),
-    edges: (unit, page) => statement((client) => edges.unitEdges(client, unit, page)),
+    edges: (unit, page) => statement((client) => edges.unitEdges(client, requireUnitId(unit), page)),
     move: (unit, container, { client, position } = {}) =>
-      within(client, (own) => units.moveUnit(own, unit, container, position)),
+      within(client, (own) => units.moveUnit(own, requireUnitId(unit), container, position)),
     reorder: (container, order, { client } = {}) =>
       within(client, (own) => units.reorderUnits(own, container, order)),
     enact: (unit, approval, { client } = {}) =>
-      editing(client, (own) => lifecycle.enactUnit(own, unit, approval)),
-    supersede: (unit, by, { client } = {}) => within(client, (own) => lifecycle.supersedeUnit(own, unit, by)),
+      deciding(client, (own) => lifecycle.enactUnit(own, requireUnitId(unit), approval)),
+    supersede: (unit, by, { client } = {}) =>
+      deciding(client, (own) => lifecycle.supersedeUnit(own, requireUnitId(unit), by)),
     retire: (unit, { client, reason } = {}) =>
-      within(client, (own) => lifecycle.retireUnit(own, unit, reason)),
+      within(client, (own) => lifecycle.retireUnit(own, requireUnitId(unit), reason)),
     delete: (unit, { client, reason } = {}) =>
-      within(client, (own) => lifecycle.deleteUnit(own, unit, reason)),
-    restore: (unit, { client } = {}) => within(client, (own) => lifecycle.restoreUnit(own, unit)),
+      within(client, (own) => lifecycle.deleteUnit(own, requireUnitId(unit), reason)),
+    restore: (unit, { client } = {}) =>
+      within(client, (own) => lifecycle.restoreUnit(own, requireUnitId(unit))),
     amendKind: (unit, amendment, { client } = {}) =>
-      within(client, (own) => lifecycle.amendKind(own, unit, amendment)),
+      deciding(client, (own) => lifecycle.amendKind(own, requireUnitId(unit), amendment)),
     read: (name, { client, ...moment } = {}) =>
       within(client, (own) =>
         reading.readUnit(own, typeof name === 'string' ? { unit_id: name } : name, moment),
       ),
     list: (filter) => statement((client) => reading.listUnits(client, filter)),
-    history: (unit, page) => worker((client) => history.unitHistory(client, unit, page)),
-    diff: (unit, versions) => statement((client) => history.diffUnit(client, unit, versions)),
+    history: (unit, page) => worker((client) => history.unitHistory(client, requireUnitId(unit), page)),
+    diff: (unit, versions) => statement((client) => history.diffUnit(client, requireUnitId(unit), versions)),
     check: (which) =>
       worker(async (client) => {
         const ids =

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
+import { formProblems } from './manifest-form.ts'
 
 export const MANIFEST_SCHEMA = 'stagedoor.mark_manifest/1'
 export const MOST_PIECES = 10_000
@@ -95,10 +96,7 @@ export function checkManifest(manifest: unknown, source: string): ManifestProble
   if (count > MOST_PIECES) {
     return [{ code: 'schema', message: `/pieces has ${count}; a manifest holds at most ${MOST_PIECES}` }]
   }
-  const misfits = [...Value.Errors(markManifestSchema, manifest)].map(({ instancePath, message }) => ({
-    code: 'schema',
-    message: `${instancePath || '/'} ${message}`,
-  }))
+  const misfits = formProblems([...Value.Errors(markManifestSchema, manifest)], manifest)
   if (misfits.length > 0) return misfits
   const { document, pieces } = manifest as MarkManifest
   const bytes = Buffer.from(source)

@@ -2,6 +2,7 @@
 import type { Queryable } from '../db/connection.ts'
 import { StagedoorError } from '../errors.ts'
 import type { UnitFinding } from './checks.ts'
+import { requireTime, requireUnitId, requireWorkspaceId } from './names.ts'
 
 export const LIFECYCLE_STATUSES = ['draft', 'enacted', 'superseded', 'retired'] as const
 export type UnitStatus = (typeof LIFECYCLE_STATUSES)[number]
@@ -81,21 +82,13 @@ const RECORD = `v.unit_id, v.workspace_id, v.canonical_address, v.unit_kind, v.c
   v.owner_via, v.born_at, v.current_version_id, v.version_no, v.content_hash, v.title, v.language, v.body_bytes, v.content_profile,
   v.topics, v.lifecycle_status, v.apr_ref, v.supersedes, v.superseded_by, v.deleted_at, v.changed_at, v.edges_out, v.edges_in,
   v.conformance, v.drift, v.findings, v.checked_at, v.mup_tier, v.missing, v.vector_state`
-const VERSION = `x.unit_version_id as x_id, x.version_no as x_no, x.unit_kind as x_kind, x.title as x_title, x.language as x_language,
-  x.body as x_body, x.content_hash as x_hash, x.note as x_note, x.edited_by as x_by, x.edited_via as x_via, x.edited_at as x_at`
 
-interface DetailRow extends UnitRecord {
-  readonly x_id: string | null
-  readonly x_no: number
-  readonly x_kind: string
-  readonly x_title: string
-  readonly x_language: string
-  readonly x_body: string
-  readonly x_hash: string
-  readonly x_note: string | null
-  readonly x_by: string
-  readonly x_via: string | null
-  readonly x_at: Date
+/** Times are texts in JSON. */
+type InJson<T> = { readonly [K in keyof T]: Date extends T[K] ? Exclude<T[K], Date> | string : T[K] }
+
+interface ReadRow {
+  readonly unit: InJson<UnitRecord>
+  readonly version: (InJson<UnitVersion> & { readonly unit_id: string }) | null
   readonly status_then: string | null
 }
 
@@ -108,38 +101,34 @@ export async function readUnit(
   if (version !== undefined && asOf !== undefined) {
     throw new StagedoorError('argument_invalid', { reason: 'Say a version or a time, not both' })
   }
-  const [where, named] = whereNamed(name)
-  const { rows } = await db.query<DetailRow>(
-    `select ${RECORD}, ${VERSION}, ${asOf === undefined ? 'null' : STATUS_THEN} as status_then
-       from iu_core.v_unit v
-       left join lateral (
-         select * from iu_core.unit_version c
-          where c.unit_id = v.unit_id and ${wantedVersion(version, asOf)} order by c.version_no desc limit 1) x on true
-      where ${where}`,
-    [...named, ...(version !== undefined ? [version] : asOf !== undefined ? [asOf] : [])],
-  )
+  if (asOf !== undefined) requireTime(asOf)
+  const { rows } = await db.query<ReadRow>('select * from iu_core.fn_unit_read($1, $2, $3, $4, $5)', [
+    ...('unit_id' in name
+      ? [requireUnitId(name.unit_id), null, null]
+      : [null, requireWorkspaceId(name.workspace_id), name.canonical_address]),
+    version ?? null,
+    asOf ?? null,
+  ])
   const row = rows[0]
   if (!row) throw new StagedoorError('unit_unknown', { unit: spoken(name) })
-  if (row.x_id === null) throw noSuchMoment(row, version, asOf)
-  return detailOf(row)
+  const unit = recordOf(row.unit)
+  if (row.version === null) throw noSuchMoment(unit, version, asOf)
+  const { unit_id: _, edited_at, ...found } = row.version
+  return { ...unit, status_then: row.status_then, version: { ...found, edited_at: new Date(edited_at) } }
 }
 
-const STATUS_THEN = `coalesce((select l.to_status from public.iu_lifecycle_log l
-  where l.unit_id = v.unit_id and date_trunc('milliseconds', l.changed_at) <= $3 order by l.changed_at desc, l.log_id desc limit 1), 'draft')`
-
-/** In milliseconds, as times are shown: asked for the time that a version names as its own, that version is meant. */
-function wantedVersion(version: number | undefined, asOf: Date | undefined): string {
-  if (version !== undefined) return 'c.version_no = $3'
-  return asOf === undefined
-    ? 'c.unit_version_id = v.current_version_id'
-    : "date_trunc('milliseconds', c.edited_at) <= $3"
+function recordOf(unit: InJson<UnitRecord>): UnitRecord {
+  return {
+    ...unit,
+    born_at: new Date(unit.born_at),
+    changed_at: new Date(unit.changed_at),
+    deleted_at: timeOf(unit.deleted_at),
+    checked_at: timeOf(unit.checked_at),
+  }
 }
 
-/** Both kinds of name in two places, so that what follows is always the third. */
-function whereNamed(name: UnitName): [string, (string | null)[]] {
-  return 'unit_id' in name
-    ? ['v.unit_id = $1 and $2::text is null', [name.unit_id, null]]
-    : ['v.workspace_id = $1 and v.canonical_address = $2', [name.workspace_id, name.canonical_address]]
+function timeOf(text: string | null): Date | null {
+  return text === null ? null : new Date(text)
 }
 
 function spoken(name: UnitName): string {
@@ -155,43 +144,8 @@ function noSuchMoment(
     asOf === undefined
       ? `The unit ${unit} has no version ${version}: it has ${version_no}`
       : `The unit ${unit} was not there at ${asOf.toISOString()}: it was born at ${born_at.toISOString()}`
-  const hint = `\`stagedoor unit history ${unit}\` shows its versions and their times.`
+  const hint = `Its history shows its versions and their times: \`stagedoor unit history ${unit}\`, or GET /api/units/…/history.`
   return new StagedoorError('unit_unknown', { unit }, { message, hint })
-}
-
-function detailOf(row: DetailRow): UnitDetail {
-  const {
-    x_id,
-    x_no,
-    x_kind,
-    x_title,
-    x_language,
-    x_body,
-    x_hash,
-    x_note,
-    x_by,
-    x_via,
-    x_at,
-    status_then,
-    ...unit
-  } = row
-  return {
-    ...unit,
-    status_then,
-    version: {
-      unit_version_id: x_id!,
-      version_no: x_no,
-      unit_kind: x_kind,
-      title: x_title,
-      language: x_language,
-      body: x_body,
-      content_hash: x_hash,
-      note: x_note,
-      edited_by: x_by,
-      edited_via: x_via,
-      edited_at: x_at,
-    },
-  }
 }
 
 export interface UnitFilter {

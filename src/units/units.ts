@@ -1,5 +1,6 @@
 /** Writing units: thin over the SQL functions, which hold every rule. One round trip each. */
 import type { Queryable } from '../db/connection.ts'
+import { requireJsonText, requireText } from './text.ts'
 
 export interface NewUnit {
   /** For good, and once in the workspace, as `handbook/leave`. */
@@ -35,6 +36,7 @@ export async function createUnit(
   unit: NewUnit,
   { actor }: ActingFor = {},
 ): Promise<BornUnit> {
+  requireJsonText('unit', unit)
   const { rows } = await db.query<BornUnit>(
     'select * from iu_core.fn_unit_create($1, $2, $3, $4, $5, $6, $7, $8, $9, p_actor => $10)',
     [
@@ -64,6 +66,7 @@ export async function createUnits(
   units: readonly NewUnitOfBatch[],
   { actor }: ActingFor = {},
 ): Promise<{ unit_id: string; canonical_address: string }[]> {
+  requireJsonText('units', units)
   const { rows } = await db.query<{ unit_id: string; canonical_address: string }>(
     'select unit_id, canonical_address from iu_core.fn_unit_create_batch($1, $2, $3)',
     [workspace, JSON.stringify(units), actor ?? null],
@@ -104,6 +107,7 @@ export async function editUnit(
   edit: UnitEdit,
   { actor }: ActingFor = {},
 ): Promise<EditedUnit> {
+  requireJsonText('edit', edit)
   const { rows } = await db.query<EditedUnit>(
     'select * from iu_core.fn_unit_edit($1, $2, $3, $4, $5, $6, $7)',
     [
@@ -125,6 +129,8 @@ export async function editSlice(
   edit: SliceEdit,
   { actor }: ActingFor = {},
 ): Promise<EditedUnit> {
+  requireText('text', edit.text)
+  requireText('note', edit.note)
   const { rows } = await db.query<EditedUnit>(
     'select * from iu_core.fn_unit_slice_edit($1, $2, $3, $4, $5, $6, $7)',
     [unit, edit.expected_version, edit.from, edit.to, edit.text, edit.note ?? null, actor ?? null],
@@ -139,6 +145,7 @@ export async function changeProfile(
   patch: Readonly<Record<string, unknown>>,
   { actor }: ActingFor = {},
 ): Promise<Record<string, unknown>> {
+  requireJsonText('profile', patch)
   const { rows } = await db.query<{ profile: Record<string, unknown> }>(
     'select iu_core.fn_unit_profile($1, $2, $3) as profile',
     [unit, JSON.stringify(patch), actor ?? null],

@@ -151,8 +151,24 @@ it('lets vector_worker read the gates, units and documents, and nothing that is 
     'topic_vocabulary',
     'vector_outbox',
     'vector_policy',
+    'v_document',
   ]
-  const tables = [...[...units, ...others].map((name) => `iu_core.${name}`), 'public.iu_lifecycle_log']
+  // The projection itself, which it writes through functions.
+  const projection = [
+    'generation',
+    'collection',
+    'chunk',
+    'lexeme',
+    'posting',
+    'statistics',
+    'point',
+    'cost',
+    'document_sync',
+  ].map((name) => `search_${name}`)
+  const tables = [
+    ...[...units, ...others, ...projection].map((name) => `iu_core.${name}`),
+    'public.iu_lifecycle_log',
+  ]
   expect(await rights('vector_worker', ['iu_core', 'noetl', 'public'])).toEqual(
     Object.fromEntries(tables.map((table) => [table, ['select']])),
   )

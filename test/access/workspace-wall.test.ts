@@ -117,6 +117,8 @@ it('is tested on every table that has a workspace', async () => {
       ...['upload', 'mapping', 'cursor', 'limit'].map((name) => `iu_core.ingest_${name}`),
       'staging_rows',
       'staging_id_resolution',
+      // The projection of search: nobody reads it but through functions (privileges.test.ts).
+      ...['chunk', 'lexeme', 'statistics'].map((name) => `iu_core.search_${name}`),
       // In test/routes/wall.
       'iu_core.iu_sql_event_route',
       // In test/consumers/wall and test/issues.

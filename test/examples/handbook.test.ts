@@ -20,7 +20,7 @@ beforeAll(async () => {
   await db.owner(`select iu_core.fn_gate_set('iu_core.staging_writes_enabled', true, 'the example')`)
 })
 
-async function run(branch?: string) {
+async function run(branch?: string, url = address) {
   const script = fileURLToPath(new URL('../../examples/handbook/run.mjs', import.meta.url))
   const { stdout } = await promisify(execFile)(process.execPath, [script], {
     env: {
@@ -28,7 +28,7 @@ async function run(branch?: string) {
       DATABASE_URL: db.url('stagedoor_api'),
       DATABASE_DIRECT_URL: db.url(MIGRATOR),
       STAGEDOOR_HOME: home,
-      API_URL: address,
+      API_URL: url,
       REVIEWER_TOKEN: await api.token({ ...reviewer, role: 'authenticated' }),
       ...(branch && { BRANCH: branch }),
     },
@@ -54,9 +54,17 @@ it('a handbook becomes units, and the next one touches three of them, as its REA
   expect(told).toMatch(/^in force {2}28 days \(handbook\/leave\/annual-leave, enacted\)$/m)
   expect(told).toMatch(/^proposed {2}30 days \(handbook\/leave\/annual-leave~2, draft\)$/m)
   expect(told).toMatch(/^history {3}handbook\/leave\/carrying-days-over has 2 versions/m)
+  expect(told).toMatch(/^search {4}handbook\/leave\/carrying-days-over, version 2, current$/m)
+  expect(told).toMatch(/^search {4}pending: Shows version 2; version 3 is not in search yet/m)
   const [{ n }] = (await db.owner<{ n: number }>(
     `select count(*)::int as n from iu_core.event_outbox where event_domain = 'birth_registry' and event_type = 'entity_born'`,
   )) as [{ n: number }]
   expect(n, 'each birth is an event').toBe(46)
   expect(await run('handbook-b'), 'a branch of its own').toMatch(/^history /m)
+})
+
+it('without an API it says which one it looked for', { timeout: 60_000 }, async () => {
+  await expect(run(undefined, 'http://127.0.0.1:9')).rejects.toThrow(
+    /No API answers at http:\/\/127\.0\.0\.1:9/,
+  )
 })

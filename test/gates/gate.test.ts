@@ -11,6 +11,9 @@ const DEFAULTS = {
   'iu_core.staging_cleanup_enabled': false,
   'iu_core.no_vector_staging_excluded': true,
   'queue.consumer_dispatch.enabled': false,
+  'search.phase_1.enabled': true,
+  'search.phase_2.enabled': true,
+  'search.phase_3.enabled': true,
 }
 
 const isOpen = async (gate: string): Promise<boolean> =>

@@ -152,6 +152,14 @@ describe('read', () => {
       mup_tier: 0,
     })
     expect(await call({ action: 'read', unit: unit_id!, version: 1 })).toMatchObject({ body: 'Spend rose.' })
+    const { version } = (await call({ action: 'read', unit: unit_id!, version: 1 })) as unknown as {
+      version: { edited_at: string }
+    }
+    expect(await call({ action: 'read', unit: unit_id!, as_of: version.edited_at })).toMatchObject({
+      body: 'Spend rose.',
+      status_then: 'draft',
+    })
+    await expect(call({ action: 'read', unit: unit_id!, as_of: 'once' })).rejects.toThrow(/must be a time/)
   })
 })
 
@@ -193,20 +201,6 @@ describe('cut', () => {
       staging_record_id: id,
       already: true,
     })
-  })
-
-  it('proves the blobs first', async () => {
-    const { id, hash } = await staged()
-    await approveManifest(graph, { id, hash })
-    const tool = unitTool({
-      pool: db.pool('stagedoor_worker'),
-      prove: async () => {
-        throw new Error('not the bytes that were approved')
-      },
-    })
-    await expect(tool(undefined, { action: 'cut', record: id, digest: hash }, context())).rejects.toThrow(
-      'not the bytes',
-    )
   })
 
   it('knows nothing of another workspace, and wants the id of a record', async () => {

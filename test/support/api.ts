@@ -5,10 +5,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll } from 'vitest'
+import { readConfig } from '../../src/config.ts'
 import { createHealthProbe, type HealthCheck } from '../../src/db/health.ts'
+import { inStatement } from '../../src/db/statement.ts'
 import { inTransaction } from '../../src/db/transaction.ts'
 import { createServer } from '../../src/http/server.ts'
 import { createTokenVerifier, signToken } from '../../src/http/tokens.ts'
+import { type Search, searchOf } from '../../src/stagedoor/search.ts'
 import { createDiskBlobStore } from '../../src/staging/blobs/disk.ts'
 import type { BlobStore } from '../../src/staging/blobs/store.ts'
 import type { TestDatabase } from './database.ts'
@@ -51,6 +54,7 @@ interface ApiSettings {
 export function useApi(db: TestDatabase, settings: ApiSettings = {}): TestApi {
   const folder = join(tmpdir(), `stagedoor-test-blobs-${db.name}`)
   const home = temporaryHome('api')
+  let search: Search
   const api = {
     home,
     async get(url: string, token?: string) {
@@ -77,11 +81,18 @@ export function useApi(db: TestDatabase, settings: ApiSettings = {}): TestApi {
   beforeAll(async () => {
     const probe = createHealthProbe()
     const workers = db.pool('stagedoor_worker')
+    search = searchOf({
+      config: readConfig({}),
+      database: { workerUrl: db.url('stagedoor_worker') },
+      pool: workers,
+      statement: (work) => inStatement(workers, work),
+    })
     api.app = await createServer({
       config: { bodyLimit: settings.bodyLimit ?? 1_048_576, rateLimit: settings.rateLimit ?? 0 },
       pool: db.pool('stagedoor_api'),
       blobs: settings.blobs ?? createDiskBlobStore(folder),
       ingest: { pool: workers, home },
+      search,
       ...(settings.blobLimit !== undefined && { blobLimit: settings.blobLimit }),
       ...(settings.stallMs !== undefined && { stallMs: settings.stallMs }),
       tokens: createTokenVerifier(
@@ -97,6 +108,7 @@ export function useApi(db: TestDatabase, settings: ApiSettings = {}): TestApi {
   })
   afterAll(async () => {
     await api.app.close()
+    await search.close()
     rmSync(folder, { recursive: true, force: true })
   })
   return api

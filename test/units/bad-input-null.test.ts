@@ -78,20 +78,27 @@ const FUNCTIONS: Record<string, Record<string, [argument: unknown, onNull: strin
     p_unit_id: [':draft', 'SD901'],
     p_expected_version: [1, 'SD001'],
     p_apr_ref: ['apr', 'SD001'],
+    p_actor: ['user:rita', 'SD001'],
   },
   fn_unit_supersede: {
     p_unit_id: [':enacted', 'SD901'],
     p_successor_id: [':successor', 'SD901'],
     p_apr_ref: ['apr', 'SD001'],
+    p_actor: ['user:rita', 'SD001'],
   },
-  fn_unit_retire: { p_unit_id: [':enacted', 'SD901'], p_reason: ['old', 'may'] },
+  fn_unit_retire: {
+    p_unit_id: [':enacted', 'SD901'],
+    p_reason: ['old', 'may'],
+    p_actor: ['user:rita', 'may'],
+  },
   fn_unit_amend_kind: {
     p_unit_id: [':draft', 'SD901'],
     p_unit_kind: ['table', 'SD001'],
     p_apr_ref: ['apr', 'SD001'],
+    p_actor: ['user:rita', 'SD001'],
   },
-  fn_unit_delete: { p_unit_id: [':draft', 'SD901'], p_reason: ['old', 'may'] },
-  fn_unit_restore: { p_unit_id: [':deleted', 'SD901'] },
+  fn_unit_delete: { p_unit_id: [':draft', 'SD901'], p_reason: ['old', 'may'], p_actor: ['user:ann', 'may'] },
+  fn_unit_restore: { p_unit_id: [':deleted', 'SD901'], p_actor: ['user:ann', 'may'] },
 }
 
 describe.each(Object.entries(FUNCTIONS))('%s', (name, parameters) => {

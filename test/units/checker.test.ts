@@ -153,7 +153,14 @@ describe('drift', () => {
         unit_id: unit,
         conformance: 'conforms',
         drift: 'drifted',
-        findings: [{ code: 'drifted', document_id: document, document_hash: content_hash }],
+        findings: [
+          {
+            code: 'drifted',
+            document_id: document,
+            source_ref: expect.any(String),
+            document_hash: content_hash,
+          },
+        ],
       },
     ])
   })

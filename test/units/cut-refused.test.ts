@@ -6,7 +6,7 @@ import { jsonPart, passExpiry, stage, textPart } from '../staging/staged.ts'
 import { useDatabase } from '../support/database.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
 import { untilWaiting } from '../support/waiting.ts'
-import { approve, approved, cut, cutDocument, HANDBOOK, mark, unitsOf } from './documents.ts'
+import { approve, approved, cut, cutDocument, HANDBOOK, mark, unitsOf, within } from './documents.ts'
 
 const db = useDatabase()
 let place: Workplace
@@ -88,7 +88,7 @@ describe('refused, it leaves nothing', () => {
     await refused(() => cut(place, staged), 'SD909')
   })
   it('by an agent, who may stage it, and by those outside, who hear of nothing', async () => {
-    const staged = await stageMark(place.agent.session, {
+    const staged = await stageMark(within(place.agent.session), {
       workspace: place.workspace,
       source: HANDBOOK,
       sourceRef,

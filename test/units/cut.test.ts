@@ -117,7 +117,9 @@ it('makes a version of a draft, a successor of what is enacted, and retires what
     .replace('in the morning', 'by nine')
     .replace(/## Expenses[\s\S]*/, '')
   const staged = await approved(place, changed, { sourceRef })
-  expect(staged.report.gone).toEqual([{ address: `${book()}/expenses`, title: 'Expenses', kind: 'section' }])
+  expect(staged.report.gone).toEqual([
+    { address: `${book()}/expenses`, title: 'Expenses', kind: 'section', text_is: 'gone' },
+  ])
   expect(await told(() => cut(place, staged))).toEqual([
     `iu.unit_lifecycle_changed ${book()}/expenses`,
     `piece.piece_deprecated ${book()}/expenses`,

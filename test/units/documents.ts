@@ -1,6 +1,7 @@
 /** Documents that are marked, approved and cut, by the people who do that. */
-import type { Queryable } from '../../src/db/connection.ts'
+import type { Client, Queryable } from '../../src/db/connection.ts'
 import { type NewMark, type StagedMark, stageManifest, stageMark } from '../../src/stagedoor/marking.ts'
+import type { Transaction } from '../../src/units/conflicts.ts'
 import { type Cut, cutFromManifest } from '../../src/units/cut.ts'
 import type { MarkManifest } from '../../src/units/manifest.ts'
 import type { Workplace } from '../staging/people.ts'
@@ -12,11 +13,17 @@ export async function approve(place: Workplace, { staging_record_id, digest }: S
   ])
 }
 
+/** What a session does, as if each were a transaction. */
+export const within =
+  (session: Client): Transaction =>
+  (work) =>
+    work(session)
+
 type Staged = Pick<StagedMark, 'staging_record_id' | 'digest'>
 type Options = Partial<NewMark> & { sourceRef: string }
 
 export const mark = (place: Workplace, source: string, options: Options): Promise<StagedMark> =>
-  stageMark(place.operator.session, { workspace: place.workspace, source, ...options })
+  stageMark(within(place.operator.session), { workspace: place.workspace, source, ...options })
 
 export async function approved(place: Workplace, source: string, options: Options): Promise<StagedMark> {
   const staged = await mark(place, source, options)

@@ -132,6 +132,20 @@ describe('the owner and the superuser', () => {
     },
   )
 
+  it.each([
+    ['enacted', 'deleted_at = now()', 'deleted'],
+    ['draft', 'deleted_at = now()', 'deleted'],
+    ['deleted', 'deleted_at = null', 'draft'],
+    ['draft', `lifecycle_status = 'retired'`, 'retired'],
+  ] as const)(
+    'cannot change the life of what is %s without a line in its history: %s',
+    async (status, set, to) => {
+      expect(await triedByOwners(unitUpdate(set, units[status]))).toEqual(
+        both({ code: 'SD905', unit: units[status], status, to: `${to} without a line in its history` }),
+      )
+    },
+  )
+
   it('cannot change the content of a draft but with its next version', async () => {
     const refused = both({ code: 'SD001' })
     const older = `(select unit_version_id from iu_core.unit_version where unit_id = '${units.draft}' and version_no = 1)`
@@ -194,7 +208,7 @@ describe('the owner and the superuser', () => {
       await triedByOwners(unitUpdate(`content_profile = '{"topic_labels": ["x"]}'`, units.draft)),
     ).toEqual(both({ code: 'SD907', topics: 'x' }))
     expect(await triedByOwners(unitUpdate(`content_profile = '{"title": "x"}'`, units.draft))).toEqual(
-      both({ code: '23514' }),
+      both({ code: 'SD911', keys: 'title' }),
     )
   })
 

@@ -1,5 +1,6 @@
 /** Units as a program has them. */
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { inTransaction } from '../../src/db/transaction.ts'
 import { createStagedoor, type Stagedoor, type StagedoorError } from '../../src/index.ts'
 import { useDatabase } from '../support/database.ts'
@@ -119,14 +120,24 @@ it('the whole life of a unit', async () => {
     conformance: 'conforms',
   })
 
-  await units.enact(a, { expected_version: 1, apr_ref: 'APR-1' })
+  // A login is nobody who decides, also for a program that does not know of it.
+  const nobody = { expected_version: 1, apr_ref: 'APR-1' } as Parameters<typeof units.enact>[1]
+  await expect(units.enact(a, nobody)).rejects.toMatchObject({
+    code: 'argument_invalid',
+    message: expect.stringMatching(/^A person decides this/),
+    hint: expect.stringContaining('decidedBy'),
+  })
+  await units.enact(a, { expected_version: 1, apr_ref: 'APR-1', decidedBy: 'rita' })
+  expect((await units.history(a)).lifecycle).toMatchObject([
+    { to_status: 'enacted', changed_by: 'rita', changed_via: expect.stringMatching(/./) },
+  ])
   await expect(units.edit(a, { expected_version: 1, body: 'no' })).rejects.toMatchObject({
     code: 'unit_locked',
   })
-  await units.enact(b, { expected_version: 1, apr_ref: 'APR-2' })
-  await units.supersede(a, { successor: b, apr_ref: 'APR-3' })
+  await units.enact(b, { expected_version: 1, apr_ref: 'APR-2', decidedBy: 'rita' })
+  await units.supersede(a, { successor: b, apr_ref: 'APR-3', decidedBy: 'rita' })
   expect(await units.read(a)).toMatchObject({ lifecycle_status: 'superseded', superseded_by: b })
-  await units.amendKind(b, { unit_kind: 'section', apr_ref: 'APR-4' })
+  await units.amendKind(b, { unit_kind: 'section', apr_ref: 'APR-4', decidedBy: 'rita' })
   await units.retire(b, { reason: 'over' })
   expect(await units.read(b)).toMatchObject({ lifecycle_status: 'retired', unit_kind: 'section' })
   await units.delete(life, { reason: 'a slip' })
@@ -179,4 +190,56 @@ it('a document is marked, looked at, approved by a person, cut, and known afterw
     'changed',
     'same',
   ])
+})
+
+describe('a program that is mistaken is told so before the database speaks of syntax:', () => {
+  const lone = 'caf\ud83d'
+  it.each<[string, () => Promise<unknown>, string]>([
+    ['an address where an id belongs', () => units.read('lib/leave'), 'lib/leave is not the id of a unit'],
+    [
+      'the same in an edit',
+      () => units.edit('lib/leave', { expected_version: 1, body: 'x' }),
+      'is not the id',
+    ],
+    [
+      'a time that is none',
+      () => units.read(randomUUID(), { asOf: 'zzz' as unknown as Date }),
+      'asOf is a Date that is a time',
+    ],
+    [
+      'a workspace by its name',
+      () => units.create('here', { canonical_address: 'lib/x', body: 'x' }),
+      'here is not the id of a workspace',
+    ],
+    [
+      'half a character in a text',
+      () => units.create(workspace, { canonical_address: 'lib/lone', body: lone }),
+      'half a character (a lone surrogate) at 3',
+    ],
+    [
+      'half a character in one of many',
+      () => units.createMany(workspace, [{ canonical_address: 'lib/lone', body: 'x', title: lone }]),
+      'half a character',
+    ],
+    [
+      'half a character in a slice',
+      () => units.editSlice(randomUUID(), { expected_version: 1, from: 0, to: 0, text: lone }),
+      'half a character',
+    ],
+    [
+      'half a character deep in a profile',
+      () => units.profile(randomUUID(), { a: [{ [lone]: 1 }] }),
+      'half a character',
+    ],
+    [
+      'NUL in an edit',
+      () => units.edit(randomUUID(), { expected_version: 1, body: 'a\0b' }),
+      'holds NUL at 1',
+    ],
+  ])('%s', async (_, call, says) => {
+    await expect(call()).rejects.toMatchObject({
+      code: 'argument_invalid',
+      message: expect.stringContaining(says),
+    })
+  })
 })

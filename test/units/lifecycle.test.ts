@@ -201,10 +201,35 @@ describe('amends a kind', () => {
     expect((await events(db, unit)).slice(2)).toMatchObject([
       {
         type: 'iu.unit_profile_changed',
-        safe_payload: { unit_id: unit, keys: ['unit_kind'], apr_ref: 'apr-3' },
+        safe_payload: {
+          unit_id: unit,
+          keys: ['unit_kind'],
+          from_kind: 'note',
+          to_kind: 'table',
+          apr_ref: 'apr-3',
+        },
       },
     ])
     expect(await outbox(db, unit)).toMatchObject({ generation: '2' })
+  })
+
+  it('and leaves a line in its history, with the approval and both kinds', async () => {
+    const unit = await unitThatIs('draft')
+    await amend(unit, 'table', 'apr-3')
+    expect(
+      await db.owner(
+        'select from_status, to_status, apr_ref, reason, changed_by from public.iu_lifecycle_log where unit_id = $1',
+        [unit],
+      ),
+    ).toEqual([
+      {
+        from_status: 'draft',
+        to_status: 'draft',
+        apr_ref: 'apr-3',
+        reason: 'its kind was note and is table',
+        changed_by: life.reviewer.actor,
+      },
+    ])
   })
 
   it('not into one that is none, nor without an approval, nor of what is gone', async () => {
@@ -260,4 +285,42 @@ it('takes reasons of a few words only', async () => {
   const unit = await unitThatIs('draft')
   expect(await sqlstateOf(retire(unit, ' '))).toBe('SD001')
   expect(await sqlstateOf(remove(unit, life.operator, 'x'.repeat(2001)))).toBe('SD001')
+})
+
+describe('back-end code decides nothing of its own', () => {
+  const worker = () => db.session('stagedoor_worker')
+  const decisions = (unit: string, actor: string | null): [string, unknown[]][] => [
+    ['select iu_core.fn_unit_enact($1, 1, $2, $3)', [unit, 'apr-7', actor]],
+    ['select iu_core.fn_unit_amend_kind($1, $4, $2, $3)', [unit, 'apr-8', actor, 'table']],
+  ]
+
+  it('as service_role it names the person, and the history says who wrote it down', async () => {
+    const { unit_id } = await create(life)
+    for (const [sql, values] of decisions(unit_id, null)) {
+      await expect(life.service.session.query(sql, values)).rejects.toMatchObject({
+        code: 'SD001',
+        message: 'A person decides this, and importer is none',
+        hint: expect.stringContaining('p_actor'),
+      })
+    }
+    // Nor does it help to name itself.
+    expect(await sqlstateOf(life.service.session.query(...decisions(unit_id, 'importer')[0]!))).toBe('SD001')
+    for (const [sql, values] of decisions(unit_id, 'user:rita')) await life.service.session.query(sql, values)
+    await call(life.service, 'fn_unit_retire', { p_unit_id: unit_id, p_actor: 'user:rita' })
+    await call(life.service, 'fn_unit_delete', { p_unit_id: unit_id, p_actor: 'user:rita' })
+    await call(life.service, 'fn_unit_restore', { p_unit_id: unit_id, p_actor: 'user:rita' })
+    expect(
+      await db.owner(
+        'select distinct changed_by, changed_via, count(*)::int from public.iu_lifecycle_log where unit_id = $1 group by 1, 2',
+        [unit_id],
+      ),
+    ).toEqual([{ changed_by: 'user:rita', changed_via: 'importer', count: 5 }])
+  })
+
+  it('a worker names nobody', async () => {
+    const { unit_id } = await create(life)
+    const session = await worker()
+    expect(await sqlstateOf(session.query(...decisions(unit_id, null)[0]!))).toBe('SD001')
+    expect(await sqlstateOf(session.query(...decisions(unit_id, 'user:rita')[0]!))).toBe('SD203')
+  })
 })

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { stageEditedManifest } from '../../src/stagedoor/marked.ts'
-import { stageMark, stageMarkApart } from '../../src/stagedoor/marking.ts'
+import { stageMark } from '../../src/stagedoor/marking.ts'
 import type { Transaction } from '../../src/units/conflicts.ts'
 import {
   checkManifest,
@@ -16,7 +16,7 @@ import { type Workplace, workplace } from '../staging/people.ts'
 import { jsonPart, stage, textPart } from '../staging/staged.ts'
 import { useDatabase } from '../support/database.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
-import { approve, cutManifest } from './documents.ts'
+import { approve, cut, cutManifest, within } from './documents.ts'
 
 const db = useDatabase()
 let place: Workplace
@@ -211,16 +211,27 @@ it('no transaction is open while a document is read', async () => {
     return done
   }
   const marked = (source: string) =>
-    stageMarkApart(transaction, { workspace: place.workspace, source, sourceRef: 'apart.md' })
+    stageMark(transaction, { workspace: place.workspace, source, sourceRef: 'apart.md' })
   await expect(marked('> '.repeat(100))).rejects.toMatchObject({ code: 'document_unreadable' })
   expect(seen).toEqual(['begin', 'commit'])
   expect(await marked(SOURCE)).toMatchObject({ created: true })
   expect(seen).toEqual(['begin', 'commit', 'begin', 'commit', 'begin', 'commit'])
+  const refused = stageEditedManifest(transaction, {
+    workspace: place.workspace,
+    manifest: {},
+    source: SOURCE,
+  })
+  await expect(refused).rejects.toMatchObject({ code: 'manifest_invalid' })
+  expect(seen).toHaveLength(6)
 })
 
 describe('a marking that is staged already', () => {
   const again = () =>
-    stageMark(place.operator.session, { workspace: place.workspace, source: SOURCE, sourceRef: 'twice.md' })
+    stageMark(within(place.operator.session), {
+      workspace: place.workspace,
+      source: SOURCE,
+      sourceRef: 'twice.md',
+    })
 
   it('is found again while somebody can decide on it, and staged anew when its time is over', async () => {
     const first = await again()
@@ -243,9 +254,13 @@ describe('a manifest that a person changed', () => {
   const NESTED =
     '# Guide\n\nHello.\n\n## Leave\n\nDays.\n\n### Sick\n\nCall.\n\n#### Doctor\n\nSee one.\n\n## Money\n\nBills.\n'
   const marked = (sourceRef: string) =>
-    stageMark(place.agent.session, { workspace: place.workspace, source: NESTED, sourceRef })
+    stageMark(within(place.agent.session), { workspace: place.workspace, source: NESTED, sourceRef })
   const changed = (manifest: MarkManifest) =>
-    stageEditedManifest(place.operator.session, { workspace: place.workspace, manifest, source: NESTED })
+    stageEditedManifest(within(place.operator.session), {
+      workspace: place.workspace,
+      manifest,
+      source: NESTED,
+    })
   const placesOf = ({ manifest }: { manifest: MarkManifest }) =>
     manifest.pieces.map(({ position, address, parent }) => [position, address, parent])
 
@@ -288,7 +303,7 @@ describe('a manifest that a person changed', () => {
   it('is refused for another text than it was made for: its offsets would cut that anywhere', async () => {
     const { manifest } = await marked('moved-on.md')
     const source = NESTED.replace('Hello.', 'Hello, everybody.')
-    const staged = stageEditedManifest(place.operator.session, {
+    const staged = stageEditedManifest(within(place.operator.session), {
       workspace: place.workspace,
       manifest,
       source,
@@ -341,5 +356,51 @@ it('has a JSON Schema', () => {
     type: 'object',
     required: ['schema', 'document', 'pieces'],
     properties: { pieces: { type: 'array', maxItems: 10_000 } },
+  })
+})
+
+describe('what is wrong with the form of a manifest', () => {
+  const words = (manifest: unknown) =>
+    checkManifest(manifest, SOURCE).map(({ piece: name, message }) => [name, message])
+
+  it('is told in words, by the piece that has it', () => {
+    expect(words([])).toEqual([[undefined, 'It is not a JSON object']])
+    expect(words(but((m) => Object.assign(m, { more: 1 })))).toEqual([
+      [undefined, 'It has more, which no manifest has there'],
+    ])
+    expect(words(but((m) => Object.assign(m.document, { language: 'english!' })))).toEqual([
+      [undefined, 'document.language is not a language tag such as en'],
+    ])
+    const [first, second] = GOOD.pieces
+    expect(words(piece(0, { title: '', parent: 3, body: 'x' }))).toEqual([
+      [first!.address, 'It has body, which no manifest has there'],
+      [first!.address, 'parent is neither the address of a piece nor null'],
+      [first!.address, 'title is blank, too long, or no text'],
+    ])
+    const lacking = JSON.parse(JSON.stringify(piece(1, { hash: undefined, topics: ['A b'] })))
+    expect(words(lacking)).toEqual([
+      [second!.address, 'It lacks hash'],
+      [second!.address, 'topics is not a list of distinct labels of a–z, 0–9 and _.-'],
+    ])
+    expect(words(but((m) => Object.assign(m.pieces, { 0: 7 })))).toEqual([
+      ['piece 1', 'It is not a JSON object'],
+    ])
+  })
+})
+
+it('an address that another document has: the hint names both ways out', async () => {
+  const stage = (sourceRef: string, address: string) =>
+    stageMark(within(place.operator.session), {
+      workspace: place.workspace,
+      source: SOURCE,
+      sourceRef,
+      address,
+    })
+  const first = await stage('one/same-name.md', 'same-name')
+  await approve(place, first)
+  await cut(place, first)
+  await expect(stage('two/same-name.md', 'same-name')).rejects.toMatchObject({
+    message: expect.stringContaining('comes from one/same-name.md'),
+    hint: expect.stringMatching(/--source-ref.*--address/),
   })
 })

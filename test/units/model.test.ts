@@ -8,7 +8,15 @@ import { createWorkspace } from '../support/factories.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
 import { call, sha256 } from './life.ts'
 import { type Step, sequence } from './model-steps.ts'
-import { current, type ModelUnit, NAMES, type Name, Refused, UnitModel } from './reference-model.ts'
+import {
+  current,
+  deciderOf,
+  type ModelUnit,
+  NAMES,
+  type Name,
+  Refused,
+  UnitModel,
+} from './reference-model.ts'
 
 const db = useDatabase()
 /** On 15 it shows that nothing depends on the version; the search for surprises is on 18. */
@@ -72,6 +80,8 @@ async function apply(one: Step, model: UnitModel, place: string): Promise<string
   const p_unit_id = unit?.id ?? randomUUID()
   if (one.do === 'work') return work(one.status, unit)
   const who = people[one.by]
+  /** Named only by the service; others are themselves. */
+  const p_actor = deciderOf(one.by) === one.by ? null : people[deciderOf(one.by)].actor
   const version =
     (unit?.versions.length ?? 1) + { current: 0, older: -1, newer: 1 }['sees' in one ? one.sees : 'current']
   switch (one.do) {
@@ -106,7 +116,7 @@ async function apply(one: Step, model: UnitModel, place: string): Promise<string
     case 'amend':
       return both(
         one,
-        call(who, 'fn_unit_amend_kind', { p_unit_id, p_unit_kind: one.kind, p_apr_ref: one.apr }),
+        call(who, 'fn_unit_amend_kind', { p_unit_id, p_unit_kind: one.kind, p_apr_ref: one.apr, p_actor }),
         () => model.amend(one.by, unit, one.kind, one.apr),
       )
     case 'edge': {
@@ -129,7 +139,7 @@ async function apply(one: Step, model: UnitModel, place: string): Promise<string
     case 'enact':
       return both(
         one,
-        call(who, 'fn_unit_enact', { p_unit_id, p_expected_version: version, p_apr_ref: one.apr }),
+        call(who, 'fn_unit_enact', { p_unit_id, p_expected_version: version, p_apr_ref: one.apr, p_actor }),
         () => model.enact(one.by, unit, version, one.apr),
       )
     case 'supersede': {
@@ -137,7 +147,7 @@ async function apply(one: Step, model: UnitModel, place: string): Promise<string
       const p_successor_id = successor?.id ?? randomUUID()
       return both(
         one,
-        call(who, 'fn_unit_supersede', { p_unit_id, p_successor_id, p_apr_ref: one.apr }),
+        call(who, 'fn_unit_supersede', { p_unit_id, p_successor_id, p_apr_ref: one.apr, p_actor }),
         () => model.supersede(one.by, unit, successor, one.apr),
       )
     }

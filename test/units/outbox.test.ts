@@ -217,3 +217,74 @@ it('comes and goes with the transaction of the change', async () => {
   await session.query('rollback')
   expect(await outbox(db, unit.unit_id)).toMatchObject({ generation: '1', content_hash: sha256('One') })
 })
+
+describe('for one unit, as births and edits enqueue it, the row is that of the way for many:', () => {
+  const STATES = [
+    `status = 'pending'`,
+    `status = 'done'`,
+    `status = 'dead_letter', retry_count = 3, last_error = 'x'`,
+    `status = 'processing', worker_id = gen_random_uuid(), leased_until = now() + '1 min', retry_count = 2`,
+  ]
+  const cases = ['upsert', 'patch', 'delete'].flatMap((operation) =>
+    ['upsert', 'patch', 'delete'].flatMap((before) =>
+      STATES.map((state) => [operation, before, state] as const),
+    ),
+  )
+
+  it.each(cases)('%s onto %s with %s', async (operation, before, state) => {
+    const rowAfter = async (call: string) => {
+      const [found] = await db.owner(
+        `with had as (
+           update iu_core.vector_outbox set operation = '${before}', ${state}, first_enqueued_at = now() - interval '9 minutes'
+            where unit_id = $1 returning 1)
+         select count(*) from had`,
+        [unit.unit_id],
+      )
+      expect(found).toBeDefined()
+      await db.owner(`select iu_core.${call}`, [unit.unit_id])
+      const [row] = await db.owner(
+        `select operation, content_hash, status, retry_count, last_error, worker_id is null as idle,
+                round(extract(epoch from first_enqueued_at - now())) as first,
+                round(extract(epoch from earliest_run_at - now())) as earliest
+           from iu_core.vector_outbox where unit_id = $1`,
+        [unit.unit_id],
+      )
+      await db.owner(
+        `update iu_core.vector_outbox set status = 'done', worker_id = null, leased_until = null where unit_id = $1`,
+        [unit.unit_id],
+      )
+      return row
+    }
+    const many = await rowAfter(`fn_vector_enqueue(array[$1::uuid], '${operation}')`)
+    expect(many).toMatchObject({ retry_count: 0 })
+    expect(
+      await rowAfter(
+        `fn_vector_enqueue_unit(u.unit_id, u.content_hash, '${operation}') from iu_core.information_unit u where u.unit_id = $1`,
+      ),
+    ).toEqual(many)
+  })
+
+  it('and for the first time, too', async () => {
+    const row = async (sql: string) => {
+      const { unit_id } = await create(life, { body: 'One' })
+      const session = await db.session('postgres')
+      await session.query('begin')
+      await session.query('delete from iu_core.vector_outbox where unit_id = $1', [unit_id])
+      await session.query(sql, [unit_id])
+      const { rows } = await session.query(
+        `select operation, content_hash, generation, status, round(extract(epoch from earliest_run_at - now())) as earliest
+           from iu_core.vector_outbox where unit_id = $1`,
+        [unit_id],
+      )
+      await session.query('rollback')
+      return rows[0]
+    }
+    for (const operation of ['upsert', 'patch', 'delete']) {
+      const many = await row(`select iu_core.fn_vector_enqueue(array[$1::uuid], '${operation}')`)
+      expect(many).toMatchObject({ operation })
+      expect(
+        await row(`select iu_core.fn_vector_enqueue_unit($1, '${sha256('One')}', '${operation}')`),
+      ).toEqual(many)
+    }
+  })
+})

@@ -79,7 +79,9 @@ async function scenes(start: Start, count: number): Promise<Scene[]> {
   const ids = rows.map((row) => row.unit_id)
   const [units, others, containers] = [0, 1, 2].map((n) => ids.slice(n * count, (n + 1) * count))
   const enacted = start === 'enacted' ? [...units!, ...others!] : others
-  await session.query(`select iu_core.fn_unit_enact(u, 1, 'apr-1') from unnest($1::uuid[]) u`, [enacted])
+  await session.query(`select iu_core.fn_unit_enact(u, 1, 'apr-1', 'user:rita') from unnest($1::uuid[]) u`, [
+    enacted,
+  ])
   if (start === 'deleted')
     await session.query('select iu_core.fn_unit_delete(u) from unnest($1::uuid[]) u', [units])
   return units!.map((unit, n) => ({ unit, other: others![n]!, container: containers![n]! }))

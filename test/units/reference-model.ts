@@ -55,6 +55,9 @@ export interface ModelUnit {
   log: unknown[][]
 }
 
+/** The service decides nothing: what it carries out is ada's decision. */
+export const deciderOf = (by: Name): Name => (by === 'importer' ? 'ada' : by)
+
 export class Refused extends Error {}
 const refuse = (state: string): never => {
   throw new Refused(state)
@@ -210,9 +213,16 @@ export class UnitModel {
     this.#alive(unit)
     if (unit.kind === kind) return
     if (unit.apr === apr) refuse('SD910')
+    this.#tell(unit, deciderOf(by), 'iu.unit_profile_changed', {
+      unit_id: unit.id,
+      keys: ['unit_kind'],
+      from_kind: unit.kind,
+      to_kind: kind,
+      apr_ref: apr,
+    })
+    unit.log.push([unit.status, unit.status, apr, this.#actors[deciderOf(by)]])
     unit.kind = kind
     unit.apr = apr
-    this.#tell(unit, by, 'iu.unit_profile_changed', { unit_id: unit.id, keys: ['unit_kind'], apr_ref: apr })
   }
 
   edge(by: Name, on: ModelUnit | undefined, type: string, target: string): Edge {
@@ -245,7 +255,7 @@ export class UnitModel {
     const unit = this.#open(by, on, 'review', true)
     if (unit.status !== 'draft' || unit.deleted) refuse('SD905')
     if (version !== unit.versions.length) refuse('SD902')
-    this.#become(unit, by, 'enacted', apr)
+    this.#become(unit, deciderOf(by), 'enacted', apr)
     unit.status = 'enacted'
     unit.apr = apr
     this.#enqueue(unit, 'patch')
@@ -256,7 +266,7 @@ export class UnitModel {
     if (unit === successor) refuse('SD001')
     if (!successor) throw new Refused('SD901')
     for (const one of [unit, successor]) if (one.status !== 'enacted' || one.deleted) refuse('SD905')
-    this.#become(unit, by, 'superseded', apr)
+    this.#become(unit, deciderOf(by), 'superseded', apr)
     unit.status = 'superseded'
     unit.apr = apr
     unit.supersededBy = successor.id

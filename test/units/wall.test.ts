@@ -89,6 +89,7 @@ it('gives anon nothing, and agents no function that writes', async () => {
   const callable = await db.owner(
     `select p.oid::regprocedure from pg_proc p
       where p.proname ~ '^(fn_unit_|fn_topic_|fn_vector_|fn_cut_|fn_mark_|dot_iu_cut)'
+        and p.provolatile = 'v'
         and (has_function_privilege('stagedoor_agent', p.oid, 'execute') or has_function_privilege('anon', p.oid, 'execute'))`,
   )
   expect(callable).toEqual([])

@@ -5,7 +5,7 @@ import type { Figures, Task } from '../benchmark.ts'
 import type { BenchDatabase } from '../server.ts'
 import { percentile, perSecond } from '../statistics.ts'
 
-const CLIENTS = 8
+export const CLIENTS = 8
 export const WRITES = ['create', 'slice', 'profile', 'edge'] as const
 export type Write = (typeof WRITES)[number]
 /** Reads of what was just written: nothing waits for the projection. */
@@ -27,20 +27,10 @@ export interface Hand {
   read(unit: Unit): Promise<string>
 }
 
-export async function work(
-  { database, size }: Task,
-  open: (client: pg.Client, workspace: string) => Hand,
-  asOwner: boolean,
-): Promise<Figures> {
-  const workspace = await prepared(database)
-  const stop = await startWorkers(database)
-  const hands = await Promise.all(
-    Array.from({ length: CLIENTS }, async () => {
-      const client = asOwner ? await database.superuser() : await database.worker()
-      if (asOwner) await client.query('set role workflow_admin')
-      return open(client, workspace)
-    }),
-  )
+export type Opening = (client: pg.Client, workspace: string) => Hand
+
+export async function work({ database, size }: Task, open: Opening, asOwner: boolean): Promise<Figures> {
+  const { hands, stop } = await ready(database, open, asOwner)
   const writes: Record<Write, number[]> = { create: [], slice: [], profile: [], edge: [] }
   const reads: number[] = []
   let next = 0
@@ -55,7 +45,7 @@ export async function work(
         await timed(writes.slice, () => hand.slice(unit, 'sliced'))
         await timed(writes.profile, () => hand.profile(unit, { summary: 'in short', weight: next }))
         await timed(writes.edge, () => hand.edge(unit, last))
-        const now = `${unit.body.slice(0, 10)}sliced${unit.body.slice(20)}`
+        const now = sliced(unit)
         for (let n = 0; n < READS; n++) if ((await timed(reads, () => hand.read(unit))) !== now) wrong++
         last = unit.address
       }
@@ -72,6 +62,26 @@ export async function work(
     read_p99_ms: percentile(reads, 0.99),
     wrong_reads: wrong,
   }
+}
+
+export const sliced = ({ body }: Unit): string => `${body.slice(0, 10)}sliced${body.slice(20)}`
+
+/** Eight sessions, with consumers and a worker beside them until `stop`. */
+export async function ready(
+  database: BenchDatabase,
+  open: Opening,
+  asOwner: boolean,
+): Promise<{ hands: Hand[]; stop(): Promise<void> }> {
+  const workspace = await prepared(database)
+  const stop = await startWorkers(database)
+  const hands = await Promise.all(
+    Array.from({ length: CLIENTS }, async () => {
+      const client = asOwner ? await database.superuser() : await database.worker()
+      if (asOwner) await client.query('set role workflow_admin')
+      return open(client, workspace)
+    }),
+  )
+  return { hands, stop }
 }
 
 async function timed<T>(taken: number[], act: () => Promise<T>): Promise<T> {

@@ -1,7 +1,8 @@
 /** Ours: one function, one round trip, one transaction for each operation. */
 import type { Figures, Task } from '../benchmark.ts'
 import { perSecond } from '../statistics.ts'
-import { textOf, work } from './clients.ts'
+import { type Opening, textOf, work } from './clients.ts'
+import { atARate } from './paced.ts'
 
 const CREATE = {
   name: 'create',
@@ -18,21 +19,20 @@ export const READ = {
           where u.unit_id = $1`,
 }
 
-export const throughFunctions = (task: Task): Promise<Figures> =>
-  work(
-    task,
-    (client, workspace) => ({
-      create: async ({ address, body }) =>
-        (await client.query({ ...CREATE, values: [workspace, address, body, '{"topic": "bench"}'] })).rows[0]
-          .unit_id,
-      slice: async ({ id }, text) => void (await client.query({ ...SLICE, values: [id, text] })),
-      profile: async ({ id }, profile) =>
-        void (await client.query({ ...PROFILE, values: [id, JSON.stringify(profile)] })),
-      edge: async ({ id }, target) => void (await client.query({ ...EDGE, values: [id, target] })),
-      read: async ({ id }) => (await client.query({ ...READ, values: [id] })).rows[0].body,
-    }),
-    false,
-  )
+const ours: Opening = (client, workspace) => ({
+  create: async ({ address, body }) =>
+    (await client.query({ ...CREATE, values: [workspace, address, body, '{"topic": "bench"}'] })).rows[0]
+      .unit_id,
+  slice: async ({ id }, text) => void (await client.query({ ...SLICE, values: [id, text] })),
+  profile: async ({ id }, profile) =>
+    void (await client.query({ ...PROFILE, values: [id, JSON.stringify(profile)] })),
+  edge: async ({ id }, target) => void (await client.query({ ...EDGE, values: [id, target] })),
+  read: async ({ id }) => (await client.query({ ...READ, values: [id] })).rows[0].body,
+})
+
+export const throughFunctions = (task: Task): Promise<Figures> => work(task, ours, false)
+
+export const pacedFunctions = (task: Task): Promise<Figures> => atARate(task, ours)
 
 /** Many at once: 10,000 in one call. */
 export async function inBulk({ database, size }: Task): Promise<Figures> {

@@ -1909,6 +1909,194 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/search/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Find units and documents by words and by meaning; each hit says how fresh it is */
+        get: operations["search"];
+        put?: never;
+        /** The same for long questions and for every filter */
+        post: operations["searchWith"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/search/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Collections, what waits, outages, phases and cost of search; for the back end */
+        get: operations["getSearchStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/search/now": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What waits for quiet is brought into search at once; for those who operate */
+        post: operations["projectNow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/search/dead": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What could not be brought into search after all its tries, newest first */
+        get: operations["listDeadProjections"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/search/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Dead letters are tried again; for those who administer */
+        post: operations["replayProjections"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/search/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Compare what the vector stores really hold with Postgres, and repair on request; for the back end */
+        post: operations["auditSearch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/search/switch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Another embedder or store: a new collection is filled beside the old one; for the back end */
+        post: operations["switchSearch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/search/switch/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Give up the collection that is being built; for the back end */
+        post: operations["cancelSearchSwitch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/search/phases/{phase}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Open or close a phase of the migration from the old knowledge base, in order; for the back end */
+        post: operations["setSearchPhase"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/search/documents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take a document of the old knowledge base into search, or bring it up to date; for those who administer */
+        post: operations["putSearchedDocument"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/search/documents/{id}/remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take a document of the old knowledge base out of search; for those who administer */
+        post: operations["removeSearchedDocument"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/traces/{id}": {
         parameters: {
             query?: never;
@@ -14538,13 +14726,47 @@ export interface operations {
                              */
                             change: "new" | "changed" | "moved" | "same";
                             bytes: number;
+                            /** @description where the document had it at the last cut, and has it now */
+                            moved?: {
+                                from: {
+                                    /** @description the piece that it is in; null: the document */
+                                    parent: string | null;
+                                    /** @description the piece before it there; null: it is first */
+                                    after: string | null;
+                                };
+                                to: {
+                                    /** @description the piece that it is in; null: the document */
+                                    parent: string | null;
+                                    /** @description the piece before it there; null: it is first */
+                                    after: string | null;
+                                };
+                            };
                         }[];
-                        /** @description pieces of the last cut that are no longer in the document */
+                        /** @description pieces of the last cut that are none any more */
                         gone: {
                             address: string;
                             title: string;
                             kind: string;
+                            /**
+                             * @description whether the document lost it, or the manifest leaves it out, or has it in another piece
+                             * @enum {unknown}
+                             */
+                            text_is: "gone" | "in_no_piece" | "in_another_piece";
                         }[];
+                        /** @description text of the document that is in no piece, and will be in no unit; null: none */
+                        left_out: {
+                            bytes: number;
+                            /** @description the first fifty */
+                            parts: {
+                                /** @description first byte in the UTF-8 of the document */
+                                from: number;
+                                /** @description the byte after its last */
+                                to: number;
+                                first_line: number;
+                                last_line: number;
+                                text: string;
+                            }[];
+                        } | null;
                     };
                 };
             };
@@ -14641,13 +14863,75 @@ export interface operations {
                             text: string;
                             /** @description what its unit says now, where the piece changed */
                             before: string | null;
+                            /** @description where the document had it at the last cut, and has it now */
+                            moved?: {
+                                from: {
+                                    /** @description the piece that it is in; null: the document */
+                                    parent: string | null;
+                                    /** @description the piece before it there; null: it is first */
+                                    after: string | null;
+                                };
+                                to: {
+                                    /** @description the piece that it is in; null: the document */
+                                    parent: string | null;
+                                    /** @description the piece before it there; null: it is first */
+                                    after: string | null;
+                                };
+                            };
+                            /** @description what a cut would do with its unit, as that is now */
+                            outlook: {
+                                /** @enum {unknown} */
+                                what: "born" | "unchanged" | "versioned" | "successor";
+                                /** @description address of the unit that holds the piece */
+                                unit?: string;
+                                /** @enum {unknown} */
+                                status?: "draft" | "enacted" | "superseded" | "retired" | "deleted";
+                                version_no?: number;
+                                /** @description of the draft that comes beside it */
+                                new_address?: string;
+                                /** @description what people wrote since the last cut, which the text of the document takes the place of */
+                                replaced_version?: number;
+                                /** @description only its title changes */
+                                keeps_text?: boolean;
+                                /** @description address of the container that it leaves; absent: none */
+                                moved_from?: string;
+                                /** @description address of the container that it goes into; absent: none */
+                                moved_to?: string;
+                                /** @description people had put it where it was; the document moved its piece */
+                                replaced_place?: boolean;
+                                /** @description container in which people put it, and in which it stays; empty: in none */
+                                kept_in?: string;
+                            };
                         }[];
-                        /** @description pieces of the last cut that are no longer in the document */
+                        /** @description pieces of the last cut that are none any more */
                         gone: {
                             address: string;
                             title: string;
                             kind: string;
+                            /**
+                             * @description whether the document lost it, or the manifest leaves it out, or has it in another piece
+                             * @enum {unknown}
+                             */
+                            text_is: "gone" | "in_no_piece" | "in_another_piece";
+                            /** @description drafts that the cut would retire */
+                            retired: string[];
+                            /** @description what is in force, and stays */
+                            kept: string[];
                         }[];
+                        /** @description text of the document that is in no piece, and will be in no unit; null: none */
+                        left_out: {
+                            bytes: number;
+                            /** @description the first fifty */
+                            parts: {
+                                /** @description first byte in the UTF-8 of the document */
+                                from: number;
+                                /** @description the byte after its last */
+                                to: number;
+                                first_line: number;
+                                last_line: number;
+                                text: string;
+                            }[];
+                        } | null;
                     };
                 };
             };
@@ -14721,11 +15005,37 @@ export interface operations {
                         retired: number;
                         kept: number;
                         unchanged: number;
+                        /** @description those that the cut touched */
                         units: {
                             unit_id: string;
                             canonical_address: string;
-                            what: string;
+                            /** @enum {unknown} */
+                            what: "born" | "versioned" | "successor" | "retired" | "moved";
+                            /** @description what people wrote since the last cut, which the text of the document takes the place of */
+                            replaced_version?: number;
+                            /** @description address of the container that it leaves; absent: none */
+                            moved_from?: string;
+                            /** @description address of the container that it goes into; absent: none */
+                            moved_to?: string;
+                            /** @description people had put it where it was; the document moved its piece */
+                            replaced_place?: boolean;
                         }[];
+                        /** @description addresses of units that the manifest calls another kind; they keep theirs */
+                        kinds_kept?: string[];
+                        /** @description containers whose order people had made, and the document changed */
+                        orders_replaced?: string[];
+                        /** @description text of the document that the manifest has in no piece */
+                        left_out?: {
+                            bytes: number;
+                            parts: {
+                                /** @description first byte in the UTF-8 of the document */
+                                from: number;
+                                /** @description the byte after its last */
+                                to: number;
+                                first_line: number;
+                                last_line: number;
+                            }[];
+                        };
                     };
                 };
             };
@@ -14776,6 +15086,944 @@ export interface operations {
             };
             /** @description understood, but it cannot be done with this content */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    search: {
+        parameters: {
+            query: {
+                /**
+                 * @description a question, words, "a phrase", begin*
+                 * @example paid leave
+                 */
+                q: string;
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+                limit: number;
+                /** @description say beside each hit why it is there */
+                explain: boolean;
+                topic?: string;
+                kind?: string;
+                /** @description default: draft and enacted */
+                lifecycle?: "draft" | "enacted" | "superseded";
+                language?: string;
+                /** @description address or id of a unit: it, and what is in it */
+                container?: string;
+                /** @description only units, or only the old knowledge base */
+                source?: "unit" | "document";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        hits: {
+                            /** @enum {unknown} */
+                            source: "unit" | "document";
+                            unit_id?: string;
+                            /** @description of a unit: the document of the old knowledge base that it was cut from */
+                            document_id?: string;
+                            canonical_address?: string;
+                            /** @description of a document: where it comes from */
+                            source_ref?: string;
+                            title: string;
+                            snippet: string;
+                            /** @description from and to, in characters (code points) of the snippet: where words of the question stand */
+                            highlights: number[][];
+                            score: number;
+                            /** @description its place by words and by meaning */
+                            legs: {
+                                lexical?: number;
+                                dense?: number;
+                            };
+                            /** @enum {unknown} */
+                            freshness: "current" | "pending" | "stale" | "error";
+                            lifecycle_status?: string;
+                            unit_kind?: string;
+                            /** @description whose text is shown */
+                            version_no?: number;
+                            current_version_no?: number;
+                            warnings: string[];
+                            explain?: {
+                                unit: string;
+                                document: string;
+                                chunk_id?: string;
+                            };
+                        }[];
+                        /** @description what could not be asked, and what to do */
+                        warnings: string[];
+                        took_ms: number;
+                        legs: {
+                            lexical: number;
+                            dense: number | ("off" | "unavailable");
+                        };
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    searchWith: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "text": "how many days of leave?",
+                 *       "filters": {
+                 *         "topic": "leave",
+                 *         "lifecycle": "enacted"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @description a question, words, "a phrase", begin* */
+                    text: string;
+                    /**
+                     * Format: uuid
+                     * @description may be left out by whoever has exactly one
+                     */
+                    workspace_id?: string;
+                    /** @default 10 */
+                    limit?: number;
+                    /**
+                     * @description say beside each hit why it is there
+                     * @default false
+                     */
+                    explain?: boolean;
+                    filters?: {
+                        topic?: string | string[];
+                        kind?: string | string[];
+                        lifecycle?: ("draft" | "enacted" | "superseded") | ("draft" | "enacted" | "superseded")[];
+                        language?: string | string[];
+                        /** @description what the profile must hold, at least */
+                        profile?: {
+                            [key: string]: unknown;
+                        };
+                        /** @description an edge of this type from it, to this address, id or reference */
+                        edge?: {
+                            type: string;
+                            target?: string;
+                        };
+                        /** @description address or id of a unit: it, and what is in it */
+                        container?: string;
+                        /**
+                         * @description only units, or only the old knowledge base
+                         * @enum {unknown}
+                         */
+                        source?: "unit" | "document";
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        hits: {
+                            /** @enum {unknown} */
+                            source: "unit" | "document";
+                            unit_id?: string;
+                            /** @description of a unit: the document of the old knowledge base that it was cut from */
+                            document_id?: string;
+                            canonical_address?: string;
+                            /** @description of a document: where it comes from */
+                            source_ref?: string;
+                            title: string;
+                            snippet: string;
+                            /** @description from and to, in characters (code points) of the snippet: where words of the question stand */
+                            highlights: number[][];
+                            score: number;
+                            /** @description its place by words and by meaning */
+                            legs: {
+                                lexical?: number;
+                                dense?: number;
+                            };
+                            /** @enum {unknown} */
+                            freshness: "current" | "pending" | "stale" | "error";
+                            lifecycle_status?: string;
+                            unit_kind?: string;
+                            /** @description whose text is shown */
+                            version_no?: number;
+                            current_version_no?: number;
+                            warnings: string[];
+                            explain?: {
+                                unit: string;
+                                document: string;
+                                chunk_id?: string;
+                            };
+                        }[];
+                        /** @description what could not be asked, and what to do */
+                        warnings: string[];
+                        took_ms: number;
+                        legs: {
+                            lexical: number;
+                            dense: number | ("off" | "unavailable");
+                        };
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description larger than the limit */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getSearchStatus: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        collections: {
+                            collection: string;
+                            state: string;
+                            embedder: string;
+                            model: string | null;
+                            dimension: number | null;
+                            store: string;
+                            points: number;
+                            writing: number;
+                        }[];
+                        chunks: {
+                            units: number;
+                            documents: number;
+                        };
+                        outbox: {
+                            pending: number;
+                            processing: number;
+                            done: number;
+                            dead_letter: number;
+                            due: number;
+                            oldest_due_s: number | null;
+                        };
+                        outage: {
+                            rows: number;
+                            reason: string;
+                        } | null;
+                        gates: {
+                            /** @description what is staged is kept out; closed, nothing is embedded */
+                            excluded: boolean;
+                            phase_1: boolean;
+                            phase_2: boolean;
+                            phase_3: boolean;
+                        };
+                        /** @description of embedders that are paid for, a day, of the last month */
+                        cost: {
+                            day: string;
+                            embedder: string;
+                            model: string;
+                            requests: number;
+                            tokens: number;
+                        }[];
+                    };
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    projectNow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * Format: uuid
+                     * @description may be left out by whoever has exactly one
+                     */
+                    workspace_id?: string;
+                    units?: string[];
+                } | null;
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        count: number;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listDeadProjections: {
+        parameters: {
+            query: {
+                workspace_id?: string;
+                limit: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        dead: {
+                            outbox_id: string;
+                            unit_id: string | null;
+                            document_id: string | null;
+                            name: string;
+                            tries: number;
+                            error: string | null;
+                            /** Format: date-time */
+                            died_at: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    replayProjections: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * Format: uuid
+                     * @description may be left out by whoever has exactly one
+                     */
+                    workspace_id?: string;
+                    outbox?: string[];
+                } | null;
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        count: number;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    auditSearch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    repair?: boolean;
+                } | null;
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        ok: boolean;
+                        collections: {
+                            collection: string;
+                            state: string;
+                            store: string;
+                            points: number | null;
+                            problem?: string;
+                        }[];
+                        findings: {
+                            /** @enum {unknown} */
+                            finding: "orphan" | "ghost" | "payload" | "staging" | "missing" | "left";
+                            collection: string | null;
+                            id: string;
+                            detail: string;
+                            repaired: boolean;
+                        }[];
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    switchSearch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "embedder": "openai"
+                 *     }
+                 */
+                "application/json": {
+                    /** @enum {unknown} */
+                    embedder?: "lsa" | "openai" | "hashed";
+                    model?: string;
+                    dimension?: number;
+                    /** @enum {unknown} */
+                    store?: "postgres" | "pgvector" | "qdrant";
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        collection: string;
+                        state: string;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description understood, but it cannot be done with this content */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cancelSearchSwitch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        collection: string | null;
+                    };
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    setSearchPhase: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                phase: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "open": true
+                 *     }
+                 */
+                "application/json": {
+                    open: boolean;
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        changed: boolean;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    putSearchedDocument: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * Format: uuid
+                     * @description may be left out by whoever has exactly one
+                     */
+                    workspace_id?: string;
+                    source_ref: string;
+                    title: string;
+                    text: string;
+                    /** @example en */
+                    language?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        document_id: string;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description larger than the limit */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    removeSearchedDocument: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -9,7 +9,7 @@ begin
     raise exception using
       errcode = 'SD001',
       message = format('There is no workspace %s', p_workspace_id),
-      hint = 'public.workspaces lists them; without one it is global, for back-end code only.',
+      hint = 'GET /api/me and `stagedoor member list` show yours, select from public.workspaces all; without one it is global, for back-end code only.',
       detail = json_build_object('workspace', p_workspace_id)::text;
   end if;
 end $$;

@@ -6,31 +6,13 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_actor text;
-  v_role text;
+  v_role text := iu_core.fn_member_with_right(p_workspace_id, p_right);
 begin
-  if p_right is null or p_right not in ('read', 'stage', 'operate', 'review', 'administer') then
-    raise exception using errcode = 'SD001', message = format('%L is not a right', p_right);
-  end if;
-  if iu_core.fn_caller_is_service() then
-    return 'service';
-  end if;
-  v_actor := iu_core.fn_actor();
-  v_role := iu_core.fn_member_role(p_workspace_id, v_actor);
   if v_role is null then
     raise exception using
       errcode = 'SD201',
-      message = format('%s is not a member of the workspace %s', v_actor, coalesce(p_workspace_id::text, '(global)')),
-      detail = json_build_object('actor', v_actor, 'workspace', p_workspace_id)::text;
-  end if;
-  if not exists (select from iu_core.app_role a where a.app_role = v_role and p_right = any (a.rights))
-     or not exists (select from iu_core.app_role a
-                     where a.database_role = iu_core.fn_caller_role() and p_right = any (a.rights)) then
-    raise exception using
-      errcode = 'SD202',
-      message = format('%s is %s in the workspace, acting under %s, which does not include the right to %s',
-                       v_actor, v_role, iu_core.fn_caller_role(), p_right),
-      detail = json_build_object('actor', v_actor, 'role', v_role, 'right', p_right)::text;
+      message = format('%s is not a member of the workspace %s', iu_core.fn_actor(), coalesce(p_workspace_id::text, '(global)')),
+      detail = json_build_object('actor', iu_core.fn_actor(), 'workspace', p_workspace_id)::text;
   end if;
   return v_role;
 end $$;

@@ -1,11 +1,14 @@
 -- Cuts a document into units as the approved manifest has it: consumes the record with that digest, writes the document, its units and
 -- which unit holds which piece, in one transaction and one run. Cut again, a changed document touches only what changed: a draft
 -- gets a version, an enacted unit a draft beside it (<address>~2, ~3, …) that supersedes it; a piece that is gone is retired if it is
--- a draft, else left. What people edited stays where the document's piece did not change.
+-- a draft, else left. What people edited, moved or reordered stays where the document's piece did not change.
 -- Answers {run_id, document_id, born, versioned, successors, retired, kept, unchanged, units: [{unit_id, canonical_address, what,
--- replaced_version?}], kinds_kept?}. The numbers are of pieces; units are those that it touched, the document's own among them if
--- its title changed. replaced_version: what people had written since the last cut, which the document's text took the place of.
--- kinds_kept: addresses of units that the manifest calls another kind; a kind changes by fn_unit_amend_kind alone (U3).
+-- replaced_version?, moved_from?, moved_to?, replaced_place?}], kinds_kept?, orders_replaced?, left_out?}. The numbers are of pieces;
+-- units are those that it touched, the document's own among them if its title changed. replaced_version: what people had written
+-- since the last cut, which the document's text took the place of. moved_from, moved_to: addresses of containers, absent for none;
+-- replaced_place: people had put it there. kinds_kept: addresses of units that the manifest calls another kind; a kind changes by
+-- fn_unit_amend_kind alone (U3). orders_replaced: containers whose order people had made, and the document changed.
+-- left_out {bytes, parts: [{from, to, first_line, last_line}]}: text of the document that the manifest has in no piece.
 create or replace function iu_core.dot_iu_cut_from_manifest(p_staging_record_id uuid, p_manifest_digest text) returns jsonb
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -23,7 +26,8 @@ declare
   v_plan jsonb;
   v_changed jsonb;
   v_gone jsonb;
-  v_moved uuid[];
+  v_places jsonb;
+  v_more jsonb;
   v_counts jsonb;
 begin
   perform iu_core.require_member(v_workspace, 'operate');
@@ -71,7 +75,7 @@ begin
   perform iu_core.fn_cut_versions(v_manifest -> 'document', v_bytes, v_changed, v_run_id, v_actor);
   perform iu_core.fn_cut_map(v_document_id, v_plan, v_changed, v_run_id);
   perform iu_core.fn_cut_topics(v_plan, v_actor);
-  v_moved := iu_core.fn_cut_places(v_workspace, v_document_id, v_plan);
+  v_places := iu_core.fn_cut_places(v_workspace, v_document_id, v_plan);
 
   select jsonb_build_object(
            'born', count(*) filter (where what = 'born'), 'versioned', count(*) filter (where what = 'versioned'),
@@ -82,22 +86,12 @@ begin
     'iu', 'unit_cut', p_event_subject_ref => v_document_id::text, p_canonical_address => v_root, p_workspace_id => v_workspace,
     p_safe_payload => v_counts || jsonb_build_object('document_id', v_document_id, 'run_id', v_run_id));
   perform iu_core.fn_command_run_finish(v_run_id);
-  return v_counts || jsonb_build_object('run_id', v_run_id, 'document_id', v_document_id, 'units', (
-    select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
-             'unit_id', u.unit_id, 'canonical_address', u.canonical_address, 'what', t.what, 'replaced_version', t.replaced))
-             order by t.number, u.canonical_address), '[]')
-      from (select v_unit.unit_id as unit_id, 'versioned' as what, -1 as number, null::integer as replaced where v_unit.is_versioned
-            union all
-            select p.unit_id, p.what, p."position",
-                   case when p.what = 'versioned' and p.is_edited and not p.keeps_body then p.version_no end
-              from iu_core.fn_cut_planned(v_changed) p
-            union all
-            select g.id::uuid, 'retired', 1000000, null from jsonb_array_elements_text(v_gone -> 'units') as g (id)
-            union all
-            select m.id, 'moved', 0, null from unnest(v_moved) as m (id)
-             where m.id not in (select p.unit_id from iu_core.fn_cut_planned(v_changed) p)) t
-     cross join lateral (select x.unit_id, x.canonical_address from iu_core.information_unit x where x.unit_id = t.unit_id offset 0) u))
-    || coalesce(iu_core.fn_cut_kinds(v_plan), '{}');
+  v_more := jsonb_strip_nulls(jsonb_build_object(
+    'orders_replaced', nullif(v_places -> 'orders_replaced', '[]'),
+    'left_out', iu_core.fn_mark_left_out(v_bytes, v_manifest -> 'pieces')));
+  return v_counts || coalesce(iu_core.fn_cut_kinds(v_plan), '{}') || v_more || jsonb_build_object(
+    'run_id', v_run_id, 'document_id', v_document_id,
+    'units', iu_core.fn_cut_touched(v_changed, v_gone, v_places -> 'moves', case when v_unit.is_versioned then v_unit.unit_id end));
 end $$;
 
 grant execute on function iu_core.dot_iu_cut_from_manifest(uuid, text) to dot_executor, service_role, authenticated, stagedoor_reviewer;

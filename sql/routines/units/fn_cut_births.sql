@@ -1,4 +1,4 @@
--- The units of a plan that are not there yet: new pieces, and drafts that succeed a unit. Internal.
+-- The units of a plan that are not there yet: new pieces, and drafts beside a unit that is locked or gone. Internal.
 create or replace function iu_core.fn_cut_births(
   p_workspace_id uuid,
   p_document jsonb,
@@ -18,7 +18,7 @@ begin
              'language', p_document ->> 'language', 'source_ref', p_document ->> 'source_ref',
              'container_id', p.container_id, 'position', p.number,
              'profile', case when p.topics = '[]' then '{}' else jsonb_build_object('topic_labels', p.topics) end,
-             'supersedes', case when p.what = 'successor' then p.head_id end) order by p."position"), '[]')
+             'supersedes', p.replaces_id) order by p."position"), '[]')
       from iu_core.fn_cut_planned(p_plan) p
      where p.what in ('born', 'successor')), p_actor);
 end $$;

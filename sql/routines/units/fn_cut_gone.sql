@@ -1,4 +1,4 @@
--- Pieces that the document no longer has: drafts are retired, what is enacted stays, and the map says since when. Answers
+-- Pieces that the manifest no longer has, be it that the document lost them or that somebody left them out: drafts are retired, what is enacted stays, and the map says since when. Answers
 -- {"units": [ids that were retired], "kept": how many pieces stay}. Internal.
 create or replace function iu_core.fn_cut_gone(p_document_id uuid, p_plan jsonb, p_run_id uuid, p_actor text) returns jsonb
 language plpgsql
@@ -31,7 +31,7 @@ begin
     update iu_core.information_unit u set lifecycle_status = 'retired' where u.unit_id = any (v_retired);
     perform iu_core.fn_vector_enqueue(v_retired, 'patch');
     perform iu_core.fn_unit_lifecycle_log(v_retired, 'draft', 'retired', p_actor,
-                                          p_reason => 'no longer in the document', p_change_set_id => p_run_id);
+                                          p_reason => 'no longer a piece of the document', p_change_set_id => p_run_id);
   end if;
   select count(distinct m.piece_address) into v_kept
     from iu_core.kb_unit_map m

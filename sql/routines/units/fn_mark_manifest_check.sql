@@ -77,7 +77,8 @@ begin
         from piece
       union all
       -- The whole document is a unit, too.
-      select 0, null, array['address_taken', format('The address %s belongs to a unit that is not this document', r.canonical_address)]
+      select 0, null, array['address_taken', format('The address %s belongs to a unit that comes from %s, which is not this document',
+                                          r.canonical_address, r.source_ref)]
         from iu_core.information_unit r
        where r.workspace_id = p_workspace_id and r.canonical_address = (select split_part(min(address), '/', 1) from piece)
          and r.source_ref <> v_document ->> 'source_ref'

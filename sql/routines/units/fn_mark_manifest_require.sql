@@ -21,5 +21,8 @@ begin
   raise exception using
     errcode = 'SD909',
     message = 'The manifest cannot be used: ' || v_reason,
+    hint = case when v_problems @> '[{"code": "address_taken"}]'
+             then 'If it is that document, mark it under the source_ref that it was cut with (--source-ref); if it is another one, give it an address of its own (--address).'
+             else 'docs/reference/mark-manifest.schema.json says what a manifest holds; `stagedoor mark FILE` makes a good one.' end,
     detail = json_build_object('reason', v_reason, 'problems', jsonb_path_query_array(v_problems, '$[0 to 19]'))::text;
 end $$;

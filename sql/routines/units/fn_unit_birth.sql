@@ -1,4 +1,4 @@
--- Many units are born at once, set by set: versions, units, what search has to learn one after the other, and an event each, as fn_unit_emit
+-- Many units are born at once, set by set: versions, units, what search has to learn one after the other, and an event each, as fn_event_write
 -- writes it.
 -- Takes objects {canonical_address, body, title?, unit_kind?, language?, container_id?, source_ref?, profile?, position?,
 -- unit_id?, supersedes?}; a container may be one of them. Internal: whoever calls it has checked who acts, and where.

@@ -20,16 +20,9 @@ begin
       message = format('%L is not an address: it is a path such as handbook/leave of a–z, 0–9 and _.~-, at most 400 characters',
                        left(p_canonical_address, 80));
   end if;
-  perform iu_core.fn_unit_body_check(p_body);
-  perform iu_core.fn_unit_words_check(p_title, p_language);
-  if not exists (select from iu_core.unit_kind k where k.unit_kind = p_unit_kind) then
-    raise exception using
-      errcode = 'SD001',
-      message = format('%L is not a kind of unit', p_unit_kind),
-      hint = 'iu_core.unit_kind lists them.';
-  end if;
+  perform iu_core.fn_unit_body_check(p_body), iu_core.fn_unit_words_check(p_title, p_language), iu_core.fn_unit_profile_check(p_profile),
+    iu_core.fn_unit_kind_check(p_unit_kind);
   if p_source_ref !~ '\S' or length(p_source_ref) > 2000 then
     raise exception using errcode = 'SD001', message = 'A source has between one and 2000 characters';
   end if;
-  perform iu_core.fn_unit_profile_check(p_profile);
 end $$;

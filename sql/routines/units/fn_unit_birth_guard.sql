@@ -1,4 +1,5 @@
--- Before a unit is born, by whomever: it comes as a draft, alive, with its first version and with topics of the vocabulary. That
+-- Before a unit is born, by whomever: it comes as a draft, alive, with its first version, a profile without core keys, and topics of
+-- the vocabulary. That
 -- the fifteen fields are there and well formed is in the constraints.
 create or replace function iu_core.fn_unit_birth_guard() returns trigger
 language plpgsql
@@ -22,6 +23,7 @@ begin
       errcode = 'SD001',
       message = format('The unit %s is born with its first version, which is written before it and says the same', new.unit_id);
   end if;
+  perform iu_core.fn_unit_profile_check(new.content_profile) where new.content_profile <> '{}';
   if new.content_profile ? 'topic_labels' then
     perform iu_core.fn_unit_topics_check(new.workspace_id, null, new.content_profile -> 'topic_labels');
   end if;

@@ -1,4 +1,5 @@
 -- The checker's word is written by fn_unit_check, which back-end code calls; not by the owner of the table.
+-- A superuser is of every role and can: whoever can also disable this trigger is not kept out by it.
 create or replace function iu_core.fn_unit_check_guard() returns trigger
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -1,5 +1,4 @@
--- What a profile may not hold, because the unit itself does: a copy would be a second truth. The table's CHECK has the same
--- list for whoever writes without a function. Internal.
+-- What a profile may not hold, because the unit itself does: a copy would be a second truth. Internal.
 create or replace function iu_core.fn_unit_core_keys() returns text[]
 language sql immutable parallel safe
 as $$

@@ -26,13 +26,13 @@ declare
   v_actor record;
   v_title text;
   v_kind text := coalesce(p_unit_kind, 'note');
+  v_profile jsonb := coalesce(p_profile, '{}');
   v_position integer := 0;
-  u iu_core.information_unit;
 begin
-  perform iu_core.require_member(p_workspace_id, 'operate');
+  -- One statement, from left to right: each of its own costs as much again as the check.
+  perform iu_core.require_member(p_workspace_id, 'operate'), iu_core.fn_unit_workspace_check(p_workspace_id),
+    iu_core.fn_unit_birth_check(p_canonical_address, p_body, p_title, v_kind, p_language, p_source_ref, v_profile);
   v_actor := iu_core.fn_actor_for(p_actor);
-  perform iu_core.fn_unit_workspace_check(p_workspace_id);
-  perform iu_core.fn_unit_birth_check(p_canonical_address, p_body, p_title, v_kind, p_language, p_source_ref, coalesce(p_profile, '{}'));
   v_title := coalesce(p_title, iu_core.fn_unit_title(p_body));
   if p_container_id is not null then
     perform iu_core.fn_unit_container_check(p_workspace_id, p_container_id);
@@ -51,19 +51,19 @@ begin
     content_hash, title, content_profile)
   values (
     unit_id, p_workspace_id, p_canonical_address, v_kind, p_container_id, v_position, coalesce(p_source_ref, 'actor:' || v_actor.actor),
-    v_actor.actor, v_actor.via, unit_version_id, content_hash, v_title, coalesce(p_profile, '{}'))
-  on conflict (workspace_id, canonical_address) do nothing
-  returning * into u;
+    v_actor.actor, v_actor.via, unit_version_id, content_hash, v_title, v_profile)
+  on conflict (workspace_id, canonical_address) do nothing;
   if not found then
     raise exception using
       errcode = 'SD904',
       message = format('The address %s belongs to another unit of the workspace', p_canonical_address),
       detail = json_build_object('address', p_canonical_address)::text;
   end if;
-  perform iu_core.fn_vector_enqueue(array[unit_id], 'upsert');
-  perform iu_core.fn_unit_emit(u, 'birth_registry', 'entity_born', v_actor.actor, jsonb_strip_nulls(jsonb_build_object(
-    'unit_id', unit_id, 'unit_kind', v_kind, 'unit_version_id', unit_version_id, 'version_no', 1, 'content_hash', content_hash,
-    'container_id', p_container_id)), v_kind, v_actor.via);
+  perform iu_core.fn_vector_enqueue_unit(unit_id, content_hash, 'upsert');
+  perform iu_core.fn_event_write('birth_registry', 'entity_born', unit_id::text, p_workspace_id, v_actor.actor, v_actor.via,
+    jsonb_strip_nulls(jsonb_build_object(
+      'unit_id', unit_id, 'unit_kind', v_kind, 'unit_version_id', unit_version_id, 'version_no', 1, 'content_hash', content_hash,
+      'container_id', p_container_id)), p_canonical_address, v_kind);
 end $$;
 
 grant execute on function iu_core.fn_unit_create(uuid, text, text, text, text, text, uuid, text, jsonb, uuid, text) to

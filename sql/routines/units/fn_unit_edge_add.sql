@@ -19,7 +19,7 @@ declare
   u iu_core.information_unit;
   v_to uuid;
 begin
-  perform iu_core.require_member(iu_core.fn_unit_workspace(p_from_unit_id), 'operate');
+  perform iu_core.fn_unit_require_member(p_from_unit_id, 'operate');
   v_actor := iu_core.fn_actor_for(p_actor);
   if p_edge_type is null or p_edge_type !~ '^[a-z][a-z0-9_]{0,30}$' then
     raise exception using
@@ -54,8 +54,9 @@ begin
     exit when found;
   end loop;
   if created then
-    perform iu_core.fn_unit_emit(u, 'iu', 'edge_added', v_actor.actor, jsonb_build_object(
-      'unit_id', p_from_unit_id, 'edge_id', edge_id, 'edge_type', p_edge_type, 'edge_status', edge_status, 'to_unit_id', v_to), p_via => v_actor.via);
+    perform iu_core.fn_event_write('iu', 'edge_added', p_from_unit_id::text, u.workspace_id, v_actor.actor, v_actor.via, jsonb_build_object(
+      'unit_id', p_from_unit_id, 'edge_id', edge_id, 'edge_type', p_edge_type, 'edge_status', edge_status, 'to_unit_id', v_to),
+      u.canonical_address);
   end if;
 end $$;
 

@@ -17,8 +17,8 @@ begin
       message = format('There is no edge %s', p_edge_id),
       detail = json_build_object('edge', p_edge_id)::text;
   end if;
-  perform iu_core.fn_unit_emit(u, 'iu', 'edge_removed', iu_core.fn_actor(), jsonb_build_object(
-    'unit_id', e.from_unit_id, 'edge_id', p_edge_id, 'edge_type', e.edge_type, 'to_unit_id', e.to_unit_id));
+  perform iu_core.fn_event_write('iu', 'edge_removed', e.from_unit_id::text, u.workspace_id, iu_core.fn_actor(), null, jsonb_build_object(
+    'unit_id', e.from_unit_id, 'edge_id', p_edge_id, 'edge_type', e.edge_type, 'to_unit_id', e.to_unit_id), u.canonical_address);
 end $$;
 
 grant execute on function iu_core.fn_unit_edge_remove(uuid) to

@@ -21,7 +21,7 @@ declare
   v_actor record;
   u iu_core.information_unit;
 begin
-  perform iu_core.require_member(iu_core.fn_unit_workspace(p_unit_id), 'operate');
+  perform iu_core.fn_unit_require_member(p_unit_id, 'operate');
   v_actor := iu_core.fn_actor_for(p_actor);
   u := iu_core.fn_unit_editable(p_unit_id, p_expected_version);
   select * into version_no, unit_version_id, content_hash, changed

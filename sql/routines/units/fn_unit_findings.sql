@@ -28,7 +28,7 @@ as $$
                where c.unit_id = u.container_id and (c.deleted_at is not null or c.lifecycle_status = 'retired')
               union all
               -- The map of every unit that ever held a piece says what the piece is now (fn_cut_map).
-              select 5, jsonb_build_object('code', 'drifted', 'document_id', m.document_id,
+              select 5, jsonb_build_object('code', 'drifted', 'document_id', m.document_id, 'source_ref', d.source_ref,
                                            'document_hash', case when not gone.is_gone then m.content_hash end)
                 from iu_core.kb_unit_map m
                 join iu_core.kb_document d on d.document_id = m.document_id

@@ -32,8 +32,8 @@ begin
       detail = json_build_object('field', v_field)::text;
   end if;
 
-  if (new.current_version_id, new.version_no, new.content_hash, new.title)
-     is distinct from (old.current_version_id, old.version_no, old.content_hash, old.title) then
+  if new.current_version_id is distinct from old.current_version_id or new.version_no is distinct from old.version_no
+     or new.content_hash is distinct from old.content_hash or new.title is distinct from old.title then
     if old.lifecycle_status <> 'draft' or old.deleted_at is not null then
       perform iu_core.fn_unit_refuse_locked(old);
     end if;
@@ -61,6 +61,7 @@ begin
      and (old.lifecycle_status not in ('draft', 'enacted') or old.deleted_at is not null) then
     perform iu_core.fn_unit_refuse_locked(old);
   end if;
+  perform iu_core.fn_unit_profile_check(new.content_profile) where v_changes_profile;
   if v_changes_profile and new.content_profile -> 'topic_labels' is distinct from old.content_profile -> 'topic_labels' then
     perform iu_core.fn_unit_topics_check(new.workspace_id, old.content_profile -> 'topic_labels', new.content_profile -> 'topic_labels');
   end if;

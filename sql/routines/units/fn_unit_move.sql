@@ -5,12 +5,12 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_workspace uuid := iu_core.fn_unit_workspace(p_unit_id);
+  v_workspace uuid;
   u iu_core.information_unit;
   v_order uuid[];
   v_position integer := 0;
 begin
-  perform iu_core.require_member(v_workspace, 'operate');
+  v_workspace := iu_core.fn_unit_require_member(p_unit_id, 'operate');
   if p_position < 1 or (p_container_id is null and p_position is not null) then
     raise exception using
       errcode = 'SD001',
@@ -44,8 +44,9 @@ begin
    where unit_id = p_unit_id;
   -- The others make room. At the end they need not.
   perform iu_core.fn_unit_number(v_order);
-  perform iu_core.fn_unit_emit(u, 'iu', 'unit_moved', iu_core.fn_actor(), jsonb_build_object(
-    'unit_id', p_unit_id, 'from_container_id', u.container_id, 'container_id', p_container_id, 'position', v_position));
+  perform iu_core.fn_event_write('iu', 'unit_moved', p_unit_id::text, v_workspace, iu_core.fn_actor(), null, jsonb_build_object(
+    'unit_id', p_unit_id, 'from_container_id', u.container_id, 'container_id', p_container_id, 'position', v_position),
+    u.canonical_address);
 end $$;
 
 grant execute on function iu_core.fn_unit_move(uuid, uuid, integer) to

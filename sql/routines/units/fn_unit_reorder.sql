@@ -5,11 +5,11 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_workspace uuid := iu_core.fn_unit_workspace(p_container_id);
+  v_workspace uuid;
   c iu_core.information_unit;
   v_present uuid[];
 begin
-  perform iu_core.require_member(v_workspace, 'operate');
+  v_workspace := iu_core.fn_unit_require_member(p_container_id, 'operate');
   perform iu_core.fn_unit_tree_lock(v_workspace);
   c := iu_core.fn_unit_metadata_lock(p_container_id);
   v_present := iu_core.fn_unit_children(p_container_id);
@@ -25,8 +25,8 @@ begin
     return;
   end if;
   perform iu_core.fn_unit_number(p_unit_ids);
-  perform iu_core.fn_unit_emit(c, 'piece', 'piece_reordered', iu_core.fn_actor(), jsonb_build_object(
-    'unit_id', p_container_id, 'pieces', cardinality(p_unit_ids)));
+  perform iu_core.fn_event_write('piece', 'piece_reordered', p_container_id::text, v_workspace, iu_core.fn_actor(), null,
+    jsonb_build_object('unit_id', p_container_id, 'pieces', cardinality(p_unit_ids)), c.canonical_address);
 end $$;
 
 grant execute on function iu_core.fn_unit_reorder(uuid, uuid[]) to

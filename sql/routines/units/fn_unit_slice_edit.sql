@@ -22,7 +22,7 @@ declare
   u iu_core.information_unit;
   v_body text;
 begin
-  perform iu_core.require_member(iu_core.fn_unit_workspace(p_unit_id), 'operate');
+  perform iu_core.fn_unit_require_member(p_unit_id, 'operate');
   v_actor := iu_core.fn_actor_for(p_actor);
   if num_nulls(p_from, p_to, p_text) > 0 then
     raise exception using errcode = 'SD001', message = 'A slice edit needs from, to and a text, which may be empty';

@@ -5,18 +5,21 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  u iu_core.information_unit;
+  v_status text;
+  v_deleted_at timestamptz;
+  v_version_no integer;
 begin
   new.content_hash := encode(sha256(convert_to(new.body, 'UTF8')), 'hex');
   -- Shared with nobody who enacts or deletes it at this moment.
-  select * into u from iu_core.information_unit where unit_id = new.unit_id for share;
-  if found and (u.lifecycle_status <> 'draft' or u.deleted_at is not null) then
-    perform iu_core.fn_unit_refuse_locked(u);
+  select lifecycle_status, deleted_at, version_no into v_status, v_deleted_at, v_version_no
+    from iu_core.information_unit where unit_id = new.unit_id for share;
+  if v_status <> 'draft' or v_deleted_at is not null then
+    perform iu_core.fn_unit_refuse_locked(u) from iu_core.information_unit u where u.unit_id = new.unit_id;
   end if;
-  if new.version_no is distinct from coalesce(u.version_no, 0) + 1 then
+  if new.version_no is distinct from coalesce(v_version_no, 0) + 1 then
     raise exception using
       errcode = 'SD001',
-      message = format('The next version of the unit %s is %s, not %s', new.unit_id, coalesce(u.version_no, 0) + 1, new.version_no);
+      message = format('The next version of the unit %s is %s, not %s', new.unit_id, coalesce(v_version_no, 0) + 1, new.version_no);
   end if;
   return new;
 end $$;

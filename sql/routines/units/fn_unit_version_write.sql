@@ -26,7 +26,9 @@ begin
     perform iu_core.fn_unit_body_check(p_body);
     v_hash := encode(sha256(convert_to(p_body, 'UTF8')), 'hex');
   end if;
-  perform iu_core.fn_unit_words_check(p_title, p_language);
+  if num_nonnulls(p_title, p_language) > 0 then
+    perform iu_core.fn_unit_words_check(p_title, p_language);
+  end if;
   if length(p_note) > 2000 then
     raise exception using errcode = 'SD001', message = 'A note has at most 2000 characters';
   end if;
@@ -49,9 +51,9 @@ begin
          content_hash = v_hash, title = coalesce(p_title, u.title)
    where x.unit_id = u.unit_id;
   if v_hash <> u.content_hash then
-    perform iu_core.fn_vector_enqueue(array[u.unit_id], 'upsert');
+    perform iu_core.fn_vector_enqueue_unit(u.unit_id, v_hash, 'upsert');
   end if;
-  perform iu_core.fn_unit_emit(u, 'iu', 'unit_versioned', p_actor, jsonb_build_object(
+  perform iu_core.fn_event_write('iu', 'unit_versioned', u.unit_id::text, u.workspace_id, p_actor, p_via, jsonb_build_object(
     'unit_id', u.unit_id, 'unit_version_id', unit_version_id, 'version_no', version_no, 'content_hash', content_hash,
-    'previous_hash', u.content_hash), p_via => p_via);
+    'previous_hash', u.content_hash), u.canonical_address);
 end $$;

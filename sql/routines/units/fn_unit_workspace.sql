@@ -8,12 +8,8 @@ declare
   v_workspace uuid;
 begin
   select workspace_id into v_workspace from iu_core.information_unit where unit_id = p_unit_id;
-  if not found
-     or not iu_core.fn_workspace_is_known(v_workspace) then
-    raise exception using
-      errcode = 'SD901',
-      message = format('There is no unit %s', coalesce(p_unit_id::text, 'NULL')),
-      detail = json_build_object('unit', p_unit_id)::text;
+  if not found or not iu_core.fn_workspace_is_known(v_workspace) then
+    perform iu_core.fn_unit_refuse_unknown(p_unit_id);
   end if;
   return v_workspace;
 end $$;

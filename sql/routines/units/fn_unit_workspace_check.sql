@@ -6,7 +6,13 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   if p_workspace_id is null then
-    raise exception using errcode = 'SD001', message = 'A unit belongs to a workspace; name one';
+    raise exception using
+      errcode = 'SD001',
+      message = 'A unit belongs to a workspace; name one',
+      hint = 'GET /api/me and `stagedoor member list` show those that you are a member of.';
   end if;
-  perform iu_core.fn_require_workspace(p_workspace_id);
+  -- Looked up here: the call of the other is for what it says.
+  if not exists (select from public.workspaces w where w.id = p_workspace_id) then
+    perform iu_core.fn_require_workspace(p_workspace_id);
+  end if;
 end $$;

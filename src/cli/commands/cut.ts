@@ -3,10 +3,10 @@ import { Command } from 'commander'
 import pc from 'picocolors'
 import { StagedoorError } from '../../errors.ts'
 import { findRecord } from '../../staging/records.ts'
-import { type Cut, cutFromManifest } from '../../units/cut.ts'
+import { type Cut, type CutUnit, cutFromManifest, type LeftOut } from '../../units/cut.ts'
 import { type ActingOptions, acting, asOption, userOption } from '../acting.ts'
 import { outputOf } from '../context.ts'
-import { type Output, table } from '../output.ts'
+import { bytes, type Output, table } from '../output.ts'
 import { duration } from '../times.ts'
 import { recordId } from './staging/record-id.ts'
 import { printNext } from './upload/next-step.ts'
@@ -17,6 +17,7 @@ const MOST_UNITS = 12
 interface CutOptions extends ActingOptions {
   readonly digest?: string
   readonly all?: boolean
+  readonly now?: boolean
 }
 
 export function cutCommand(): Command {
@@ -25,13 +26,15 @@ export function cutCommand(): Command {
     .argument('<record>', 'as `stagedoor mark` printed it', recordId)
     .option('--digest <digest>', 'refuse if the record holds anything else; default: as it was approved')
     .option('--all', 'list every unit that was touched')
+    .option('--now', 'bring what was touched into search at once, not in two minutes')
     .addOption(asOption())
     .addOption(userOption())
     .addHelpText(
       'after',
       `
 Only what changed since the last cut is touched: new pieces are born, changed drafts get a version, changed pieces that are in
-force get a draft beside them, drafts of pieces that are gone are retired.`,
+force get a draft beside them, drafts of pieces that are gone are retired. What people edited, moved or reordered since stays, unless
+the document itself changed there: then the cut says what it replaced.`,
     )
     .action(async (id: string, _options, command: Command) => {
       const options = command.optsWithGlobals<CutOptions>()
@@ -46,7 +49,18 @@ force get a draft beside them, drafts of pieces that are gone are retired.`,
         },
         { record: id },
       )
-      output.result({ ...done, ms: Math.round(ms) }, () => print(output, done, ms, options.all === true))
+      if (!options.now)
+        return output.result({ ...done, ms: Math.round(ms) }, () =>
+          print(output, done, ms, options.all === true),
+        )
+      const { projectCut } = await import('./search/after-cut.ts')
+      const { printProjected } = await import('./search/care.ts')
+      const search = await projectCut(output, options, done)
+      output.result({ ...done, ms: Math.round(ms), search }, () => {
+        print(output, done, ms, options.all === true)
+        output.line()
+        printProjected(output, search.projected, search, search.ms)
+      })
     })
 }
 
@@ -69,7 +83,7 @@ function print(output: Output, { units, ...done }: Cut, ms: number, all: boolean
     ['versioned', done.versioned, 'drafts with a new text'],
     ['successors', done.successors, 'drafts beside what is in force, or was'],
     ['retired', done.retired, 'drafts whose piece is gone'],
-    ['moved', moved, 'the same text in another place'],
+    ['moved', moved, 'into another container'],
     ['kept', done.kept, 'in force, though their piece is gone'],
     ['kinds kept', done.kinds_kept?.length ?? 0, '`stagedoor unit amend` changes a kind'],
   ]
@@ -82,16 +96,18 @@ function print(output: Output, { units, ...done }: Cut, ms: number, all: boolean
     output.line()
     output.line(
       table(
-        shown.map(({ what, canonical_address, replaced_version }) => [
-          `  ${what}`,
-          canonical_address,
-          replaced_version === undefined ? '' : `in place of what people wrote: version ${replaced_version}`,
-        ]),
+        shown.map((unit) => [`  ${unit.what}`, unit.canonical_address, remarkOn(unit)]),
         (cell, column) => (column === 0 ? pc.dim(cell) : column === 2 ? pc.yellow(cell) : cell),
       ),
     )
     if (units.length > shown.length) output.line(pc.dim(`  … ${units.length - shown.length} more: --all`))
   }
+  for (const address of done.orders_replaced ?? []) {
+    output.line(
+      `${pc.yellow('●')} The document has ${pc.bold(address)} in another order: that which people gave it is replaced`,
+    )
+  }
+  if (done.left_out) output.line(`${pc.yellow('●')} ${leftOut(done.left_out)}`)
   const [first] = units
   printNext(output, [
     first
@@ -101,4 +117,22 @@ function print(output: Output, { units, ...done }: Cut, ms: number, all: boolean
         }
       : { what: 'Look at the units', command: 'stagedoor unit list' },
   ])
+}
+
+function remarkOn({ what, replaced_version, replaced_place, moved_from, moved_to }: CutUnit): string {
+  const isMoved = what === 'moved' || moved_from !== undefined || moved_to !== undefined
+  return [
+    ...(replaced_version === undefined ? [] : [`in place of what people wrote: version ${replaced_version}`]),
+    ...(isMoved && what !== 'retired' ? [`${moved_from ?? 'outside'} → ${moved_to ?? 'outside'}`] : []),
+    ...(replaced_place ? ['people had put it there'] : []),
+  ].join(', ')
+}
+
+/** 44 B in no piece: lines 3–5, 9 */
+function leftOut({ bytes: count, parts }: LeftOut): string {
+  const lines = parts.map(({ first_line: first, last_line: last }) =>
+    first === last ? String(first) : `${first}–${last}`,
+  )
+  const one = parts.length === 1 && parts[0]!.first_line === parts[0]!.last_line
+  return `${pc.bold(`${bytes(count)} in no piece`)}, and so in no unit: ${one ? 'line' : 'lines'} ${lines.join(', ')} of the document`
 }

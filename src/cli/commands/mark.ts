@@ -5,10 +5,10 @@ import pc from 'picocolors'
 import type { StagedMark } from '../../stagedoor/marking.ts'
 import { decodeUtf8, readJson } from '../../staging/exact-json.ts'
 import { requireStaging } from '../../staging/gate.ts'
-import { type ActingOptions, acting, asOption, userOption, workspaceOf } from '../acting.ts'
+import { type ActingOptions, actingApart, asOption, userOption, workspaceOf } from '../acting.ts'
 import { outputOf } from '../context.ts'
 import { bytes, type Output, visibleLine } from '../output.ts'
-import { goneLines, pieceTable } from './mark/pieces.ts'
+import { goneLines, leftOutLines, movedLines, pieceTable } from './mark/pieces.ts'
 import { showCommand } from './mark/show.ts'
 import { givenBytes } from './unit/text.ts'
 import { printNext } from './upload/next-step.ts'
@@ -66,14 +66,17 @@ Nothing is written while the gate iu_core.staging_writes_enabled is closed.`,
       // Loaded here: parser and schema take a third of a second, and no other command needs them.
       const { stageMark } = await import('../../stagedoor/marking.ts')
       const { stageEditedManifest } = await import('../../stagedoor/marked.ts')
-      const marked = await acting(
+      const marked = await actingApart(
         options,
-        async (client) => {
-          const workspace = await workspaceOf(client, options.workspace)
-          await requireStaging(client, workspace)
+        async (transaction) => {
+          const workspace = await transaction(async (client) => {
+            const found = await workspaceOf(client, options.workspace)
+            await requireStaging(client, found)
+            return found
+          })
           return manifest === undefined
-            ? stageMark(client, { workspace, source, ...markingOf(file, options) })
-            : stageEditedManifest(client, { workspace, manifest, source })
+            ? stageMark(transaction, { workspace, source, ...markingOf(file, options) })
+            : stageEditedManifest(transaction, { workspace, manifest, source })
         },
         options.workspace === undefined ? {} : { workspace: options.workspace },
       )
@@ -102,12 +105,13 @@ function refOf(file: string): string {
 
 function print(
   output: Output,
-  { staging_record_id: id, created, manifest, report, lifecycle_status }: StagedMark,
+  { staging_record_id: id, created, manifest, report, left_out, lifecycle_status }: StagedMark,
 ): void {
   const { document, pieces } = manifest
   const count = pieces.length === 1 ? 'one piece' : `${pieces.length} pieces`
   output.line(pieceTable(report.pieces))
-  for (const line of goneLines(report.gone)) output.line(line)
+  const more = [...movedLines(report.pieces), ...goneLines(report.gone), ...leftOutLines(left_out)]
+  for (const line of more) output.line(line)
   output.line(
     `\n${pc.green('✔')} ${pc.bold(visibleLine(document.title))}: ${count}, ${bytes(document.bytes)}, ${summary(report.pieces)}`,
   )

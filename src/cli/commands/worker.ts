@@ -23,13 +23,16 @@ interface WorkerOptions extends GlobalOptions {
   readonly executor?: string
   readonly dispatch?: boolean
   readonly playbooks: boolean
+  readonly search: boolean
   readonly metricsPort?: number
   readonly metricsHost: string
 }
 
 export function workerCommand(): Command {
   return new Command('worker')
-    .description('run jobs and playbooks in a process of its own, with handlers of yours')
+    .description(
+      'run jobs and playbooks, and put units into search, in a process of its own, with handlers of yours',
+    )
     .option(
       '--handlers <file>',
       'its default export is defineJobs({ your_kind: async (job) => … }), its export playbookHandlers those of playbooks',
@@ -47,6 +50,7 @@ export function workerCommand(): Command {
     .addOption(new Option('--executor <name>', 'whose jobs it runs').choices(EXECUTORS).default('PG_worker'))
     .option('--dispatch', 'also turn events into jobs, where no `stagedoor start` does')
     .option('--no-playbooks', 'run jobs only: no executions are driven here, and no steps of theirs run')
+    .option('--no-search', 'put nothing into search here')
     .option('--metrics-port <n>', 'figures of this process for Prometheus, at /metrics', whole(0, 65_535))
     .option('--metrics-host <address>', 'where the port is open; there is no token', '127.0.0.1')
     .addHelpText(
@@ -86,6 +90,7 @@ Throwing means: again later. Ctrl-C lets what runs come to its end. Killed, its 
       const { runPlaybooks } = await import('../running-playbooks.ts')
       const { ownHandlers, runJobs } = await import('../running-jobs.ts')
       const { createMeasures } = await import('../../http/measures.ts')
+      const { runSearch } = await import('../running-search.ts')
       const { openMetricsPort } = await import('../metrics-port.ts')
       const { untilStopped } = await import('../serve.ts')
       const { handlers: theirs, playbookHandlers } = await handlersFrom(options.handlers)
@@ -115,12 +120,16 @@ Throwing means: again later. Ctrl-C lets what runs come to its end. Killed, its 
               ...(concurrency !== undefined && { concurrency }),
             })
           : undefined
+        const search = options.search
+          ? await runSearch(config, database, { log, hooks: measures.search })
+          : undefined
         const kinds = Object.keys(handlers)
         const started = {
           executor: options.executor,
           kinds,
           concurrency: config.workerConcurrency,
           playbooks: options.playbooks ? Object.keys(playbookHandlers) : null,
+          search: options.search,
         }
         output.result({ ...started, ...(metrics && { metrics_url: metrics.url }) }, () => {
           output.line(
@@ -139,6 +148,7 @@ Throwing means: again later. Ctrl-C lets what runs come to its end. Killed, its 
         })
         await stopped
         output.note(pc.dim('\n  stopping…'))
+        await search?.stop()
         await playbooks?.stop()
         await jobs.stop()
       } finally {

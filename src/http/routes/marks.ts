@@ -5,6 +5,18 @@ import { StagedoorError } from '../../errors.ts'
 import { cutFromManifest } from '../../units/cut.ts'
 import { invalidInput } from '../invalid-input.ts'
 import { problems } from '../responses.ts'
+import {
+  documentFacts,
+  GONE,
+  gone,
+  LeftOut,
+  leftOutPart,
+  Moved,
+  movedTo,
+  OutlookOfPiece,
+  piece,
+  replacedVersion,
+} from './marks/shapes.ts'
 import { Uuid, Workspace } from './units/shapes.ts'
 import { workspaceOf } from './uploads/options.ts'
 
@@ -15,23 +27,6 @@ const marked = () => import('../../stagedoor/marked.ts')
 const tags = ['units']
 /** 10 MiB of text, the most that a part holds, and room for its escapes. */
 const BODY_LIMIT = 24 * 1024 ** 2
-
-const piece = {
-  address: Type.String(),
-  title: Type.String(),
-  kind: Type.String(),
-  change: Type.Enum(['new', 'changed', 'moved', 'same'], { description: 'since the last cut' }),
-}
-const Gone = Type.Array(Type.Object({ address: Type.String(), title: Type.String(), kind: Type.String() }), {
-  description: 'pieces of the last cut that are no longer in the document',
-})
-const documentFacts = Type.Object({
-  source_ref: Type.String(),
-  title: Type.String(),
-  language: Type.String(),
-  content_hash: Type.String(),
-  bytes: Type.Integer(),
-})
 
 export const markRoutes: FastifyPluginAsyncTypebox = async (api) => {
   api.setSchemaErrorFormatter(invalidInput)
@@ -81,8 +76,9 @@ export const markRoutes: FastifyPluginAsyncTypebox = async (api) => {
             digest: Type.String({ description: 'to be said at approval and at the cut' }),
             lifecycle_status: Type.String(),
             created: Type.Boolean(),
-            pieces: Type.Array(Type.Object({ ...piece, bytes: Type.Integer() })),
-            gone: Gone,
+            pieces: Type.Array(Type.Object({ ...piece, bytes: Type.Integer(), moved: Moved })),
+            gone: Type.Array(Type.Object(gone), GONE),
+            left_out: LeftOut,
           }),
           ...problems(400, 401, 403, 413, 422),
         },
@@ -91,22 +87,24 @@ export const markRoutes: FastifyPluginAsyncTypebox = async (api) => {
     async (request) => {
       const { workspace_id, text: source, source_ref: sourceRef, manifest, ...options } = request.body
       if (manifest === undefined && sourceRef === undefined) throw withoutReference()
-      const { stageMarkApart } = await marking()
+      const { stageMark } = await marking()
       const { stageEditedManifest } = await marked()
       const workspace = await request.transaction((client) => workspaceOf(client, workspace_id))
+      const transaction = request.transaction.bind(request)
       const {
         report,
         manifest: _,
+        left_out,
         ...staged
       } = manifest
-        ? await request.transaction((client) => stageEditedManifest(client, { workspace, manifest, source }))
-        : await stageMarkApart(request.transaction.bind(request), {
-            ...options,
-            workspace,
-            source,
-            sourceRef: sourceRef!,
-          })
-      return { ...staged, pieces: [...report.pieces], gone: [...report.gone] }
+        ? await stageEditedManifest(transaction, { workspace, manifest, source })
+        : await stageMark(transaction, { ...options, workspace, source, sourceRef: sourceRef! })
+      return {
+        ...staged,
+        pieces: [...report.pieces],
+        gone: [...report.gone],
+        left_out: left_out && { ...left_out, parts: [...left_out.parts] },
+      }
     },
   )
 
@@ -137,9 +135,19 @@ export const markRoutes: FastifyPluginAsyncTypebox = async (api) => {
                 before: Type.Union([Type.String(), Type.Null()], {
                   description: 'what its unit says now, where the piece changed',
                 }),
+                moved: Moved,
+                outlook: OutlookOfPiece,
               }),
             ),
-            gone: Gone,
+            gone: Type.Array(
+              Type.Object({
+                ...gone,
+                retired: Type.Array(Type.String(), { description: 'drafts that the cut would retire' }),
+                kept: Type.Array(Type.String(), { description: 'what is in force, and stays' }),
+              }),
+              GONE,
+            ),
+            left_out: LeftOut,
           }),
           ...problems(400, 401, 403, 404),
         },
@@ -147,7 +155,7 @@ export const markRoutes: FastifyPluginAsyncTypebox = async (api) => {
     },
     async (request) => {
       const { readMarking } = await marked()
-      const { record, document, pieces, gone } = await request.transaction((client) =>
+      const { record, document, pieces, gone, left_out } = await request.transaction((client) =>
         readMarking(client, request.params.id),
       )
       const { staging_record_id, content_hash: digest, lifecycle_status } = record
@@ -157,7 +165,8 @@ export const markRoutes: FastifyPluginAsyncTypebox = async (api) => {
         lifecycle_status,
         document,
         pieces: [...pieces],
-        gone: [...gone],
+        gone: gone.map((one) => ({ ...one, retired: [...one.retired], kept: [...one.kept] })),
+        left_out: left_out && { ...left_out, parts: [...left_out.parts] },
       }
     },
   )
@@ -190,8 +199,27 @@ export const markRoutes: FastifyPluginAsyncTypebox = async (api) => {
               Type.Object({
                 unit_id: Type.String(),
                 canonical_address: Type.String(),
-                what: Type.String(),
+                what: Type.Enum(['born', 'versioned', 'successor', 'retired', 'moved']),
+                replaced_version: replacedVersion,
+                ...movedTo,
               }),
+              { description: 'those that the cut touched' },
+            ),
+            kinds_kept: Type.Optional(
+              Type.Array(Type.String(), {
+                description: 'addresses of units that the manifest calls another kind; they keep theirs',
+              }),
+            ),
+            orders_replaced: Type.Optional(
+              Type.Array(Type.String(), {
+                description: 'containers whose order people had made, and the document changed',
+              }),
+            ),
+            left_out: Type.Optional(
+              Type.Object(
+                { bytes: Type.Integer(), parts: Type.Array(Type.Object(leftOutPart)) },
+                { description: 'text of the document that the manifest has in no piece' },
+              ),
             ),
           }),
           ...problems(400, 401, 403, 404, 409, 422),
@@ -200,8 +228,15 @@ export const markRoutes: FastifyPluginAsyncTypebox = async (api) => {
     },
     (request) =>
       request.transaction(async (client) => {
-        const { units, ...cut } = await cutFromManifest(client, request.params.id, request.body.digest)
-        return { ...cut, units: [...units] }
+        const done = await cutFromManifest(client, request.params.id, request.body.digest)
+        const { units, kinds_kept, orders_replaced, left_out, ...counts } = done
+        return {
+          ...counts,
+          units: [...units],
+          ...(kinds_kept && { kinds_kept: [...kinds_kept] }),
+          ...(orders_replaced && { orders_replaced: [...orders_replaced] }),
+          ...(left_out && { left_out: { ...left_out, parts: [...left_out.parts] } }),
+        }
       }),
   )
 }

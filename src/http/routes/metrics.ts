@@ -6,6 +6,7 @@ import { openIssueCounts } from '../../events/issues.ts'
 import { readerLag } from '../../events/lag.ts'
 import { executionStatistics } from '../../executions/statistics.ts'
 import { queueStatistics } from '../../jobs/statistics.ts'
+import { searchStatus } from '../../search/status.ts'
 import type { Measures } from '../measures.ts'
 import { problems } from '../responses.ts'
 
@@ -43,6 +44,7 @@ export function metricRoutes(measures: Measures): FastifyPluginAsyncTypebox {
           readers: await readerLag(client),
           issues: await openIssueCounts(client),
           executions: await executionStatistics(client),
+          search: await searchStatus(client),
         }))
         return reply.type(measures.contentType).send(await measures.render(now))
       },

@@ -23,11 +23,9 @@ type Action = (typeof UNIT_ACTIONS)[number]
 export interface UnitToolOptions {
   /** Of the login stagedoor_worker. */
   readonly pool: Pool
-  /** Proves the blobs of a manifest before it is cut. */
-  readonly prove?: (client: Client, record: string) => Promise<void>
 }
 
-export function unitTool({ pool, prove }: UnitToolOptions): Tool {
+export function unitTool({ pool }: UnitToolOptions): Tool {
   return async (_call, args, context) => {
     const action = actionOf(args)
     const given = new Arguments('unit', args, ['action', 'workspace_id', ...KNOWN[action]])
@@ -35,7 +33,7 @@ export function unitTool({ pool, prove }: UnitToolOptions): Tool {
       pool,
       async (client) => {
         await client.query(`select set_config('stagedoor.cause', $1, true)`, [context.cause ?? ''])
-        return asJson(await ACTIONS[action]({ client, given, context, ...(prove && { prove }) }))
+        return asJson(await ACTIONS[action]({ client, given, context }))
       },
       { role: 'service_role' },
     )
@@ -55,7 +53,7 @@ const KNOWN: Readonly<Record<Action, readonly string[]>> = {
   edit: ['unit', 'expected_version', 'body', 'title', 'language'],
   profile: ['unit', 'patch'],
   edge: ['unit', 'edge_type', 'target'],
-  read: ['unit', 'version'],
+  read: ['unit', 'version', 'as_of'],
   cut: ['record', 'digest'],
 }
 
@@ -63,7 +61,6 @@ interface Doing {
   readonly client: Client
   readonly given: Arguments
   readonly context: ToolContext
-  readonly prove?: UnitToolOptions['prove']
 }
 
 const ACTIONS: Readonly<Record<Action, (doing: Doing) => Promise<object>>> = {
@@ -83,10 +80,11 @@ const ACTIONS: Readonly<Record<Action, (doing: Doing) => Promise<object>>> = {
   },
   async read({ client, given, context }) {
     const version = given.integer('version', 1, MOST_VERSIONS)
+    const asOf = timeOf(given, 'as_of')
     const { version: text, ...unit } = await readUnit(
       client,
       { unit_id: await unitOf(client, given, context) },
-      version === undefined ? {} : { version },
+      { ...(version !== undefined && { version }), ...(asOf !== undefined && { asOf }) },
     )
     return { ...unit, version: text, body: text.body }
   },
@@ -152,8 +150,8 @@ function noteOf({ playbook, execution_id, step, index }: ToolContext): string {
   return `playbook ${playbook}, execution ${execution_id}, step ${step}${index === undefined ? '' : ` item ${index}`}`
 }
 
-/** The database lets no record be cut that was not approved, nor with another digest. */
-async function cut({ client, given, context, prove }: Doing): Promise<object> {
+/** The database lets no record be cut that was not approved, nor with another digest. Manifest and source are in it, not in blobs. */
+async function cut({ client, given, context }: Doing): Promise<object> {
   const id = uuidOf(given, 'record')
   const digest = given.text('digest')
   const record = await findRecord(client, id)
@@ -163,7 +161,6 @@ async function cut({ client, given, context, prove }: Doing): Promise<object> {
   }
   const earlier = await cutThatConsumed(client, record.consumed_by_run_id, digest)
   if (earlier !== undefined) return { run_id: earlier, staging_record_id: id, already: true }
-  await prove?.(client, id)
   return { ...(await cutFromManifest(client, id, digest)), staging_record_id: id, already: false }
 }
 
@@ -211,6 +208,14 @@ function uuidOf(given: Arguments, name: string): string {
   const id = given.text(name)
   if (UUID.test(id)) return id
   throw given.wrong(name, 'must be the id of a staging record')
+}
+
+function timeOf(given: Arguments, name: string): Date | undefined {
+  const text = given.optionalText(name)
+  if (text === undefined) return undefined
+  const time = new Date(text)
+  if (Number.isNaN(time.getTime())) throw given.wrong(name, 'must be a time such as 2026-11-16T08:00:00Z')
+  return time
 }
 
 function textsOf<Name extends string>(

@@ -8,7 +8,7 @@ export interface Question {
   readonly options: MarkOptions
 }
 
-export type Answer = { readonly marking: Marking } | { readonly refused: ErrorDetails }
+export type Answer = { readonly marking: Marking } | { readonly refused: ErrorDetails; readonly hint: string }
 
 /** In characters, with the text of the pieces before: less is marked sooner than a thread has started. */
 const LARGE = 32_768
@@ -34,7 +34,7 @@ export async function markBeside(
   try {
     const answer = await askThread(THREAD, { given, options }, patience)
     if ('marking' in answer) return answer.marking
-    throw new StagedoorError('document_unreadable', answer.refused)
+    throw new StagedoorError('document_unreadable', answer.refused, { hint: answer.hint })
   } finally {
     running -= 1
     waiting.shift()?.()

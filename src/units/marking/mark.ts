@@ -10,9 +10,9 @@ import type { PreviousPiece } from './previous.ts'
 import { type MarkReport, reportOf } from './report.ts'
 import { piecesOf } from './sections.ts'
 import { slugOf } from './slug.ts'
-import { readText } from './text.ts'
+import { readText, tooLarge } from './text.ts'
 
-export type { MarkedPiece, MarkReport, PieceChange } from './report.ts'
+export type { GonePiece, MarkedPiece, MarkReport, PieceChange, PiecePlace } from './report.ts'
 
 export interface MarkOptions {
   /** Where the document comes from, such as its path: marked again under the same one, it is the same document. */
@@ -58,7 +58,7 @@ export function markDocument(given: string | Buffer, options: MarkOptions): Mark
     return { ...piece, text, hash: sha256(text) }
   })
   if (drafts.length > MOST_PIECES) {
-    throw unreadable(sourceRef, `it has ${drafts.length} pieces; a manifest holds at most ${MOST_PIECES}`)
+    throw tooLarge(sourceRef, `it has ${drafts.length} pieces; a manifest holds at most ${MOST_PIECES}`)
   }
   const addresses = nameThem(drafts, root, previous)
   const byteOf = byteOffsets(source)
@@ -83,7 +83,7 @@ export function markDocument(given: string | Buffer, options: MarkOptions): Mark
   return {
     manifest: { schema: MANIFEST_SCHEMA, document, pieces },
     source,
-    report: reportOf(pieces, previous),
+    report: reportOf(pieces, previous, source),
   }
 }
 

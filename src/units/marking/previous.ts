@@ -28,6 +28,8 @@ export interface FoundPiece {
 }
 
 const THRESHOLD = 0.5
+/** Of two pieces of the same name less likeness is enough. */
+const NAMESAKES = 0.2
 
 /** For each piece the number of the previous one that it is. */
 export function recognise(
@@ -36,6 +38,7 @@ export function recognise(
 ): (number | undefined)[] {
   const matching = new Matching(found, previous)
   matching.byHash()
+  matching.awayFromStrangers()
   matching.byAddress()
   matching.byTitleAndParent()
   matching.byChildren()
@@ -89,11 +92,42 @@ class Matching {
     for (const twin of twins) this.#takeInOrder(twin)
   }
 
+  /**
+   * A piece that has another name now, where what has its name has none of its words: the text says who it is. Only of those: a
+   * section that was written anew keeps its address, unless its text is elsewhere.
+   */
+  awayFromStrangers(): void {
+    const groups = this.#candidates(({ base }) => base, this.#baseOf)
+    if (groups.length === 0) return
+    const left = [...this.#found.keys()].filter((one) => this.taken[one] === undefined)
+    const free = [...this.#free]
+    const alike = likenesses(
+      free.map((other) => this.#previous[other]!.text ?? this.#previous[other]!.title),
+      left.map((one) => this.#found[one]!.text),
+      NAMESAKES,
+    ).map(({ before, now, score }) => ({ other: free[before]!, one: left[now]!, score }))
+    const groupNow = new Map(groups.flatMap((group) => group.now.map((one) => [one, group] as const)))
+    const groupBefore = new Map(groups.flatMap((group) => group.before.map((one) => [one, group] as const)))
+    // Whoever is like a namesake has found its like.
+    const known = new Set<number>()
+    const recognised = new Set<number>()
+    for (const { other, one } of alike) {
+      const group = groupBefore.get(other)
+      if (group === undefined || group !== groupNow.get(one)) continue
+      known.add(one)
+      recognised.add(other)
+    }
+    for (const { other, one, score } of alike) {
+      if (score < THRESHOLD || !groupBefore.has(other) || recognised.has(other) || known.has(one)) continue
+      this.#take(one, other)
+    }
+  }
+
   /** Under the address that it would get anyway. Where several would, the text says which is which. */
   byAddress(): void {
     for (const namesakes of this.#candidates(({ base }) => base, this.#baseOf)) {
       const { now, before } = namesakes
-      if (now.length > 1 || before.length > 1) this.#takeAlike(now, before, 0.2)
+      if (now.length > 1 || before.length > 1) this.#takeAlike(now, before, NAMESAKES)
       this.#takeProposed(namesakes)
       this.#takeInOrder(namesakes)
     }

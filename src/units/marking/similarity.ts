@@ -39,6 +39,15 @@ export function likenesses(before: readonly string[], now: readonly string[], th
   return found.sort((a, b) => b.score - a.score || a.before - b.before || a.now - b.now)
 }
 
+/** How much of another text is in this one: 1, if all pairs of its words are. */
+export function shareOf(whole: string): (text: string) => number {
+  const there = pairsOf(whole)
+  return (text) => {
+    const pairs = [...pairsOf(text)]
+    return pairs.length === 0 ? 0 : pairs.filter((pair) => there.has(pair)).length / pairs.length
+  }
+}
+
 /** Words in pairs; of scripts without spaces, characters. A text of one word is that word. */
 function pairsOf(text: string): Set<string> {
   const words =

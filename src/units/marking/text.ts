@@ -15,7 +15,7 @@ export function readText(source: string | Buffer, name: string): string {
   if (toUSVString(text) !== text) throw unreadable('it has half a surrogate pair, which is no character')
   if (!/\S/.test(text)) throw unreadable('it is empty')
   const bytes = Buffer.byteLength(text)
-  if (bytes > LARGEST_DOCUMENT) throw unreadable(`it has ${bytes} bytes; at most 10 MiB are marked`)
+  if (bytes > LARGEST_DOCUMENT) throw tooLarge(name, `it has ${bytes} bytes; at most 10 MiB are marked`)
   return text
 }
 
@@ -25,4 +25,10 @@ function decode(bytes: Buffer, unreadable: (reason: string) => StagedoorError): 
   } catch {
     throw unreadable('it is not UTF-8')
   }
+}
+
+export function tooLarge(source: string, reason: string): StagedoorError {
+  const hint =
+    'Divide it into several documents; each is marked under a source_ref (--source-ref) of its own.'
+  return new StagedoorError('document_unreadable', { source, reason }, { hint })
 }

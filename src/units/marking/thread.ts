@@ -13,6 +13,6 @@ function answer(): Answer {
     return { marking: markDocument(typeof given === 'string' ? given : Buffer.from(given), options) }
   } catch (error) {
     if (!(error instanceof StagedoorError)) throw error
-    return { refused: error.details }
+    return { refused: error.details, hint: error.hint }
   }
 }

@@ -26,6 +26,7 @@ beforeAll(async () => {
   reviewer = await createMember(db, workspace, 'reviewer')
   await createMember(db, workspace, 'operator')
   await createMember(db, workspace, 'viewer')
+  await createMember(db, workspace, 'agent')
   writeFileSync(text, '# Leave\n\nYou have 28 days of leave a year.\n')
   writeFileSync(join(home, 'latin1.md'), Buffer.from([0x44, 0xfc, 0x0a]))
 })
@@ -77,7 +78,9 @@ it('a unit is born, shown, edited by what is found in it, compared and read as i
   expect(history.stdout).toMatch(/2 .* agreed\n1 /)
   const [, first] = /--as-of (\S+)/.exec(history.stdout)!
   const then = await cli('unit', 'show', 'handbook/leave', '--as-of', first!)
-  expect(then.stdout).toMatch(/when it was draft[\s\S]*28 days/)
+  expect(then.stdout).toMatch(/^draft .*\n[\s\S]*As it was at [\s\S]*now +draft, version 2[\s\S]*28 days/)
+  // What is known only as it is now is not told as of then.
+  expect(then.stdout).not.toMatch(/tier|checker|search/)
   expect((await cli('unit', 'show', 'handbook/leave', '--text')).stdout).toBe(
     '# Leave\n\nYou have 30 days of leave a year.\n',
   )
@@ -183,12 +186,18 @@ it.each([
   [8, /There is no unit/, ['unit', 'history', NOWHERE]],
   [2, /neither the address nor the id of a unit/, ['unit', 'show', 'Not An Address']],
   [8, /has no version 9: it has/, ['unit', 'show', 'handbook/leave', '--version', '9']],
+  [8, /has no version 9[\s\S]*Its versions are 1 to/, ['unit', 'diff', 'handbook/leave', '1', '9']],
+  [2, /Bad\/Ünit is not an address[\s\S]*parts of a–z/, ['unit', 'create', 'Bad/Ünit', '--file', text]],
   [8, /was not there at 2001/, ['unit', 'show', 'handbook/leave', '--as-of', '2001-01-01']],
   [2, /There is no text/, ['unit', 'create', 'empty']],
   [2, /There is no file/, ['unit', 'create', 'empty', '--file', 'nowhere.md']],
   [2, /not valid UTF-8/, ['unit', 'create', 'empty', '--file', join(home, 'latin1.md')]],
   [6, /belongs to another unit/, ['unit', 'create', 'handbook/leave', '--file', text]],
-  [2, /is not a kind of unit/, ['unit', 'create', 'odd', '--file', text, '--kind', 'poem']],
+  [
+    2,
+    /is not a kind of unit[\s\S]*There are commentary, document/,
+    ['unit', 'create', 'odd', '--file', text, '--kind', 'poem'],
+  ],
   [2, /is not in the text/, ['unit', 'slice', 'handbook/leave', '--find', 'nothing', '--text', 'x']],
   [2, /more than once/, ['unit', 'slice', 'handbook/leave', '--find', 'a', '--text', 'x']],
   [2, /Say which part/, ['unit', 'slice', 'handbook/leave', '--text', 'x']],
@@ -210,6 +219,11 @@ it.each([
   [2, /is not the id of an edge/, ['unit', 'edge', 'remove', 'that']],
   [8, /There is no edge/, ['unit', 'edge', 'remove', NOWHERE]],
   [5, /right to operate/, ['unit', 'edit', 'handbook/leave', '--file', text, '--as', 'viewer']],
+  [
+    5,
+    /An agent reads and proposes[\s\S]*stagedoor mark/,
+    ['unit', 'edit', 'handbook/leave', '--file', text, '--as', 'agent'],
+  ],
   [2, /is not a record id/, ['mark', 'show', 'that']],
   [8, /There is no/, ['mark', 'show', NOWHERE]],
   [8, /There is no/, ['cut', NOWHERE]],
@@ -217,6 +231,11 @@ it.each([
 ])('exit %i, %s: %j', TIMEOUT, async (exit, words, args) => {
   const { code, stderr } = await cli(...args)
   expect({ code, stderr }).toEqual({ code: exit, stderr: expect.stringMatching(words) })
+})
+
+it('an edit that is refused says nothing of the version that it was not made on', TIMEOUT, async () => {
+  const { stderr } = await cli('unit', 'slice', 'handbook/leave', '--find', 'nothing', '--text', 'x')
+  expect(stderr).not.toContain('the current one')
 })
 
 /** Last: with two workspaces every other command would ask, too. */

@@ -1,4 +1,6 @@
 /** The user's story of units, command by command, as the guide tells it. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { freePort, type RunningCli, runCli, startCli } from '../../support/cli.ts'
@@ -84,6 +86,10 @@ it(
     const changes = await said('mark', 'show', next, '--changed')
     expect(changes).toMatch(/│ - You have 29 days[\s\S]*│ \+ You have 30 days/)
     expect(changes).not.toContain('handbook/leave/sick-leave')
+    expect(changes, 'what becomes of each').toMatch(
+      /^enacted: stays in force +│.*\n→ draft ~2, its successor +│/m,
+    )
+    expect(changes).toMatch(/^draft → version 2 +│/m)
     await approve(next)
     const again = await said('cut', next, '--as', 'operator')
     expect(again).toMatch(/3 units touched, 41 as they were/)
@@ -123,9 +129,54 @@ it('a manifest is changed by hand and staged anew', TIMEOUT, async () => {
     JSON.stringify(manifest),
   )
   expect(changed).toMatchObject({ code: 0, stdout: expect.stringContaining('39 pieces') })
+  const leftOut = /1009 B in no piece \(no unit will have this text\)\n {2}lines \d+–\d+\n {4}## Pay\n/
+  expect(changed.stdout).toMatch(leftOut)
+  const shown = await approve(recordIn(changed.stdout))
+  expect(shown).toMatch(leftOut)
+  expect(shown).toMatch(/39 pieces, 39 of them new, changed or moved, 1009 B in no piece/)
+  expect(shown, 'how to see all of it').toMatch(/… \d+ more lines: --full/)
+  expect(await said('cut', recordIn(changed.stdout))).toMatch(
+    /1009 B in no piece, and so in no unit: lines \d+–\d+ of the document/,
+  )
   const broken = await runCli(['mark', example('handbook.md'), '--manifest', '-'], env, '{"pieces": []}')
-  expect(broken).toMatchObject({ code: 2, stderr: expect.stringContaining('The manifest cannot be used') })
+  expect(broken).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('The manifest cannot be used: It lacks schema, document, and 1 more'),
+  })
+  const another = await cli(
+    'mark',
+    example('handbook-2027.md'),
+    '--source-ref',
+    'x/other.md',
+    '--as',
+    'operator',
+  )
+  expect(another, 'a file of the same name').toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(
+      /comes from other\.md, which is not this document[\s\S]*--source-ref[\s\S]*--address/,
+    ),
+  })
   expect(
     await cli('mark', fileURLToPath(import.meta.url).replace('story.test.ts', 'nowhere.md')),
   ).toMatchObject({ code: 2 })
+})
+
+it('what people moved stays; what the document moved is told from where to where', TIMEOUT, async () => {
+  const file = join(env.STAGEDOOR_HOME, 'places.md')
+  const cut = async (...sections: string[]) => {
+    writeFileSync(file, `${sections.join('\n\n')}\n`)
+    const marked = await said('mark', file, '--source-ref', 'places.md', '--as', 'operator')
+    await approve(recordIn(marked))
+    return [marked, await said('cut', recordIn(marked), '--as', 'operator')] as const
+  }
+  const [a, inside, b] = ['## A\n\none', '### Inside\n\ntwo', '## B\n\nthree']
+  await cut(a, inside, b)
+  await said('unit', 'move', 'places/a/inside', '--into', 'places/b')
+  const [still, kept] = await cut(a, inside, b, '## C\n\nfour')
+  expect(still).not.toContain('Moved')
+  expect(kept).toMatch(/1 unit touched, 3 as they were/)
+  const [marked, moved] = await cut(a, b, '## C\n\nfour', inside)
+  expect(marked).toMatch(/Moved in the document\n +places\/a\/inside +in places\/a → in places\/c/)
+  expect(moved).toMatch(/moved +places\/a\/inside +places\/b → places\/c, people had put it there/)
 })

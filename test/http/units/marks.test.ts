@@ -106,6 +106,19 @@ it('a manifest that somebody changed is staged in its place; what does not fit i
   expect(again.staging_record_id).not.toBe(first.staging_record_id)
   expect(again.pieces.map(({ address }) => address)).toContain('guide/the-first')
 
+  const short = { ...changed, pieces: changed.pieces.slice(0, 2) }
+  const left = await marked('operator', text, { manifest: short, source_ref: undefined })
+  const part = { from: 25, to: 40, first_line: 7, last_line: 9 }
+  const leftOut = { bytes: 15, parts: [{ ...part, text: '## Two\n\nSecond.' }] }
+  expect(left).toMatchObject({ left_out: leftOut })
+  const view = (await get('viewer', `/marks/${left.staging_record_id}`)).body
+  expect(view).toMatchObject({
+    left_out: leftOut,
+    pieces: [{ outlook: { what: 'born' } }, { outlook: { what: 'born' } }],
+  })
+  await approve(left)
+  expect((await cut('operator', left)).body).toMatchObject({ left_out: { bytes: 15, parts: [part] } })
+
   changed.pieces[1]!.topics = ['no-such-topic']
   const refused = await post('operator', '/marks', { text, manifest: changed })
   expect(refused).toMatchObject({
@@ -127,6 +140,49 @@ it.each<[string, object, number, string]>([
   expect(await post('operator', '/marks', body)).toMatchObject({
     status,
     body: { code, hint: expect.any(String) },
+  })
+})
+
+it('what people did since the last cut is told: what stays, and what gives way', async () => {
+  const source = { source_ref: 'people.md' }
+  const sections = ['## A\n\nfirst', '### In\n\ninner', '## B\n\nsecond', '## C\n\nthird']
+  const cutText = async (...parts: string[]) => {
+    const next = await marked('operator', parts.join('\n\n'), source)
+    await approve(next)
+    return (await cut('operator', next)).body
+  }
+  await cutText(...sections)
+  const { units } = (await get('viewer', '/units?under=people')).body as {
+    units: { unit_id: string; canonical_address: string }[]
+  }
+  const id = (name: string) => units.find(({ canonical_address: at }) => at === name)!.unit_id
+  await db.as(people.operator, async (client) => {
+    await client.query('select iu_core.fn_unit_move($1, $2)', [id('people/a/in'), id('people/b')])
+    const order = ['people/c', 'people/b', 'people/a'].map(id)
+    await client.query('select iu_core.fn_unit_reorder($1, $2)', [id('people'), order])
+  })
+  const [a, inner, b, c] = sections as [string, string, string, string]
+  const next = await marked('operator', [a, inner, b, `${c} more`].join('\n\n'), source)
+  const view = (await get('viewer', `/marks/${next.staging_record_id}`)).body
+  expect(view).toMatchObject({
+    pieces: [
+      {},
+      { outlook: { kept_in: 'people/b' } },
+      {},
+      { outlook: { what: 'versioned', status: 'draft' } },
+    ],
+  })
+  const moved = await cutText(b, a, c, inner)
+  expect(moved).toMatchObject({
+    orders_replaced: ['people'],
+    units: [
+      {
+        canonical_address: 'people/a/in',
+        moved_from: 'people/b',
+        moved_to: 'people/c',
+        replaced_place: true,
+      },
+    ],
   })
 })
 

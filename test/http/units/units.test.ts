@@ -328,6 +328,24 @@ describe('who may', () => {
     })
   })
 
+  it('an agent is told what it can do instead, not what the database calls it', async () => {
+    for (const [url, body] of [
+      [`/units/${id}/edit`, { expected_version: 1, body: 'x' }],
+      ['/units', { canonical_address: 'story/agent', body: 'x' }],
+    ] as const) {
+      const { status, body: problem } = await post('agent', url, body)
+      expect({ status, problem }).toMatchObject({
+        status: 403,
+        problem: {
+          code: 'permission_denied',
+          detail: 'An agent reads and proposes; it does not do this itself',
+          hint: expect.stringContaining('POST /api/marks'),
+        },
+      })
+      expect(JSON.stringify(problem)).not.toContain('fn_unit')
+    }
+  })
+
   it('nobody but an administrator adds topics, and nobody reads a unit of others', async () => {
     expect((await post('reviewer', '/topics', { topic_label: 'mine' })).status).toBe(403)
     for (const url of ['', '/history', '/diff', '/edges'])
@@ -345,6 +363,9 @@ describe('what is refused, in words', () => {
     ['a core key in the profile', { profile: { lifecycle_status: 'enacted' } }, 422, 'profile_core_key'],
     ['a topic outside the vocabulary', { profile: { topic_labels: ['nope'] } }, 422, 'topic_unknown'],
     ['a property that there is not', { colour: 'red' }, 400, 'request_invalid'],
+    ['half a character', { body: 'caf\ud83d' }, 400, 'argument_invalid'],
+    ['half a character in the profile', { profile: { a: ['\udc00'] } }, 400, 'argument_invalid'],
+    ['a kind that is none', { unit_kind: 'poem' }, 400, 'argument_invalid'],
   ])('%s', async (_name, given, status, code) => {
     const body = { canonical_address: 'refused/one', body: 'A text.', ...given }
     expect(await post('operator', '/units', body)).toMatchObject({
@@ -352,6 +373,30 @@ describe('what is refused, in words', () => {
       body: { code, hint: expect.any(String) },
     })
     expect((await get('operator', '/units?under=refused')).body).toMatchObject({ units: [] })
+  })
+
+  it('with hints that name calls of this API, not commands', async () => {
+    const id = await born('refused-hints')
+    await post('reviewer', `/units/${id}/enact`, { expected_version: 1, apr_ref: 'APR-1' })
+    const hints = [
+      await post('operator', `/units/${id}/edit`, { expected_version: 1, body: 'x' }),
+      await get('operator', `/units/${people.viewer.userId}`),
+      await get('operator', `/units/${id}?version=9`),
+      await get('operator', `/units/${id}/diff?from=1&to=9`),
+      await call('PATCH', 'operator', `/units/${id}/profile`, { topic_labels: ['nope'] }),
+      await call('DELETE', 'operator', `/units/edges/${id}`),
+      await get('operator', `/documents/${id}`),
+    ].map(({ status, body }) => [status, (body as { hint: string }).hint])
+    expect(hints.map(([status]) => status)).toEqual([409, 404, 404, 404, 422, 404, 404])
+    expect(hints[0]![1]).toContain(`/api/units/${id}/supersede`)
+    for (const [, hint] of hints) expect(hint).not.toMatch(/`stagedoor (?!unit history)/)
+  })
+
+  it('a kind that is none, with those that there are', async () => {
+    expect(
+      (await post('operator', '/units', { canonical_address: 'refused/kind', body: 'x', unit_kind: 'poem' }))
+        .body,
+    ).toMatchObject({ hint: 'There are commentary, document, list, note, part, section, table.' })
   })
 
   it('a slice out of range, with the length of the text', async () => {

@@ -122,6 +122,22 @@ describe('a reordering', () => {
     expect(await reacting.dispatch()).toEqual([])
   })
 
+  it('of more text than anybody holds in memory says how much it is, not its hash', async () => {
+    const { container } = await document('a')
+    await db.owner(
+      `select count(*) from iu_core.fn_unit_birth($1, (
+         select jsonb_agg(jsonb_build_object('canonical_address', $2::text || n, 'body', repeat('x', 1048576), 'container_id', $3::uuid))
+           from generate_series(1, 64) n), 'ada')`,
+      [graph.workspace, `huge-${made}/`, container],
+    )
+    expect(await recompose(container)).toEqual({
+      container_id: container,
+      pieces: 65,
+      bytes: 64 * 1024 ** 2 + 'text of a'.length,
+      content_hash: null,
+    })
+  })
+
   it('leaves out a successor that is still a draft, until it has taken the place', async () => {
     const { container, piece } = await document('ab')
     await graph.enact(piece('a'))

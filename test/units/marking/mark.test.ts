@@ -146,7 +146,9 @@ describe('the document', () => {
         (error) =>
           error instanceof StagedoorError &&
           error.code === 'document_unreadable' &&
-          error.details.reason === reason,
+          error.details.reason === reason &&
+          // What is too large is divided; anything else is no text.
+          error.hint.includes('Divide it') === reason.includes('at most'),
       ),
     )
   })

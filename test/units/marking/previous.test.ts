@@ -70,6 +70,30 @@ describe('addresses stay', () => {
     ])
   })
 
+  it('when the old one gets another name at the same time: the words say who it is, not the address', () => {
+    const stranger = '## Leave\n\nOf absence, unpaid: ask whoever leads you, a month before.'
+    const renamed = A.replace('Leave', 'Annual leave').replace('you live in', 'you mostly live in')
+    expect(remarked(doc(A, B), doc(stranger, renamed, B))).toEqual([
+      'new handbook/leave-2',
+      'changed handbook/leave',
+      'same handbook/expenses',
+    ])
+    const second = '## Leave\n\nFor parents: twelve months within the first three years of the child.'
+    expect(
+      remarked(doc(A, second, B), doc(stranger, A, second.replace('## Leave', '## Parental leave'), B)),
+    ).toEqual([
+      'new handbook/leave-3',
+      'same handbook/leave',
+      'changed handbook/leave-2',
+      'same handbook/expenses',
+    ])
+    // Written anew in its place it is the same section still.
+    expect(remarked(doc(A, B), doc(stranger, B))).toEqual([
+      'changed handbook/leave',
+      'same handbook/expenses',
+    ])
+  })
+
   it('when the first of two sections of the same name goes', () => {
     const other = A.replace(/Twenty[\s\S]*/, 'Something else altogether is said here.')
     expect(remarked(doc(A, other, B), doc(other.replace('else', 'different'), B))).toEqual([

@@ -11,7 +11,8 @@ import { recordId } from '../staging/record-id.ts'
 import { wrapped } from '../unit/screen.ts'
 import { screenWidth, shortened } from '../upload/layout.ts'
 import { type NextStep, printNext } from '../upload/next-step.ts'
-import { goneLines, paintChange } from './pieces.ts'
+import { outlookLines } from './outlook.ts'
+import { goneLines, leftOutLines, paintChange } from './pieces.ts'
 
 interface ShowOptions extends ActingOptions {
   readonly full?: boolean
@@ -47,15 +48,15 @@ export function showCommand(): Command {
 }
 
 function print(output: Output, marking: StagedMarking, options: ShowOptions, external: boolean): void {
-  const { record, document, pieces, gone } = marking
-  const touched = pieces.filter(({ change }) => change !== 'same')
+  const { record, document, pieces, gone, left_out } = marking
+  const touched = pieces.filter(({ change, outlook }) => change !== 'same' || outlook.what !== 'unchanged')
   const shown = options.changed ? touched : pieces
   output.line(
     `${pc.bold(visibleLine(document.title))}  ${pc.dim(`${visibleLine(document.source_ref)} · ${document.language} · ${bytes(document.bytes)}`)}`,
   )
   output.line(
     pc.dim(
-      `${pieces.length} pieces, ${touched.length} of them new, changed or moved · ${record.lifecycle_status} · digest ${record.content_hash}`,
+      `${pieces.length === 1 ? '1 piece' : `${pieces.length} pieces`}, ${touched.length} of them new, changed or moved${left_out ? `, ${bytes(left_out.bytes)} in no piece` : ''} · ${record.lifecycle_status} · digest ${record.content_hash}`,
     ),
   )
   const left = Math.min(
@@ -69,7 +70,8 @@ function print(output: Output, marking: StagedMarking, options: ShowOptions, ext
     for (const line of besides(piece, { left, right, full: options.full === true })) output.line(line)
   })
   output.line(shown.length === 0 ? '\nNothing that the cut would touch.' : rule('┴'))
-  for (const line of goneLines(gone)) output.line(line)
+  const full = options.full === true
+  for (const line of [...goneLines(gone), ...leftOutLines(left_out, { full })]) output.line(line)
   printNext(output, nextOf(marking, external))
 }
 
@@ -85,7 +87,7 @@ function besides(piece: StagedPiece, { left, right, full }: Columns): string[] {
   const lines = piece.before === null ? textOf(piece.text, right) : changeOf(piece.before, piece.text, right)
   const most = full || lines.length <= MOST_LINES + 1 ? lines.length : MOST_LINES
   const text = lines.slice(0, most)
-  if (lines.length > most) text.push(pc.dim(`… ${lines.length - most} more lines`))
+  if (lines.length > most) text.push(pc.dim(`… ${lines.length - most} more lines: --full`))
   return Array.from({ length: Math.max(facts.length, text.length) }, (_, row) => {
     const { plain, painted } = facts[row] ?? { plain: '', painted: '' }
     return `${painted}${' '.repeat(left - plain.length)} ${pc.dim('│')} ${text[row] ?? ''}`.trimEnd()
@@ -116,7 +118,8 @@ interface Cell {
   readonly painted: string
 }
 
-function factsOf({ address, kind, title, from, to, change, topics }: StagedPiece, width: number): Cell[] {
+function factsOf(piece: StagedPiece, width: number): Cell[] {
+  const { address, kind, title, from, to, change, topics } = piece
   const cells: Cell[] = []
   for (const part of chunks(address, width)) cells.push({ plain: part, painted: pc.bold(part) })
   const words = shortened(title, width)
@@ -126,6 +129,9 @@ function factsOf({ address, kind, title, from, to, change, topics }: StagedPiece
   if (topics.length > 0) {
     const labels = shortened(topics.join(', '), width)
     cells.push({ plain: labels, painted: pc.cyan(labels) })
+  }
+  for (const line of outlookLines(piece)) {
+    for (const part of wrapped(line, width)) cells.push({ plain: part, painted: pc.yellow(part) })
   }
   return cells
 }

@@ -1,6 +1,8 @@
 import { Command, Option } from 'commander'
 import pc from 'picocolors'
+import { createPool } from '../../../db/connection.ts'
 import { StagedoorError } from '../../../errors.ts'
+import { withStoreHealth } from '../../../stagedoor/staging-health.ts'
 import { knownBlobs } from '../../../stagedoor.ts'
 import { withBlobHealth } from '../../../staging/blobs/verify.ts'
 import {
@@ -68,15 +70,20 @@ export function cleanupCommand(): Command {
 
 export function healthCommand(): Command {
   return new Command('health')
-    .description('is the zone in order: exclusion from search, digests, overdue records, gates')
+    .description(
+      'is the zone in order: exclusion from search and its stores, digests, overdue records, gates',
+    )
     .option('--sample <n>', 'how many parts to check byte by byte', whole(0, 1_000_000), 100)
     .action(async (_options, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions & { sample: number }>()
       const output = outputOf(options)
       const health = await acting(options, async (client, database) => {
+        const config = configOf(options)
         const found = await stagingHealth(client, options.sample)
-        const blobs = knownBlobs(database, configOf(options).home)
-        return blobs ? withBlobHealth(client, blobs, found, options.sample) : found
+        const blobs = knownBlobs(database, config.home)
+        const zone = blobs ? await withBlobHealth(client, blobs, found, options.sample) : found
+        const pool = createPool(database.workerUrl, { role: 'dot_executor', max: 1, purpose: 'cli' })
+        return withStoreHealth(pool, config, zone).finally(() => pool.end())
       })
       output.result(health, () => {
         for (const check of health.checks) {

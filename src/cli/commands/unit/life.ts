@@ -16,7 +16,15 @@ import { asOption, userOption } from '../../acting.ts'
 import { outputOf } from '../../context.ts'
 import { whole } from '../../numbers.ts'
 import { type NextStep, printNext } from '../upload/next-step.ts'
-import { alsoNamed, type FoundUnit, onUnit, type UnitOptions, unitName, workspaceOption } from './named.ts'
+import {
+  alsoNamed,
+  type FoundUnit,
+  KINDS,
+  onUnit,
+  type UnitOptions,
+  unitName,
+  workspaceOption,
+} from './named.ts'
 import { statusOf } from './screen.ts'
 
 const always = () => true
@@ -81,7 +89,7 @@ export function retireCommand(): Command {
 
 export function amendCommand(): Command {
   return lifeCommand('amend', 'give a unit another kind, under an approval of its own')
-    .requiredOption('--kind <kind>', 'the new one')
+    .requiredOption('--kind <kind>', `the new one: ${KINDS}`)
     .requiredOption('--apr <ref>', 'the approval that says so')
     .action(async (name: string, _options, command: Command) => {
       const options = command.optsWithGlobals<UnitOptions & { kind: string; apr: string }>()

@@ -12,8 +12,8 @@ import { bytes, paintDiff, table, visibleLine } from '../../output.ts'
 import { pastTime } from '../../times.ts'
 import { printNext } from '../upload/next-step.ts'
 import { namesIn } from '../upload/session.ts'
-import { findUnit, onUnit, type UnitOptions, unitName, workspaceOption } from './named.ts'
-import { edgeTable, factsOf, fitted, headline, nextOf, textLines, unitTable } from './screen.ts'
+import { findUnit, KINDS, onUnit, type UnitOptions, unitName, workspaceOption } from './named.ts'
+import { edgeTable, factsOf, factsThen, fitted, headline, nextOf, textLines, unitTable } from './screen.ts'
 
 interface ListOptions extends UnitOptions {
   readonly under?: string
@@ -33,7 +33,7 @@ export function listCommand(): Command {
     .description('units by workspace and address; those of a container in their order')
     .option('--under <address>', 'only of this branch', unitName)
     .option('--in <unit>', 'only what is in this one', unitName)
-    .option('--kind <kind>', 'only these')
+    .option('--kind <kind>', `only these: ${KINDS}`)
     .addOption(new Option('--status <status>', 'only these').choices(LIFECYCLE_STATUSES))
     .option('--topic <label>', 'only those that carry it')
     .option('--deviates', 'only those in which the checker found something')
@@ -132,8 +132,13 @@ export function showCommand(): Command {
         const names = await namesIn(database, unit.workspace_id)
         output.result({ ...unit, edges }, () => {
           output.line(headline(unit))
-          if (unit.status_then !== null)
-            output.line(pc.dim(`As of ${options.asOf!.toISOString()}, when it was ${unit.status_then}.`))
+          if (unit.status_then !== null) {
+            // What is known only as it is now (place, profile, edges, tier) is not shown as if it had been so then.
+            output.line(pc.dim(`As it was at ${options.asOf!.toISOString()}.`))
+            output.line()
+            output.line(table(factsThen(unit, names), (cell, column) => (column === 0 ? pc.dim(cell) : cell)))
+            return output.line(`\n${textLines(unit.version.body, options.full === true)}`)
+          }
           output.line()
           const facts = factsOf(unit, names, address(unit.container_id), {
             supersedes: address(unit.supersedes),

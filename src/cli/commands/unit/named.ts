@@ -11,6 +11,9 @@ import { withDatabase } from '../../context.ts'
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const ADDRESS = /^[a-z0-9][a-z0-9_.~-]*(\/[a-z0-9][a-z0-9_.~-]*)*$/
 
+/** Those that are shipped, as the guide has them; a mistaken one is told all that there are. */
+export const KINDS = 'document, section, list, table, part, note, commentary'
+
 export interface UnitOptions extends ActingOptions {
   readonly workspace?: string
 }
@@ -35,6 +38,18 @@ export function unitName(given: string): string {
     'argument_invalid',
     { reason: `${given} is neither the address nor the id of a unit` },
     { hint: 'An address is like handbook/leave; `stagedoor unit list` shows them.' },
+  )
+}
+
+/** Of a unit that is to be: an id is no address to people, and what is one is said. */
+export function newAddress(given: string): string {
+  if (ADDRESS.test(given) && given.length <= 400) return given
+  throw new StagedoorError(
+    'argument_invalid',
+    { reason: `${given} is not an address` },
+    {
+      hint: 'An address is a path such as handbook/leave: parts of a–z, 0–9 and _.~- between slashes, each beginning with a letter or digit, at most 400 characters.',
+    },
   )
 }
 

@@ -107,6 +107,23 @@ export function factsOf(
     .map(([name, value]) => [name, shortened(value, screenWidth() - 14)])
 }
 
+/** Of a time that is over: what never changes, what the version says, and where it stands by now. */
+export function factsThen(unit: UnitDetail, names: Names): [string, string][] {
+  const { version } = unit
+  const facts: [string, string][] = [
+    ['id', unit.unit_id],
+    ['hash', version.content_hash],
+    ['from', unit.source_ref],
+    ['born', `${whenIs(unit.born_at)} by ${names(unit.owner_actor)}`],
+    [
+      'edited',
+      `${whenIs(version.edited_at)} by ${names(version.edited_by)}${version.note ? `: ${version.note}` : ''}`,
+    ],
+    ['now', `${statusOf(unit)}, version ${unit.version_no}: stagedoor unit show ${unit.canonical_address}`],
+  ]
+  return facts.map(([name, value]) => [name, shortened(value, screenWidth() - 14)])
+}
+
 function tierOf({ mup_tier, missing }: UnitRecord): string {
   const lacks = missing.length === 0 ? '' : `; it lacks ${missing.join(', ')}`
   return `${mup_tier} ${TIERS[mup_tier] ?? ''}${lacks}`
@@ -115,7 +132,9 @@ function tierOf({ mup_tier, missing }: UnitRecord): string {
 function checkerOf({ conformance, drift, findings, checked_at }: UnitRecord): string {
   if (conformance === null) return 'has not looked yet'
   const found = (findings ?? []).map(({ code }) => code)
-  return `${conformance}${drift === 'drifted' ? ', drifted from its document' : ''}, ${whenIs(checked_at!)}${found.length > 0 ? `: ${[...new Set(found)].join(', ')}` : ''}`
+  const document = findings?.find(({ code }) => code === 'drifted')?.source_ref
+  const from = typeof document === 'string' ? document : 'its document'
+  return `${conformance}${drift === 'drifted' ? `, drifted from ${visibleLine(from)}` : ''}, ${whenIs(checked_at!)}${found.length > 0 ? `: ${[...new Set(found)].join(', ')}` : ''}`
 }
 
 export function edgeTable(edges: { out: readonly Edge[]; in: readonly Edge[] }): string {
@@ -153,8 +172,8 @@ export function textLines(text: string, full: boolean): string {
 export function headline(unit: UnitDetail): string {
   const { version } = unit
   const old = version.version_no === unit.version_no ? '' : pc.dim(` of ${unit.version_no}`)
-  return `${paintStatus(statusOf(unit))}  ${pc.bold(visibleLine(version.title))}  ${pc.dim(unit.canonical_address)}  version ${version.version_no}${old}\n${pc.dim(
-    `${unit.unit_kind} · ${version.language} · ${bytes(Buffer.byteLength(version.body))}`,
+  return `${paintStatus(unit.status_then ?? statusOf(unit))}  ${pc.bold(visibleLine(version.title))}  ${pc.dim(unit.canonical_address)}  version ${version.version_no}${old}\n${pc.dim(
+    `${unit.status_then === null ? unit.unit_kind : version.unit_kind} · ${version.language} · ${bytes(Buffer.byteLength(version.body))}`,
   )}`
 }
 

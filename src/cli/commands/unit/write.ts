@@ -11,7 +11,16 @@ import { commaList } from '../../json-argument.ts'
 import { whole } from '../../numbers.ts'
 import { type Output, visible } from '../../output.ts'
 import { printNext } from '../upload/next-step.ts'
-import { type FoundUnit, findUnit, onUnit, type UnitOptions, unitName, workspaceOption } from './named.ts'
+import {
+  type FoundUnit,
+  findUnit,
+  KINDS,
+  newAddress,
+  onUnit,
+  type UnitOptions,
+  unitName,
+  workspaceOption,
+} from './named.ts'
 import { givenText, noText } from './text.ts'
 
 const VERSIONS = whole(1, 2_147_483_647)
@@ -29,10 +38,10 @@ interface CreateOptions extends UnitOptions {
 export function createCommand(): Command {
   return new Command('create')
     .description('a unit is born: a draft in version 1')
-    .argument('<address>', 'for good, as handbook/leave', unitName)
+    .argument('<address>', 'for good, as handbook/leave', newAddress)
     .option('--file <file>', 'its text; default: standard input')
     .option('--title <text>', 'default: its first heading or line')
-    .option('--kind <kind>', 'default note')
+    .option('--kind <kind>', `${KINDS}; default note`)
     .option('--language <code>', 'default en')
     .option('--in <unit>', 'the unit that holds it', unitName)
     .option('--source-ref <ref>', 'where it came from; default: you')
@@ -106,7 +115,7 @@ export function editCommand(): Command {
       const body = facts && options.file === undefined ? undefined : await givenText(options.file)
       if (body === undefined && !facts) throw noText(`stagedoor unit edit ${name}`)
       await onUnit(options, name, async (unit, { transaction }) => {
-        const expected_version = expected(output, unit, options.expect)
+        const expected_version = options.expect ?? unit.version_no
         const edited = await withConflictDiff(transaction, (client) =>
           editUnit(client, unit.unit_id, {
             expected_version,
@@ -116,6 +125,7 @@ export function editCommand(): Command {
             ...(options.note !== undefined && { note: options.note }),
           }),
         )
+        if (options.expect === undefined) sayVersion(output, unit)
         printEdited(output, unit, edited)
       })
     })
@@ -153,7 +163,7 @@ export function sliceCommand(): Command {
       const text = options.text ?? (await givenText(options.file))
       if (text === undefined) throw noText(`stagedoor unit slice ${name} …`)
       await onUnit(options, name, async (unit, { transaction }) => {
-        const expected_version = expected(output, unit, options.expect)
+        const expected_version = options.expect ?? unit.version_no
         const edited = await withConflictDiff(transaction, async (client) => {
           const part =
             options.find === undefined
@@ -168,6 +178,7 @@ export function sliceCommand(): Command {
             ...(options.note !== undefined && { note: options.note }),
           })
         })
+        if (options.expect === undefined) sayVersion(output, unit)
         printEdited(output, unit, edited)
       })
     })
@@ -197,15 +208,13 @@ function placeOf(body: string, part: string): { from: number; to: number } {
   return { from, to: from + [...part].length }
 }
 
-/** Whoever named no version is told which one was taken for it. */
-function expected(output: Output, unit: FoundUnit, given: number | undefined): number {
-  if (given !== undefined) return given
+/** Whoever named no version is told which one was taken for it, once it is done. */
+function sayVersion(output: Output, { version_no: version }: FoundUnit): void {
   output.note(
     pc.dim(
-      `On version ${unit.version_no}, the current one. With --expect ${unit.version_no} nobody else's edit in between is lost.`,
+      `On version ${version}, the current one. With --expect ${version} nobody else's edit in between is lost.`,
     ),
   )
-  return unit.version_no
 }
 
 function printEdited(output: Output, unit: FoundUnit, edited: EditedUnit): void {

@@ -1,0 +1,116 @@
+/** Units of a workspace, projected by the product's own worker, and questions asked as a back end asks them. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
+import {
+  createPool,
+  inTransaction,
+  openEquipment,
+  openSearch,
+  type SearchAnswer,
+  type SearchFilters,
+  search,
+  startSearchWorker,
+} from '../product.ts'
+import type { BenchDatabase } from '../server.ts'
+
+export interface Text {
+  readonly address: string
+  readonly body: string
+  /** Its topic, for filters. */
+  readonly topic?: string
+}
+
+export interface Projected {
+  readonly workspace: string
+  readonly chunks: number
+  /** From the first claim to the last row done: text, words and vectors of the embedder that learns nothing. */
+  readonly projectedMs: number
+  /** From there until the fitted model has taken its place. */
+  readonly fittedMs: number
+  ask(text: string, options?: { filters?: SearchFilters; limit?: number }): Promise<SearchAnswer>
+  readonly session: pg.Client
+  end(): Promise<void>
+}
+
+/** No network: the embedded default. */
+const CONFIG = {
+  embeddingsUrl: undefined,
+  embeddingsApiKey: undefined,
+  embeddingsModel: 'none',
+  embeddingsDimension: 1536,
+  qdrantUrl: undefined,
+  qdrantApiKey: undefined,
+}
+const BATCH = 5000
+const LOOK_MS = 25
+
+export async function project(database: BenchDatabase, texts: readonly Text[]): Promise<Projected> {
+  const session = await database.superuser()
+  const workspace = await makeUnits(session, texts)
+  // The quiet window is for people who edit; here everything is due at once.
+  await session.query(`update iu_core.vector_outbox set earliest_run_at = now()`)
+  await session.query('vacuum analyze')
+  const workers = createPool(database.workerUrl, { role: 'vector_worker', purpose: 'bench', max: 6 })
+  const readers = createPool(database.workerUrl, { role: 'dot_executor', purpose: 'bench', max: 4 })
+  const equipment = openEquipment(workers, CONFIG)
+  const began = performance.now()
+  const worker = await startSearchWorker({ pool: workers, equipment, pollMs: 50, careMs: 100 })
+  await until(session, `select not exists (select from iu_core.vector_outbox where status <> 'done') as done`)
+  const projectedMs = performance.now() - began
+  const { rows } = await session.query(`select count(*)::int as chunks from iu_core.search_chunk`)
+  const { chunks } = rows[0]
+  await until(
+    session,
+    `select exists (select from iu_core.search_collection where state = 'active' and embedder = 'lsa')
+        and not exists (select from iu_core.search_collection where state = 'building')
+         or (select count(*) < 200 from iu_core.search_chunk) as done`,
+  )
+  const fittedMs = performance.now() - began - projectedMs
+  await worker.stop()
+  await session.query('vacuum analyze')
+  const opened = openSearch({ pool: readers, config: CONFIG })
+  return {
+    workspace,
+    chunks,
+    projectedMs,
+    fittedMs,
+    session,
+    ask: (text, { filters = {}, limit = 10 } = {}) =>
+      search(
+        { opened, transaction: (work) => inTransaction(readers, work) },
+        { workspace_id: workspace, text, limit, filters },
+      ),
+    async end() {
+      await opened.close()
+      await equipment.close()
+      await Promise.all([workers.end(), readers.end()])
+    },
+  }
+}
+
+async function makeUnits(session: pg.Client, texts: readonly Text[]): Promise<string> {
+  const { rows } = await session.query(`insert into public.workspaces (name) values ('search') returning id`)
+  const workspace: string = rows[0].id
+  const topics = [...new Set(texts.flatMap(({ topic }) => topic ?? []))]
+  for (const topic of topics) await session.query('select iu_core.fn_topic_add($1, $2)', [workspace, topic])
+  for (let from = 0; from < texts.length; from += BATCH) {
+    const units = texts.slice(from, from + BATCH).map(({ address, body, topic }) => ({
+      canonical_address: address,
+      body,
+      ...(topic !== undefined && { profile: { topic_labels: [topic] } }),
+    }))
+    await session.query('select count(*) from iu_core.fn_unit_create_batch($1, $2)', [
+      workspace,
+      JSON.stringify(units),
+    ])
+  }
+  return workspace
+}
+
+async function until(session: pg.Client, question: string): Promise<void> {
+  for (;;) {
+    const { rows } = await session.query(question)
+    if (rows[0].done) return
+    await sleep(LOOK_MS)
+  }
+}

@@ -1,0 +1,104 @@
+-- What sources say now, brought into search: for each, exactly these chunks and no others. A chunk whose text was there keeps
+-- its id and its words; doing it again changes nothing. Answers with the chunks of the sources, in their order.
+-- p_sources: [{unit_id or document_id, version (of a unit), hash, chunks: [{from, to}]}], in characters of the body, half-open;
+-- chunks that are missing or null take the source out. The text is read here, so that search cannot say what Postgres does not.
+-- Nothing is answered for a source, and nothing is put, where
+--   it is deleted or retired, or a document that was only cut: whatever there is of it goes;
+--   a newer version of the unit is there, or the document's text is another by now: whoever changed it has enqueued it again.
+create or replace function iu_core.fn_search_text_put(p_sources jsonb)
+returns table (unit_id uuid, document_id uuid, chunk_id uuid, "position" smallint, text_hash bytea, added boolean)
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_chunks iu_core.search_chunk[];
+  v_texts text[];
+  v_sources uuid[];
+  v_unknown uuid[];
+  v_missing integer[];
+begin
+  if jsonb_typeof(p_sources) is distinct from 'array' then
+    raise exception using errcode = 'SD001', message = 'The sources must be an array';
+  end if;
+  -- Always in this order, so that two batches cannot wait for each other.
+  perform iu_core.fn_search_lock(w.workspace_id)
+     from (select u.workspace_id from jsonb_to_recordset(p_sources) as s (unit_id uuid)
+             join iu_core.information_unit u on u.unit_id = s.unit_id
+            union
+           select d.workspace_id from jsonb_to_recordset(p_sources) as s (document_id uuid)
+             join iu_core.kb_document d on d.document_id = s.document_id
+            order by 1) as w;
+
+  with asked as materialized (
+    select s.unit_id, s.document_id, coalesce(s.unit_id, s.document_id) as source_id, s.version as unit_version_id, s.hash as content_hash,
+           case jsonb_typeof(s.chunks) when 'array' then s.chunks end as chunks
+      from jsonb_to_recordset(p_sources) as s (unit_id uuid, document_id uuid, version uuid, hash text, chunks jsonb)
+  ), source as materialized (
+    -- The empty string takes the body out of its compressed form once, not for every chunk.
+    select a.source_id, u.workspace_id, a.unit_id, null::uuid as document_id, a.unit_version_id, a.content_hash, a.chunks,
+           v.language, v.body || '' as body,
+           u.deleted_at is null and u.lifecycle_status <> 'retired' and a.chunks is not null as is_there,
+           not exists (select from iu_core.search_chunk c join iu_core.unit_version n on n.unit_version_id = c.unit_version_id
+                        where c.unit_id = a.unit_id and n.version_no > v.version_no) as is_newest
+      from asked a
+      join iu_core.information_unit u on u.unit_id = a.unit_id
+      left join iu_core.unit_version v on v.unit_version_id = a.unit_version_id and v.unit_id = a.unit_id and v.content_hash = a.content_hash
+     where a.document_id is null and (v.unit_id is not null or a.chunks is null)
+     union all
+    select a.source_id, d.workspace_id, null, a.document_id, null, a.content_hash, a.chunks,
+           d.language, d.body || '', d.deleted_at is null and d.origin = 'knowledge_base' and a.chunks is not null,
+           d.content_hash = a.content_hash
+      from asked a
+      join iu_core.kb_document d on d.document_id = a.document_id
+     where a.unit_id is null
+  ), piece as materialized (
+    select s.source_id, s.workspace_id, s.unit_id, s.document_id, s.unit_version_id, s.content_hash, s.language, k.ordinality as n,
+           (k.value ->> 'from')::integer as from_char, (k.value ->> 'to')::integer as to_char,
+           substring(s.body from (k.value ->> 'from')::integer + 1 for (k.value ->> 'to')::integer - (k.value ->> 'from')::integer) as text
+      from source s cross join lateral jsonb_array_elements(s.chunks) with ordinality as k
+     where s.is_there and s.is_newest
+  ), hashed as materialized (
+    select p.*, sha256(convert_to(p.text, 'UTF8')) as text_hash from piece p
+  ), named as (
+    -- Equal texts of one source are told apart by their order.
+    select h.*, encode(substring(sha256(convert_to(concat_ws(' ', h.source_id, encode(h.text_hash, 'hex'),
+                         row_number() over (partition by h.source_id, h.text_hash order by h.n)), 'UTF8')) for 16), 'hex')::uuid as chunk_id
+      from hashed h
+  )
+  select (select array_agg(row(null, n.chunk_id, n.workspace_id, n.unit_id, n.document_id, n.unit_version_id, n.content_hash, n.n,
+                               n.from_char, n.to_char, n.text_hash, n.language, null, null, null, null)::iu_core.search_chunk
+                           order by n.source_id, n.n) from named n),
+         (select array_agg(n.text order by n.source_id, n.n) from named n),
+         -- Whose chunks are replaced: not those that stay as they are.
+         (select array_agg(s.source_id) from source s where s.is_newest or not s.is_there),
+         (select array_agg(a.source_id) from asked a where not exists (select from source s where s.source_id = a.source_id))
+    into v_chunks, v_texts, v_sources, v_unknown;
+  if v_unknown is not null then
+    raise exception using errcode = 'SD001',
+      message = format('%s is not a source with this version and this hash', v_unknown[1]), detail = json_build_object('sources', v_unknown)::text;
+  end if;
+
+  perform iu_core.fn_search_chunks_drop(array(
+    select c.chunk_no from iu_core.search_chunk c
+     where (c.unit_id = any (v_sources) or c.document_id = any (v_sources))
+       and not exists (select from unnest(v_chunks) as k where (k.chunk_id, k.language) = (c.chunk_id, c.language))));
+
+  update iu_core.search_chunk c
+     set unit_version_id = k.unit_version_id, content_hash_at_embedding = k.content_hash_at_embedding, position = k.position,
+         from_char = k.from_char, to_char = k.to_char
+    from unnest(v_chunks) as k
+   where c.chunk_id = k.chunk_id
+     and (c.unit_version_id, c.content_hash_at_embedding, c.position, c.from_char, c.to_char)
+         is distinct from (k.unit_version_id, k.content_hash_at_embedding, k.position, k.from_char, k.to_char);
+
+  v_missing := array(select k.ordinality from unnest(v_chunks) with ordinality as k
+                      where not exists (select from iu_core.search_chunk c where c.chunk_id = k.chunk_id) order by k.ordinality);
+  perform iu_core.fn_search_chunks_add(array(select v_chunks[m.n] from unnest(v_missing) as m (n)),
+                                       array(select v_texts[m.n] from unnest(v_missing) as m (n)));
+  return query
+  select k.unit_id, k.document_id, k.chunk_id, k.position, k.text_hash, k.ordinality = any (v_missing)
+    from unnest(v_chunks) with ordinality as k order by k.ordinality;
+end $$;
+
+grant execute on function iu_core.fn_search_text_put(jsonb) to service_role, dot_executor, vector_worker;

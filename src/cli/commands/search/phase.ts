@@ -1,0 +1,44 @@
+/** The migration from the old knowledge base, in switches. */
+import { Argument, Command, InvalidArgumentError } from 'commander'
+import pc from 'picocolors'
+import { type GlobalOptions, outputOf, withStagedoor } from '../../context.ts'
+
+export function phaseCommand(): Command {
+  return new Command('phase')
+    .description('open or close a phase of the migration from the old knowledge base, in order')
+    .argument('<phase>', '1, 2 or 3', phase)
+    .addArgument(new Argument('<state>', 'open or close').choices(['open', 'close']))
+    .option('--reason <text>', 'kept in the history of the gate')
+    .addHelpText(
+      'after',
+      `
+  0  the mapping of documents to units, which only reads: it needs no switch
+  1  units are projected into a collection of their own
+  2  units and the old knowledge base are asked together, each thing once
+  3  units are divided where their text divides, not every 4,000 characters
+
+  $ stagedoor search phase 2 close --reason "the old search stays on its own for now"`,
+    )
+    .action(async (number: number, state: 'open' | 'close', _options, command: Command) => {
+      const options = command.optsWithGlobals<GlobalOptions & { reason?: string }>()
+      const output = outputOf(options)
+      const open = state === 'open'
+      const changed = await withStagedoor(options, ({ search }) =>
+        search.setPhase(number, open, options.reason),
+      )
+      output.result({ phase: number, open, changed }, () =>
+        output.line(
+          changed
+            ? `${pc.green('✔')} Phase ${number} is ${open ? 'open' : 'closed'}`
+            : `Phase ${number} was ${open ? 'open' : 'closed'} already.`,
+        ),
+      )
+    })
+}
+
+function phase(given: string): number {
+  if (/^[123]$/.test(given)) return Number(given)
+  throw new InvalidArgumentError(
+    given === '0' ? 'Phase 0 only reads: it needs no switch.' : 'It is 1, 2 or 3.',
+  )
+}

@@ -1,0 +1,97 @@
+/** How search is, on the terminal. */
+import pc from 'picocolors'
+import type { SearchStatus } from '../../../search/status.ts'
+import { type Output, table } from '../../output.ts'
+import { duration } from '../../times.ts'
+import { count } from '../upload/layout.ts'
+import { printNext } from '../upload/next-step.ts'
+import { printWarning } from './screen.ts'
+
+const PHASES = [
+  'units in a collection of their own',
+  'units and the old knowledge base together, each thing once',
+  'units divided where their text divides',
+]
+
+export function printStatus(output: Output, status: SearchStatus): void {
+  const { outbox, chunks, gates } = status
+  output.line(collectionTable(status))
+  output.line()
+  const facts = [
+    [
+      'in search',
+      `${count(chunks.units)} chunks of units, ${count(chunks.documents)} of the old knowledge base`,
+    ],
+    ['waiting', waitingOf(outbox)],
+    [
+      'failed',
+      outbox.dead_letter === 0 ? 'nothing' : `${count(outbox.dead_letter)}: \`stagedoor search dead\``,
+    ],
+    ...PHASES.map((about, index) => [
+      `phase ${index + 1}`,
+      `${gates[`phase_${index + 1}` as 'phase_1'] ? 'open' : 'closed'}  ${about}`,
+    ]),
+    ...status.cost
+      .slice(0, 7)
+      .map((day) => [
+        day.day,
+        `${day.model}: ${count(day.tokens)} tokens in ${count(day.requests)} requests`,
+      ]),
+  ]
+  output.line(table(facts, (cell, column) => (column === 0 ? pc.dim(cell) : cell)))
+  if (status.outage)
+    printWarning(output, `\n${count(status.outage.rows)} wait for it: ${status.outage.reason}`.trim())
+  if (!gates.excluded)
+    printWarning(
+      output,
+      'Nothing is brought into search: the gate iu_core.no_vector_staging_excluded is closed.',
+    )
+  printNext(output, nextOf(status))
+}
+
+function collectionTable({ collections, chunks }: SearchStatus): string {
+  // The collection of an old knowledge base is of no interest where there is none.
+  const shown = collections.filter(
+    ({ state }) => state !== 'retired' && (state !== 'legacy' || chunks.documents > 0),
+  )
+  if (shown.length === 0) return 'No collection yet: the first text that comes into search makes one.'
+  const rows = [
+    ['collection', 'state', 'embedder', 'store', 'points'],
+    ...shown.map((one) => [
+      one.collection,
+      one.state,
+      [one.embedder, one.embedder === 'openai' ? one.model : null, one.dimension].filter(Boolean).join(' '),
+      one.store,
+      one.state === 'building'
+        ? `${count(one.points)} of ${count(chunks.units)}`
+        : one.state === 'legacy'
+          ? ''
+          : count(one.points),
+    ]),
+  ]
+  return table(rows, (cell, column, row) => {
+    if (row === 0) return pc.dim(cell)
+    const state = cell.trim()
+    if (column !== 1) return cell
+    return state === 'active' ? pc.green(cell) : state === 'building' ? pc.yellow(cell) : pc.dim(cell)
+  })
+}
+
+function waitingOf({ pending, processing, due, oldest_due_s: oldest }: SearchStatus['outbox']): string {
+  if (pending + processing === 0) return 'nothing'
+  const quiet = pending - due
+  return [
+    ...(processing > 0 ? [`${count(processing)} in work`] : []),
+    ...(due > 0 ? [`${count(due)} due${oldest ? `, the oldest for ${duration(oldest * 1000)}` : ''}`] : []),
+    ...(quiet > 0 ? [`${count(quiet)} until they have been quiet for a while`] : []),
+  ].join(', ')
+}
+
+function nextOf({ outbox, collections }: SearchStatus) {
+  const steps = []
+  if (outbox.pending > 0) steps.push({ what: 'Do not wait', command: 'stagedoor search now' })
+  if (outbox.dead_letter > 0) steps.push({ what: 'See what failed', command: 'stagedoor search dead' })
+  if (collections.some(({ state }) => state === 'active'))
+    steps.push({ what: 'Compare what the store holds with Postgres', command: 'stagedoor search audit' })
+  return steps
+}

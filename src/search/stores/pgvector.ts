@@ -1,0 +1,106 @@
+/** Vectors in a table of pgvector for each collection: for corpora that are too large to be mirrored into a process. */
+import type { Queryable } from '../../db/connection.ts'
+import { StagedoorError } from '../../errors.ts'
+import { guarded, type StateOf } from './guarded.ts'
+import { reached } from './reached.ts'
+import { type ScrolledPoint, StoreUnavailable, type VectorStore } from './store.ts'
+
+const PAGE = 1_000
+
+export interface PgvectorStoreOptions {
+  readonly db: Queryable
+  readonly stateOf: StateOf
+}
+
+export function createPgvectorStore({ db, stateOf }: PgvectorStoreOptions): VectorStore {
+  const { query } = reached(db)
+  const ask = async <Row>(sql: string, values: unknown[]): Promise<Row[]> => {
+    try {
+      return (await query(sql, values)).rows as Row[]
+    } catch (error) {
+      throw translated(error)
+    }
+  }
+  return guarded(
+    {
+      kind: 'pgvector',
+      async ensure(collection, dimension) {
+        await ask('select iu_core.fn_search_pgvector_ensure($1, $2)', [collection, dimension])
+      },
+      async upsert(collection, points) {
+        const rows = points.map(({ id, vector, payload }) => ({
+          id,
+          workspace_id: payload.workspace_id,
+          payload,
+          vector: textOf(vector),
+        }))
+        for (let from = 0; from < rows.length; from += PAGE) {
+          const page = JSON.stringify(rows.slice(from, from + PAGE))
+          await ask('select iu_core.fn_search_pgvector_put($1, $2)', [collection, page])
+        }
+      },
+      async remove(collection, ids) {
+        await ask('select iu_core.fn_search_pgvector_remove($1, $2)', [collection, ids])
+      },
+      async nearest(collection, vector, { workspace, limit, only, signal }) {
+        signal?.throwIfAborted()
+        return ask('select id, score from iu_core.fn_search_pgvector_nearest($1, $2, $3, $4, $5)', [
+          collection,
+          workspace,
+          textOf(vector),
+          limit,
+          only ?? null,
+        ])
+      },
+      async vectors(collection, ids) {
+        const rows = await ask<{ id: string; vector: string }>(
+          `select chunk_id as id, embedding::text as vector from ${tableOf(collection)} where chunk_id = any ($1)`,
+          [ids],
+        )
+        return new Map(rows.map(({ id, vector }) => [id, Float32Array.from(JSON.parse(vector) as number[])]))
+      },
+      async scroll(collection, after) {
+        const points = await ask<ScrolledPoint>(
+          `select chunk_id as id, payload from ${tableOf(collection)}
+            where $1::uuid is null or chunk_id > $1 order by chunk_id limit $2`,
+          [after ?? null, PAGE],
+        )
+        const next = points.length === PAGE ? points.at(-1)!.id : undefined
+        return { points, ...(next !== undefined && { next }) }
+      },
+      async drop(collection) {
+        await ask('select iu_core.fn_search_pgvector_remove($1, null)', [collection])
+      },
+      async close() {},
+    },
+    stateOf,
+  )
+}
+
+function textOf(vector: Float32Array): string {
+  return `[${vector.join(',')}]`
+}
+
+function tableOf(collection: string): string {
+  if (!/^[a-z][a-z0-9_]{0,39}$/.test(collection)) {
+    throw new StagedoorError('collection_unknown', { collection })
+  }
+  return `iu_core.search_vectors_${collection}`
+}
+
+function translated(error: unknown): unknown {
+  const { code, message } = error as { code?: string; message: string }
+  if (code === '0A000') {
+    return new StagedoorError(
+      'store_not_configured',
+      { store: 'pgvector', reason: message },
+      { cause: error },
+    )
+  }
+  // Lost, or never made: as little of an answer as from a server that is away.
+  if (code === '42P01') return new StoreUnavailable('The collection is not in pgvector', { cause: error })
+  if (code === 'SD001' || code?.startsWith('22')) {
+    return new StagedoorError('argument_invalid', { reason: message }, { cause: error })
+  }
+  return error
+}

@@ -1,0 +1,32 @@
+/** A worker of search in a process of its own, to be killed. Its embedder is slow enough to be met in the middle of something. */
+import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+import { createPool } from '../../src/db/connection.ts'
+import { openEquipment } from '../../src/search/equipment.ts'
+import { startSearchWorker } from '../../src/search/worker.ts'
+
+const { url } = JSON.parse(process.argv[2]!) as { url: string }
+await once(process.stdin, 'data')
+const pool = createPool(url, { role: 'vector_worker', max: 4 })
+const equipment = openEquipment(pool, {
+  embeddingsUrl: undefined,
+  embeddingsApiKey: undefined,
+  qdrantUrl: undefined,
+  qdrantApiKey: undefined,
+})
+const worker = await startSearchWorker({
+  pool,
+  listenUrl: url,
+  equipment,
+  batch: 10,
+  leaseMs: 1500,
+  fits: false,
+  hooks: { boundary: () => delay(5) },
+})
+console.log('ready')
+process.on('SIGTERM', async () => {
+  await worker.stop()
+  await equipment.close()
+  await pool.end()
+  process.exit(0)
+})

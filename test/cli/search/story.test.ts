@@ -1,0 +1,121 @@
+/** The user's story of search, command by command, as the guide tells it. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { freePort, type RunningCli, runCli, startCli } from '../../support/cli.ts'
+import { temporaryHome } from '../../support/temporary-home.ts'
+
+const home = temporaryHome('cli-search')
+const env = { STAGEDOOR_HOME: home }
+const HANDBOOK = fileURLToPath(new URL('../../../examples/handbook/handbook.md', import.meta.url))
+let server: RunningCli
+
+beforeAll(async () => {
+  server = startCli(['start'], { ...env, PORT: String(await freePort()) })
+  await server.says(/Ctrl-C stops everything/, 120_000)
+}, 130_000)
+afterAll(async () => {
+  await server.end()
+})
+
+const cli = (...args: string[]) => runCli(args, env, '')
+const said = async (...args: string[]) => {
+  const { code, stdout, stderr } = await cli(...args)
+  expect({ args, code, stderr }).toMatchObject({ code: 0 })
+  return stdout
+}
+const json = async (...args: string[]) => JSON.parse(await said(...args, '--json'))
+
+describe('search on the command line', { timeout: 180_000 }, () => {
+  it('says what to do where there is nothing yet', async () => {
+    expect(await said('search', 'leave')).toMatch(
+      /There is nothing to search yet\.[\s\S]*stagedoor mark handbook\.md/,
+    )
+    expect(await said('search', 'status')).toMatch(/waiting +nothing/)
+    expect(await said('search', 'document', 'list')).toMatch(/no old knowledge base here/)
+  })
+
+  it('a cut with --now is found at once, an edit is pending with a warning, then current', async () => {
+    const marked = await said('mark', HANDBOOK, '--source-ref', 'handbook.md', '--as', 'operator')
+    const record = /mark show (\S+)/.exec(marked)![1]!
+    const shown = await said('mark', 'show', record, '--as', 'reviewer')
+    const digest = /--digest ([0-9a-f]{64})/.exec(shown)![1]!
+    await said('staging', 'approve', '--as', 'reviewer', record, '--digest', digest)
+    expect(await said('cut', record, '--as', 'operator', '--now')).toMatch(/✔ 4\d texts are in search, /)
+    const question = ['how', 'much', 'annual', 'leave', 'do', 'I', 'get']
+    expect(await said('search', ...question)).toMatch(
+      /^ ?1 {2}Annual leave {2}handbook\/leave\/annual-leave · draft · version 1 · current\n +You have 28 days/m,
+    )
+    await said(
+      'unit',
+      'slice',
+      'handbook/leave/annual-leave',
+      '--find',
+      '28 days',
+      '--text',
+      '29 days',
+      '--as',
+      'operator',
+    )
+    expect(await said('search', ...question, '--as', 'viewer')).toMatch(
+      /version 1 · pending\n +You have 28 days[\s\S]*?! Shows version 1; version 2 is not in search yet/,
+    )
+    expect(await said('search', 'now', '--as', 'operator')).toMatch(/One text is in search/)
+    const { hits } = await json('search', ...question)
+    expect(hits[0]).toMatchObject({ freshness: 'current', version_no: 2, warnings: [] })
+    expect(await said('search', 'now')).toMatch(/Nothing was waiting/)
+  })
+
+  it('filters, and refuses what is none in words', async () => {
+    expect(await said('search', '"annual leave"', '--in', 'handbook/leave', '--limit', '1')).toMatch(
+      /One hit/,
+    )
+    expect(await said('search', 'leave', '--status', 'enacted')).toMatch(
+      /Nothing is found with these filters/,
+    )
+    expect(await cli('search', 'leave', '--in', 'handbook/nowhere')).toMatchObject({ code: 8 })
+    expect(await cli('search', 'leave', '--edge', '=x')).toMatchObject({ code: 2 })
+    expect(await cli('search')).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/Say what to look for/),
+    })
+    expect(await said('search', 'the', 'of')).toMatch(/Common words alone find nothing/)
+  })
+
+  it('the old knowledge base answers beside units, and leaves', async () => {
+    const file = join(home, 'parking.md')
+    writeFileSync(file, '# Parking\n\nCars stand behind the house.\n')
+    await said('search', 'document', 'add', file)
+    await said('search', 'now')
+    expect(await said('search', 'cars')).toMatch(
+      /Parking {2}parking\.md · old knowledge base · current[\s\S]*! The old knowledge base is searched by its text only/,
+    )
+    expect(await said('search', 'document', 'list')).toMatch(/^parking\.md +current +0 +\d+ B .* Parking$/m)
+    await said('search', 'document', 'remove', 'parking.md')
+    expect(await said('search', 'cars')).toMatch(/Nothing is found/)
+    expect(await cli('search', 'document', 'remove', 'parking.md')).toMatchObject({ code: 8 })
+  })
+
+  it('another embedder is one command; what is not set up is refused with what it needs', async () => {
+    expect(await said('search', 'switch', '--embedder', 'lsa')).toMatch(/✔ Search answers from units_2/)
+    expect(await json('search', 'annual', 'leave')).toMatchObject({ legs: { dense: expect.any(Number) } })
+    expect(await cli('search', 'switch', '--embedder', 'openai')).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/EMBEDDINGS_URL is not set/),
+    })
+    expect(await said('search', 'switch', '--cancel')).toMatch(/Nothing is being built/)
+  })
+
+  it('the audit finds nothing wrong, phases keep their order, and nothing is dead', async () => {
+    await said('search', 'now')
+    expect(await said('search', 'audit')).toMatch(/units_2 +active +postgres +4\d points[\s\S]*✔/)
+    expect(await cli('search', 'phase', '1', 'close')).toMatchObject({ code: 6 })
+    expect(await cli('search', 'phase', '0', 'open')).toMatchObject({ code: 2 })
+    expect(await said('search', 'phase', '3', 'close')).toMatch(/Phase 3 is closed/)
+    expect(await said('search', 'phase', '3', 'open')).toMatch(/Phase 3 is open/)
+    expect(await said('search', 'dead')).toMatch(/^Nothing/)
+    expect(await said('search', 'replay')).toMatch(/nothing to try again/)
+    expect(await said('search', 'status')).toMatch(/^units_2 +active +lsa 200 +postgres +4\d$/m)
+  })
+})

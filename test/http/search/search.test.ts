@@ -1,0 +1,148 @@
+/** Search over HTTP. */
+import { beforeAll, describe, expect, it } from 'vitest'
+import { createKnowledge, type Knowledge } from '../../search/knowledge.ts'
+import { useApi } from '../../support/api.ts'
+import { useDatabase } from '../../support/database.ts'
+import type { Member } from '../../support/factories.ts'
+
+const db = useDatabase()
+const api = useApi(db)
+let know: Knowledge
+let leave: string
+
+beforeAll(async () => {
+  know = await createKnowledge(db)
+  leave = await know.unit('handbook/leave', '# Leave\n\nEvery employee has 28 days of leave.')
+})
+
+const SERVICE = { userId: 'back-end', role: 'service_role' }
+const get = async (who: Pick<Member, 'userId' | 'role'>, url: string) =>
+  api.get(`/api${url}`, await api.token(who))
+const post = async (who: Pick<Member, 'userId' | 'role'>, url: string, body?: object) =>
+  api.post(`/api${url}`, await api.token(who), body)
+
+describe('a question over HTTP', () => {
+  it.each(['viewer', 'agent'] as const)('is answered for the %s of the only workspace', async (role) => {
+    const { status, body } = await get(know.people[role], '/search?q=days%20of%20leave')
+    expect({ status, body }).toMatchObject({
+      status: 200,
+      body: {
+        hits: [
+          {
+            source: 'unit',
+            unit_id: leave,
+            canonical_address: 'handbook/leave',
+            title: 'Leave',
+            snippet: 'Every employee has 28 days of leave.',
+            highlights: [
+              [22, 26],
+              [30, 35],
+            ],
+            freshness: 'current',
+            warnings: [],
+          },
+        ],
+        legs: { lexical: 1 },
+      },
+    })
+  })
+
+  it('with filters is a POST, and may be long', async () => {
+    const text = `${'word '.repeat(10_000)}leave`
+    const { status, body } = await post(know.people.viewer, '/search', {
+      text,
+      filters: { kind: ['note'] },
+      limit: 1,
+    })
+    expect({ status, body }).toMatchObject({ status: 200, body: { hits: [{ unit_id: leave }] } })
+  })
+
+  it('of a workspace that is not the caller’s is refused', async () => {
+    const { status } = await get(know.people.stranger, `/search?q=leave&workspace_id=${know.workspace}`)
+    expect(status).toBe(403)
+  })
+
+  it.each([
+    ['/search', /q/],
+    ['/search?q=', /Say what to look for/],
+    ['/search?q=leave&colour=red', /has no property colour/],
+    ['/search?q=leave&limit=1000', /limit/],
+    ['/search?q=leave&lifecycle=retired', /one of draft, enacted, superseded/],
+  ])('%s is refused in words', async (url, words) => {
+    const { status, body } = await get(know.people.viewer, url)
+    expect({ status, body }).toMatchObject({ status: 400, body: { detail: expect.stringMatching(words) } })
+  })
+
+  it('of a container that is not there is answered with 404', async () => {
+    expect((await get(know.people.viewer, '/search?q=leave&container=handbook/nowhere')).status).toBe(404)
+  })
+})
+
+describe('looking after search', () => {
+  it('as a whole is the back end’s', async () => {
+    const { status, body } = await get(SERVICE, '/search/status')
+    expect({ status, body }).toMatchObject({
+      status: 200,
+      body: { chunks: { units: 1 }, gates: { excluded: true, phase_2: true } },
+    })
+    for (const call of ['/search/audit', '/search/switch/cancel'])
+      expect((await post(know.people.admin, call)).status).toBe(403)
+    expect((await get(know.people.admin, '/search/status')).status).toBe(403)
+    expect((await post(know.people.admin, '/search/switch', { embedder: 'lsa' })).status).toBe(403)
+    expect((await post(know.people.admin, '/search/phases/3', { open: false })).status).toBe(403)
+  })
+
+  it('the audit tells what is wrong', async () => {
+    const { status, body } = await post(SERVICE, '/search/audit', {})
+    expect({ status, body }).toMatchObject({ status: 200, body: { ok: true, findings: [] } })
+  })
+
+  it('phases open and close in order', async () => {
+    expect((await post(SERVICE, '/search/phases/1', { open: false })).status).toBe(409)
+    expect((await post(SERVICE, '/search/phases/3', { open: false })).body).toEqual({ changed: true })
+    expect((await post(SERVICE, '/search/phases/3', { open: true })).body).toEqual({ changed: true })
+    expect((await post(SERVICE, '/search/phases/4', { open: true })).status).toBe(400)
+  })
+
+  it('dead letters are seen by members and replayed by administrators', async () => {
+    const poison = await know.unit('handbook/poison', 'A text that no embedder takes.')
+    await know.setUnit(poison, 'error')
+    const { body } = await get(know.people.viewer, '/search/dead')
+    expect(body).toMatchObject({ dead: [{ unit_id: poison, name: 'handbook/poison' }] })
+    expect((await get(know.people.stranger, '/search/dead')).body).toEqual({ dead: [] })
+    expect((await post(know.people.operator, '/search/replay', {})).status).toBe(403)
+    expect((await post(know.people.admin, '/search/replay', {})).body).toEqual({ count: 1 })
+    expect((await get(know.people.viewer, '/search?q=embedder%20takes')).body).toMatchObject({
+      hits: [{ unit_id: poison, freshness: 'pending' }],
+    })
+  })
+
+  it('what was edited is due at once for those who operate', async () => {
+    await know.edit(leave, 'Every employee has 30 days of leave.')
+    expect((await post(know.people.viewer, '/search/now', {})).status).toBe(403)
+    expect((await post(know.people.operator, '/search/now', {})).body).toEqual({ count: 1 })
+  })
+
+  it('documents of the old knowledge base come and go by administrators', async () => {
+    const document = { source_ref: 'wiki/parking', title: 'Parking', text: 'Parking is free.' }
+    expect((await post(know.people.operator, '/search/documents', document)).status).toBe(403)
+    const { status, body } = await post(know.people.admin, '/search/documents', document)
+    expect(status).toBe(200)
+    const { document_id } = body as { document_id: string }
+    const token = await api.token(know.people.admin)
+    const gone = await api.app.inject({
+      method: 'POST',
+      url: `/api/search/documents/${document_id}/remove`,
+      headers: { authorization: `Bearer ${token}` },
+    })
+    expect(gone.statusCode).toBe(204)
+  })
+
+  it('a switch to what is not set up is refused with what it needs', async () => {
+    const { status, body } = await post(SERVICE, '/search/switch', { embedder: 'openai' })
+    expect({ status, body }).toMatchObject({
+      status: 422,
+      body: { detail: expect.stringMatching(/EMBEDDINGS_URL/) },
+    })
+  })
+})

@@ -1,0 +1,175 @@
+/** What a question gets when the embedder, the store or the old knowledge base's vectors are away, slow or not set up. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { openSearch, type SearchConfig } from '../../src/search/opened.ts'
+import { useDatabase } from '../support/database.ts'
+import { type Endpoint, startEndpoint } from './embedders/endpoint.ts'
+import { createKnowledge, type Knowledge, NOTHING_CONFIGURED } from './knowledge.ts'
+import { type QdrantServer, startQdrant } from './stores/qdrant-server.ts'
+
+const db = useDatabase()
+const DIMENSION = 1536
+let know: Knowledge
+let endpoint: Endpoint
+let qdrant: QdrantServer
+let unit: string
+let configured: SearchConfig
+const opened: ReturnType<typeof openSearch>[] = []
+
+beforeAll(async () => {
+  endpoint = await startEndpoint(DIMENSION)
+  qdrant = await startQdrant()
+  configured = { ...NOTHING_CONFIGURED, embeddingsUrl: endpoint.url, qdrantUrl: qdrant.url }
+  know = await createKnowledge(db)
+  unit = await know.unit('handbook/leave', 'Every employee has 28 days of leave.')
+})
+beforeEach(async () => {
+  endpoint.play(undefined)
+  qdrant.fail(undefined)
+  await useCollection('openai', 'postgres')
+})
+afterAll(async () => {
+  for (const one of opened) await one.close()
+  await endpoint.close()
+  await qdrant.close()
+})
+
+async function useCollection(embedder: string, store: string, name = 'units_1'): Promise<void> {
+  await db.owner(`update iu_core.search_collection set state = 'retired' where state = 'active'`)
+  await db.owner(
+    `insert into iu_core.search_collection (collection, source_kind, state, embedder, model, dimension, store, fingerprint)
+     values ($1, 'information_unit', 'active', $2, 'text-embedding-3-small', ${DIMENSION}, $3, 'test')
+     on conflict (collection) do update set state = 'active', embedder = excluded.embedder, store = excluded.store`,
+    [name, embedder, store],
+  )
+}
+
+/** As a process that has just started. */
+function fresh(config: SearchConfig = configured, budgetMs = 10_000) {
+  const one = openSearch({ pool: db.pool('stagedoor_worker'), config, budgetMs })
+  opened.push(one)
+  return one
+}
+
+describe('the answer comes from the words, with a warning that says what to do', () => {
+  const asked = async (one = fresh()) => {
+    const { hits, warnings, legs } = await know.ask('days of leave', { opened: one })
+    expect(hits).toMatchObject([{ unit_id: unit, legs: { lexical: 1 } }])
+    return { warnings, dense: legs.dense }
+  }
+
+  it('where the embedder answers nothing within its time', async () => {
+    endpoint.play(() => 'hang')
+    const began = performance.now()
+    expect(await asked(fresh(configured, 300))).toEqual({
+      dense: 'unavailable',
+      warnings: ['Found by words only: the embedder took too long. Ask again for hits by meaning.'],
+    })
+    expect(performance.now() - began).toBeLessThan(2000)
+  })
+
+  it('where the embedder is down, and the next questions do not wait for it', async () => {
+    endpoint.play(() => ({ status: 503 }))
+    const one = fresh()
+    expect(await asked(one)).toMatchObject({
+      dense: 'unavailable',
+      warnings: [expect.stringMatching(/embedder cannot be reached\. Ask again later/)],
+    })
+    const before = endpoint.requests.length
+    expect(await asked(one)).toMatchObject({ dense: 'unavailable', warnings: [expect.any(String)] })
+    expect(endpoint.requests.length).toBe(before)
+  })
+
+  it.each([
+    ['another dimension', () => ({ body: { data: [{ index: 0, embedding: [1, 2] }] } })],
+    [
+      'something that is no number',
+      () => ({ body: { data: [{ index: 0, embedding: Array(DIMENSION).fill(null) }] } }),
+    ],
+    ['another count', () => ({ body: { data: [] } })],
+  ])('where the embedder answers with %s', async (_, reply) => {
+    endpoint.play(reply)
+    expect(await asked()).toMatchObject({
+      dense: 'unavailable',
+      warnings: [expect.stringMatching(/^Found by words only: the embedder/)],
+    })
+  })
+
+  it('where the embedder is not set up in this process', async () => {
+    expect(await asked(fresh(NOTHING_CONFIGURED))).toMatchObject({
+      dense: 'unavailable',
+      warnings: [expect.stringMatching(/not set up here\. `stagedoor search status`/)],
+    })
+  })
+
+  it('where the vector store is down', async () => {
+    await useCollection('openai', 'qdrant')
+    qdrant.fail(503)
+    expect(await asked()).toMatchObject({
+      dense: 'unavailable',
+      warnings: [expect.stringMatching(/vector store cannot be reached/)],
+    })
+  })
+
+  it('where only hashed words could be asked: they say nothing that the words do not', async () => {
+    await useCollection('hashed', 'postgres')
+    expect(await asked()).toEqual({ dense: 'off', warnings: [] })
+  })
+})
+
+describe('a process that goes on', () => {
+  it('asks the embedder of the collection that became the active one', async () => {
+    const one = fresh()
+    expect((await know.ask('leave', { opened: one })).legs.dense).toBe(0)
+    const before = endpoint.requests.length
+    await useCollection('openai', 'postgres', 'units_2')
+    await db.owner(
+      `update iu_core.search_collection set model = 'another-model' where collection = 'units_2'`,
+    )
+    await know.ask('leave', { opened: one })
+    expect(endpoint.requests.slice(before).map(({ model }) => model)).toEqual(['another-model'])
+  })
+
+  it('spends nothing for somebody who may not ask', async () => {
+    const before = endpoint.requests.length
+    await expect(know.ask('leave', { as: know.people.stranger, opened: fresh() })).rejects.toMatchObject({
+      code: 'not_member',
+    })
+    expect(endpoint.requests.length).toBe(before)
+  })
+})
+
+describe('the vectors of the old knowledge base', () => {
+  it('find what its words do not, and what is unknown here stays unknown', async () => {
+    const wiki = await know.document('wiki/parking', 'Cars stand behind the house.')
+    qdrant.collections.set('production_documents', {
+      size: DIMENSION,
+      points: new Map(
+        [
+          { id: '1', document_id: 'wiki/parking' },
+          { id: '2', document_id: 'wiki/of-others' },
+        ].map(({ id, document_id }) => [
+          id,
+          { id, vector: Array.from({ length: DIMENSION }, () => 1), payload: { document_id } },
+        ]),
+      ),
+    } as never)
+    const { hits, warnings } = await know.ask('automobile', { opened: fresh() })
+    expect(hits).toMatchObject([
+      { source: 'document', document_id: wiki, legs: { dense: 1 }, freshness: 'current' },
+    ])
+    expect(warnings).toEqual([])
+    const writes = qdrant.requests.filter(
+      (request) => !/^POST .*\/points\/(query|scroll)|^GET /.test(request),
+    )
+    expect(writes.filter((request) => request.includes('production_documents'))).toEqual([])
+  })
+
+  it('away: its text answers, with a warning', async () => {
+    qdrant.fail(503)
+    const { hits, warnings } = await know.ask('cars', { opened: fresh() })
+    expect(hits).toMatchObject([{ source: 'document' }])
+    expect(warnings).toEqual([
+      expect.stringMatching(/searched by its text only: its vectors cannot be reached/),
+    ])
+  })
+})

@@ -1,0 +1,244 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { nearestPassing } from '../../src/search/opened.ts'
+import type { VectorStore } from '../../src/search/stores/store.ts'
+import { useDatabase } from '../support/database.ts'
+import { createKnowledge, type Knowledge } from './knowledge.ts'
+
+const db = useDatabase()
+let know: Knowledge
+let leave: string
+let remote: string
+let travel: string
+
+beforeAll(async () => {
+  know = await createKnowledge(db)
+  await db.owner(
+    `insert into iu_core.topic_vocabulary (topic_label, registered_by) values ('absence', 'test')`,
+  )
+  leave = await know.unit(
+    'handbook/leave',
+    '# Leave\n\nEvery employee has 28 days of paid leave a year. Days that are left over expire in March.',
+    { profile: { topic_labels: ['absence'], audience: 'staff' } },
+  )
+  remote = await know.unit('handbook/remote', '# Remote work\n\nWork from home on two days a week.')
+  travel = await know.unit(
+    'handbook/travel',
+    '# Travel\n\nTrains before planes; the company pays for second class.',
+  )
+  await know.unit('so-tay/nghi-phep', '# Nghỉ phép\n\nMỗi nhân viên có 28 ngày nghỉ phép.', {
+    language: 'vi',
+  })
+})
+
+describe('a question', () => {
+  it('is answered by the unit that says it, with the words marked and its freshness', async () => {
+    const { hits, warnings } = await know.ask('how many days of leave do employees have?')
+    expect(hits[0]).toMatchObject({
+      source: 'unit',
+      unit_id: leave,
+      canonical_address: 'handbook/leave',
+      title: 'Leave',
+      freshness: 'current',
+      lifecycle_status: 'draft',
+      version_no: 1,
+      current_version_no: 1,
+      warnings: [],
+      legs: { lexical: 1 },
+    })
+    const marked = hits[0]!.highlights.map(([from, to]) => [...hits[0]!.snippet].slice(from, to).join(''))
+    expect(marked).toEqual(['employee', 'days', 'leave', 'Days'])
+    expect(warnings).toEqual([])
+  })
+
+  it('finds Vietnamese as it is typed without marks, and marks it', async () => {
+    const { hits } = await know.ask('nghi phep')
+    expect(hits[0]).toMatchObject({ canonical_address: 'so-tay/nghi-phep' })
+    expect(hits[0]!.highlights.length).toBeGreaterThan(1)
+  })
+
+  it('finds by meaning what shares no word, and puts what both found first', async () => {
+    const [home] = await know.chunks(remote)
+    const [train] = await know.chunks(travel)
+    const { hits, legs } = await know.ask('planes', { dense: [home!, train!] })
+    expect(hits.map(({ unit_id, legs }) => [unit_id, legs])).toEqual([
+      [travel, { lexical: 1, dense: 2 }],
+      [remote, { dense: 1 }],
+    ])
+    expect(legs).toEqual({ lexical: 1, dense: 2 })
+  })
+
+  it('shows each unit once, however many of its chunks were found', async () => {
+    const [chunk] = await know.chunks(leave)
+    const { hits } = await know.ask('leave', { dense: [chunk!, chunk!] })
+    expect(hits.filter(({ unit_id }) => unit_id === leave)).toHaveLength(1)
+  })
+
+  it('says nothing of what a store holds and Postgres does not', async () => {
+    const { hits } = await know.ask('leave', { dense: ['00000000-0000-4000-8000-000000000000'] })
+    expect(hits.map(({ unit_id }) => unit_id)).toEqual([leave])
+  })
+
+  it('tells on request why a hit is there', async () => {
+    const { hits } = await know.ask('leave', { explain: true })
+    expect(hits[0]!.explain).toEqual({
+      unit: 'current',
+      document: 'absent',
+      chunk_id: (await know.chunks(leave))[0],
+    })
+  })
+
+  it('is answered for agents as well, and never for others', async () => {
+    expect((await know.ask('leave', { as: know.people.agent })).hits).toHaveLength(1)
+    await expect(know.ask('leave', { as: know.people.stranger })).rejects.toMatchObject({
+      code: 'not_member',
+    })
+  })
+})
+
+describe('filters', () => {
+  it('hold for both legs before anything is chosen', async () => {
+    const chunks = (await Promise.all([remote, travel, leave].map(know.chunks))).flat()
+    const asked = { dense: chunks, filters: { topic: 'absence' } }
+    expect((await know.ask('days work', asked)).hits.map(({ unit_id }) => unit_id)).toEqual([leave])
+    const under = { dense: chunks, filters: { profile: { audience: 'staff' } } }
+    expect((await know.ask('trains', under)).hits.map(({ unit_id }) => unit_id)).toEqual([leave])
+  })
+
+  it.each([
+    [{ colour: 'red' }, /no filter colour; there are topic, lifecycle/],
+    [{ lifecycle: 'retired' }, /draft, enacted, superseded/],
+    [{ source: 'web' }, /unit or document/],
+    [{ edge: { target: 'x' } }, /edge takes/],
+    [{ profile: 'staff' }, /takes an object/],
+    [{ container: 4 }, /address or id/],
+    [{ topic: [1] }, /one word or several/],
+  ])('%j is refused in words', async (filters, words) => {
+    await expect(know.ask('leave', { filters: filters as never })).rejects.toMatchObject({
+      code: 'argument_invalid',
+      message: expect.stringMatching(words),
+    })
+  })
+
+  it('that leave too much over to be listed are checked on what the store answers, asked for more until enough pass', async () => {
+    const [chunk] = await know.chunks(leave)
+    const others = Array.from({ length: 500 }, () => randomUUID())
+    const ids = [...others, ...(await know.chunks(travel)), chunk!]
+    const asked: number[] = []
+    const store = {
+      nearest: async (_: string, __: Float32Array, { limit }: { limit: number }) => {
+        asked.push(limit)
+        return ids.slice(0, limit).map((id, place) => ({ id, score: 1 - place / 1000 }))
+      },
+    } as Partial<VectorStore> as VectorStore
+    const passing = (given: readonly string[]) =>
+      db.as(know.people.viewer, async (client) => {
+        const { rows } = await client.query<{ passing: string[] }>(
+          `select iu_core.fn_search_passing($1, '{"topic": "absence"}', $2) as passing`,
+          [know.workspace, given],
+        )
+        return rows[0]!.passing
+      })
+    const request = { text: '', workspace: know.workspace, limit: 20, byWords: Promise.resolve([]), passing }
+    const near = await nearestPassing(
+      store,
+      'units_1',
+      new Float32Array(2),
+      request,
+      new AbortController().signal,
+    )
+    expect(near.map(({ id }) => id)).toEqual([chunk])
+    expect(asked).toEqual([80, 640])
+  })
+
+  it('of a unit that is not there says so', async () => {
+    await expect(know.ask('leave', { filters: { container: 'handbook/nowhere' } })).rejects.toMatchObject({
+      code: 'unit_unknown',
+    })
+  })
+})
+
+describe('bad input', () => {
+  it.each([
+    ['', 'nothing'],
+    ['  \n\t', 'blanks'],
+    ['\u0000\u0007', 'controls'],
+  ])('%j (%s) asks nothing', async (text) => {
+    await expect(know.ask(text)).rejects.toMatchObject({
+      code: 'argument_invalid',
+      message: expect.stringMatching(/Say what to look for/),
+    })
+  })
+
+  it('of common words alone finds nothing and says why', async () => {
+    const { hits, warnings } = await know.ask('the of and', { dense: await know.chunks(leave) })
+    expect(hits).toEqual([])
+    expect(warnings).toEqual([expect.stringMatching(/^Common words alone find nothing/)])
+  })
+
+  it('of 10,000 words is answered by its rarest ones, within a second, and says so', async () => {
+    const text = `${Array.from({ length: 10_000 }, (_, n) => `word${n}`).join(' ')} leave`
+    const { hits, warnings, took_ms } = await know.ask(text)
+    expect(hits[0]).toMatchObject({ unit_id: leave })
+    expect(warnings).toEqual([expect.stringMatching(/64 rarest/)])
+    expect(took_ms).toBeLessThan(1000)
+  })
+
+  it('longer than any question is refused', async () => {
+    await expect(know.ask('a'.repeat(100_001))).rejects.toMatchObject({ code: 'argument_invalid' })
+  })
+
+  it('with controls and half characters among the words is read past them', async () => {
+    expect((await know.ask('lea\u0000ve \ud800 leave\u001b[31m')).hits[0]).toMatchObject({ unit_id: leave })
+  })
+
+  it.each([0, 101, 1.5, Number.NaN])('a limit of %s is refused', async (limit) => {
+    await expect(know.ask('leave', { limit })).rejects.toMatchObject({ code: 'argument_invalid' })
+  })
+
+  it('nothing that looks like SQL or a tsquery does anything but search', async () => {
+    for (const text of ["'; drop table x; --", 'a & | ! <-> ( :*', '"unclosed', '***', '%_\\', '" "'])
+      await expect(know.ask(text)).resolves.toMatchObject({ hits: expect.any(Array) })
+  })
+})
+
+describe('freshness', () => {
+  it('of an edited unit is pending: the text that search has, and that there is a newer one', async () => {
+    const unit = await know.unit('handbook/sick', 'Call in sick before nine, with a zebra certificate.')
+    await know.edit(unit, 'Call in sick before ten; a giraffe certificate from the third day.')
+    const [hit] = (await know.ask('zebra certificate')).hits
+    expect(hit).toMatchObject({
+      unit_id: unit,
+      freshness: 'pending',
+      version_no: 1,
+      current_version_no: 2,
+      warnings: ['Shows version 1; version 2 is not in search yet (about 2 minutes after an edit).'],
+    })
+    expect(hit!.snippet).toContain('before nine')
+  })
+
+  it('of what was deleted or retired since is not a hit at all', async () => {
+    const gone = await know.unit('handbook/gone', 'The okapi policy.')
+    const retired = await know.unit('handbook/retired', 'The okapi rule.')
+    await know.setUnit(retired, 'retired')
+    await db.pool('stagedoor_worker').query('select iu_core.fn_unit_delete($1)', [gone])
+    const dense = [...(await know.chunks(gone)), ...(await know.chunks(retired))]
+    expect((await know.ask('okapi', { dense })).hits).toEqual([])
+  })
+
+  it('of what was superseded is only for those who ask for it', async () => {
+    const old = await know.unit('handbook/old', 'The quokka allowance is 10 euros.')
+    const next = await know.unit('handbook/new', 'The quokka allowance is 20 euros.')
+    await know.setUnit(old, 'current+enacted')
+    await know.setUnit(next, 'current+enacted')
+    await db.as(know.people.reviewer, (client) =>
+      client.query(`select iu_core.fn_unit_supersede($1, $2, 'APR-2')`, [old, next]),
+    )
+    const ids = async (filters = {}) =>
+      (await know.ask('quokka', { dense: await know.chunks(old), filters })).hits.map(
+        ({ unit_id }) => unit_id,
+      )
+    expect(await ids()).toEqual([next])
+    expect(await ids({ lifecycle: 'superseded' })).toEqual([old])
+  })
+})

@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest'
+import { type ChunkFacts, type Found, rank } from '../../src/search/ranking.ts'
+
+const unit = (id: string, more: Partial<ChunkFacts> = {}): ChunkFacts => ({
+  chunk_id: `chunk of ${id}`,
+  source: 'unit',
+  unit_id: id,
+  document_id: null,
+  document_state: null,
+  canonical_address: `address/${id}`,
+  lifecycle_status: 'draft',
+  vector_state: 'current',
+  version_no: 1,
+  current_version_no: 1,
+  ...more,
+})
+const document = (id: string, state = 'current'): ChunkFacts => ({
+  ...unit(id),
+  chunk_id: `chunk of ${id}`,
+  source: 'document',
+  unit_id: null,
+  document_id: id,
+  lifecycle_status: null,
+  vector_state: state,
+})
+
+function ranked(facts: readonly ChunkFacts[], legs: Partial<Found<ChunkFacts>> = {}): string[] {
+  return rank({
+    lexical: facts.map(({ chunk_id }) => chunk_id),
+    dense: [],
+    legacy: [],
+    facts: new Map(facts.map((row) => [row.chunk_id, row])),
+    documents: new Map(),
+    superseded: false,
+    together: true,
+    denseWeight: 1,
+    ...legs,
+  }).map(({ source, id, cautions }) => [source, id, ...cautions.map(({ caution }) => caution)].join(' '))
+}
+
+describe('ranking', () => {
+  it('gives the place of a document to the best of the units that speak for it', () => {
+    const of = { document_id: 'wiki', document_state: 'current', lifecycle_status: 'enacted' } as const
+    const facts = [document('wiki'), unit('other'), unit('a', of), unit('b', of)]
+    expect(ranked(facts)).toEqual(['unit a', 'unit other', 'unit b'])
+  })
+
+  it('tells of each unit behind a document once', () => {
+    const of = { document_id: 'wiki', document_state: 'current', vector_state: 'stale' } as const
+    const again = unit('a', { ...of, chunk_id: 'second chunk of a' })
+    expect(ranked([unit('a', of), again, unit('b', of)])).toEqual(['document wiki unit_stale unit_stale'])
+  })
+
+  it('takes what only the vectors of the old knowledge base found, in turn with units', () => {
+    const facts = [unit('a'), unit('b')]
+    const legacy = { lexical: [], dense: ['chunk of a', 'chunk of b'], legacy: ['wiki'] }
+    const documents = new Map([['wiki', 'stale' as const]])
+    expect(ranked(facts, { ...legacy, documents })).toEqual([
+      'unit a',
+      'document wiki document_stale',
+      'unit b',
+    ])
+  })
+
+  it('gives nobody a better place because others were not looked at', () => {
+    const facts = [unit('a')]
+    const found = {
+      lexical: ['unseen 1', 'unseen 2', 'chunk of a'],
+      dense: [],
+      legacy: [],
+      facts: new Map(facts.map((row) => [row.chunk_id, row])),
+      unseen: new Set(['unseen 1', 'unseen 2']),
+      documents: new Map(),
+      superseded: false,
+      together: true,
+      denseWeight: 1,
+    }
+    expect(rank(found)).toMatchObject([{ id: 'a', ranks: { lexical: 3 } }])
+  })
+
+  it('leaves out what Postgres does not know, whoever found it', () => {
+    expect(ranked([unit('a')], { dense: ['planted'], legacy: ['unknown'] })).toEqual(['unit a'])
+  })
+})

@@ -1,0 +1,188 @@
+/** Another model takes the place of the one in use, and search does not notice. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import {
+  activateCollection,
+  cancelCollection,
+  createCollection,
+  liveCollections,
+} from '../../src/search/collections.ts'
+import { fillCollection } from '../../src/search/filling.ts'
+import { clearRetired } from '../../src/search/maintenance.ts'
+import { useDatabase } from '../support/database.ts'
+import { sqlstateOf } from '../support/sqlstate.ts'
+import { type Born, call, create, edit, useLife } from '../units/life.ts'
+import {
+  activeName,
+  DIMENSION,
+  FakeEmbedder,
+  heldOf,
+  stateOf,
+  useProjecting,
+} from './projection-workplace.ts'
+
+const db = useDatabase()
+const life = useLife(db)
+const place = useProjecting(db)
+let units: Born[]
+let model = 1
+beforeEach(async () => {
+  units = []
+  for (let n = 0; n < 5; n++) units.push(await create(life, { body: `Boat ${n} of fleet ${model} sails.` }))
+  await place.settle()
+})
+afterEach(async () => {
+  for (const { collection, state } of await liveCollections(place.pool))
+    if (state === 'building') await cancelCollection(place.pool, collection)
+})
+
+const begin = async () => {
+  const name = `fake-${++model}`
+  place.embedders.set(name, new FakeEmbedder(place.faults, name))
+  const { collection } = await createCollection(place.pool, {
+    embedder: 'openai',
+    model: name,
+    dimension: DIMENSION,
+    store: 'qdrant',
+    fingerprint: name,
+  })
+  return collection
+}
+const step = async (hand = place.worker()) => {
+  const building = (await liveCollections(place.pool)).find(({ state }) => state === 'building')!
+  return fillCollection(
+    { pool: place.pool, equipment: place.equipment, projection: hand.projection, hooks: {} },
+    building,
+    AbortSignal.timeout(10_000),
+  )
+}
+const fill = async () => {
+  let filled = await step()
+  while (filled === 'more') filled = await step()
+  return filled
+}
+/** What search would find in the active collection: every living unit, always. */
+const gap = async () => {
+  const active = await activeName(place.pool)
+  const living = await db.owner<{ unit_id: string }>(
+    `select unit_id from iu_core.v_unit where vector_state = 'current' and deleted_at is null`,
+  )
+  return living.filter(({ unit_id }) => heldOf(place.store, active, unit_id).length === 0)
+}
+
+it('fills beside the one in use, swaps when nothing is missing, and there is no gap at any step', async () => {
+  const old = await activeName(place.pool)
+  const next = await begin()
+  expect(await gap()).toEqual([])
+  const edited = units[0]!
+  let filled = await step()
+  await edit(life.operator, edited.unit_id, 1, { p_body: 'Boat 0 was renamed.' })
+  await place.settle()
+  expect(await gap()).toEqual([])
+  while (filled === 'more') {
+    filled = await step()
+    expect(await gap()).toEqual([])
+  }
+  expect(filled).toBe('switched')
+  expect(await activeName(place.pool)).toBe(next)
+  expect(await gap()).toEqual([])
+  for (const { unit_id } of units) expect(await stateOf(db, unit_id)).toBe('current')
+  expect(await db.owner('select distinct collection from iu_core.unit_vector')).toEqual([
+    { collection: next },
+  ])
+  expect(place.store.of(old).size).toBeGreaterThan(0)
+
+  await clearRetired(place.pool, place.equipment)
+  expect(place.store.held.has(old)).toBe(true)
+  await db.owner(
+    `update iu_core.search_collection set retired_at = retired_at - interval '11 minutes' where state = 'retired'`,
+  )
+  await clearRetired(place.pool, place.equipment)
+  expect(place.store.held.has(old)).toBe(false)
+  expect(await db.owner('select from iu_core.search_point where collection = $1', [old])).toEqual([])
+})
+
+it('does not swap while something is missing', async () => {
+  const next = await begin()
+  expect(await activateCollection(place.pool, next)).toBe(false)
+  await fill()
+  expect(await activeName(place.pool)).toBe(next)
+})
+
+it('writes what is projected meanwhile into both', async () => {
+  const next = await begin()
+  const unit = await create(life, { body: 'A new boat.' })
+  await place.settle()
+  expect(heldOf(place.store, await activeName(place.pool), unit.unit_id)).toHaveLength(1)
+  expect(heldOf(place.store, next, unit.unit_id)).toHaveLength(1)
+})
+
+it('takes what is deleted meanwhile out of both', async () => {
+  const next = await begin()
+  await step()
+  await call(life.operator, 'fn_unit_delete', { p_unit_id: units[1]!.unit_id })
+  await place.settle()
+  await fill()
+  expect(await activeName(place.pool)).toBe(next)
+  expect(heldOf(place.store, next, units[1]!.unit_id)).toEqual([])
+})
+
+it('goes on while the new model is away: units are projected into the old one, and it is filled later', async () => {
+  const next = await begin()
+  const { faults } = place
+  const away = new FakeEmbedder({ ...faults, embedderAway: true }, `fake-${model}`)
+  place.embedders.set(`fake-${model}`, away)
+  const unit = await create(life, { body: 'A boat in between.' })
+  await place.settle()
+  expect(await stateOf(db, unit.unit_id)).toBe('current')
+  expect(await step()).toBe('waiting')
+  expect(await activateCollection(place.pool, next)).toBe(false)
+  place.embedders.set(`fake-${model}`, new FakeEmbedder(faults, `fake-${model}`))
+  await db.owner(
+    `update iu_core.search_point set changed_at = changed_at - interval '2 minutes' where collection = $1`,
+    [next],
+  )
+  expect(await fill()).toBe('switched')
+  expect(await gap()).toEqual([])
+})
+
+describe('one at a time', () => {
+  it('is built, and can be given up', async () => {
+    const next = await begin()
+    expect(await sqlstateOf(begin())).toBe('SD918')
+    await cancelCollection(place.pool, next)
+    expect(await sqlstateOf(cancelCollection(place.pool, next))).toBe('SD915')
+    expect(await sqlstateOf(activateCollection(place.pool, 'units_999'))).toBe('SD915')
+    expect(await begin()).not.toBe(next)
+  })
+
+  it('is nothing that people decide', async () => {
+    for (const sql of [
+      `select iu_core.fn_search_collection_create('openai', 'm', 8, 'qdrant', 'f')`,
+      `select iu_core.fn_search_collection_activate('units_1')`,
+      `select iu_core.fn_search_collection_cancel('units_1')`,
+    ])
+      expect(await sqlstateOf(life.reviewer.session.query(sql)), sql).toBe('42501')
+  })
+})
+
+it('finishes nothing for a collection that was retired while it worked', async () => {
+  await begin()
+  await fill()
+  const unit = await create(life, { body: 'A late boat.' })
+  await place.due()
+  let swapped = false
+  const hand = place.worker({
+    hooks: {
+      async boundary(name) {
+        if (name !== 'text' || swapped) return
+        swapped = true
+        await begin()
+        await fill()
+      },
+    },
+  })
+  await hand.once()
+  await place.settle()
+  expect(await stateOf(db, unit.unit_id)).toBe('current')
+  expect(await gap()).toEqual([])
+})

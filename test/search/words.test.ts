@@ -1,0 +1,93 @@
+/** What words search takes a text to be made of, and what a query asks for. */
+import { describe, expect, it } from 'vitest'
+import { useDatabase } from '../support/database.ts'
+
+const db = useDatabase()
+
+async function words(text: string, language: string): Promise<string[]> {
+  const [row] = await db.owner<{ words: string[] }>(
+    'select tsvector_to_array(iu_core.fn_search_words($1, $2)) as words',
+    [text, language],
+  )
+  return row!.words
+}
+
+async function parse(query: string) {
+  return (await db.owner<Record<string, string[]>>('select * from iu_core.fn_search_parse($1)', [query]))[0]!
+}
+
+describe('a text', () => {
+  it('in English is stems without stop words', async () => {
+    expect(await words('The policies of running companies', 'en')).toEqual(['compani', 'polici', 'run'])
+    expect(await words('The policies', 'en-GB')).toEqual(['polici'])
+  })
+
+  it('in Vietnamese is its words without marks, however they are encoded', async () => {
+    const text = 'Nghỉ phép được duyệt bởi Đội trưởng'
+    const plain = ['boi', 'doi', 'duoc', 'duyet', 'nghi', 'phep', 'truong']
+    expect(await words(text.normalize('NFC'), 'vi')).toEqual(plain)
+    expect(await words(text.normalize('NFD'), 'vi')).toEqual(plain)
+    expect(await words('NGHI PHEP DUOC DUYET BOI DOI TRUONG', 'vi')).toEqual(plain)
+  })
+
+  it('in English may be typed without marks, too', async () => {
+    expect(await words('café naïve Straße', 'en')).toEqual(await words('cafe naive straße', 'en'))
+  })
+
+  it('keeps letters that are more than a letter with a mark', async () => {
+    expect(await words('한국어 がくせい й', 'ko')).toEqual(['и', 'がくせい', '한국어'].sort())
+  })
+
+  it('is divided at a slash, which is no path here', async () => {
+    expect(await words('handbook/leave and/or rest', 'en')).toEqual(['handbook', 'leav', 'rest'])
+  })
+
+  it('of a million different words, or of one without an end, is taken as far as it fits', async () => {
+    const many = Array.from({ length: 150_000 }, (_, n) => `w${n.toString(36)}`).join(' ')
+    expect((await words(many, 'en')).length).toBeGreaterThan(5000)
+    expect(await words(`${'ﷺ'.repeat(200_000)} x`, 'ar')).toBeDefined()
+    expect(await words('x'.repeat(10_000), 'en')).toEqual([])
+  })
+
+  it('says how often each word is there', async () => {
+    expect(
+      await db.owner(`select * from iu_core.fn_search_lexemes('rest, resting and play', 'en') order by 1`),
+    ).toEqual([
+      { lexeme: 'play', count: 1 },
+      { lexeme: 'rest', count: 2 },
+    ])
+  })
+})
+
+describe('a query', () => {
+  it('asks for a word in every way in which a text may have it, and sets stop words apart', async () => {
+    expect(await parse('What are the policies?')).toEqual({
+      words: ['polici', 'policies'],
+      stops: ['are', 'the', 'what'],
+      phrases: [],
+      prefixes: [],
+    })
+  })
+
+  it('knows a stop word by how it was typed: thế is none', async () => {
+    expect(await parse('thế the')).toMatchObject({ stops: ['the'] })
+    expect(await parse('thế nào')).toMatchObject({ stops: [], words: ['nao', 'the'] })
+  })
+
+  it('has phrases in quotes of any kind, and passes over a quote without its partner', async () => {
+    expect(await parse('"annual leave" and “sick pay” or "rest')).toMatchObject({
+      phrases: ['annual leave', 'sick pay'],
+    })
+    expect((await parse('"rest')).words).toEqual(['rest'])
+    expect(await parse('"" " "')).toMatchObject({ phrases: [], words: [] })
+  })
+
+  it('has prefixes where a star ends a word', async () => {
+    expect(await parse('pólic* 2*3 a* "x* y"')).toMatchObject({ prefixes: ['polic'] })
+  })
+
+  it('may be anything: controls, operators, nothing', async () => {
+    expect((await parse('\u0001leave\u001b[31m & | ! ( ) : <-> \\')).words).toContain('leav')
+    expect(await parse('')).toEqual({ words: [], stops: [], phrases: [], prefixes: [] })
+  })
+})

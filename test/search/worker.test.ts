@@ -1,0 +1,181 @@
+/** A worker that runs by itself: it wakes up when something is due, looks after collections, and stops cleanly. */
+import { afterEach, describe, expect, it } from 'vitest'
+import { setGate } from '../../src/gates/gates.ts'
+import { createCollection, liveCollections } from '../../src/search/collections.ts'
+import { openEquipment } from '../../src/search/equipment.ts'
+import type { ProjectionHooks } from '../../src/search/hooks.ts'
+import { isFitDue } from '../../src/search/maintenance.ts'
+import { searchStatus } from '../../src/search/status.ts'
+import { type SearchWorker, startSearchWorker } from '../../src/search/worker.ts'
+import { useDatabase } from '../support/database.ts'
+import { MIGRATOR } from '../support/template.ts'
+import { until } from '../support/until.ts'
+import { type Born, call, create, useLife } from '../units/life.ts'
+import { activeName, DIMENSION, FakeEmbedder, stateOf, useProjecting } from './projection-workplace.ts'
+
+const db = useDatabase()
+const life = useLife(db)
+const place = useProjecting(db)
+const workers: SearchWorker[] = []
+afterEach(async () => {
+  await Promise.all(workers.splice(0).map((worker) => worker.stop()))
+})
+
+const start = async (hooks: ProjectionHooks = {}) => {
+  const worker = await startSearchWorker({
+    pool: place.pool,
+    listenUrl: db.url('stagedoor_worker'),
+    equipment: place.equipment,
+    hooks,
+    fits: false,
+  })
+  workers.push(worker)
+  return worker
+}
+const current = (unit: string) =>
+  until('the unit is current', async () => (await stateOf(db, unit)) === 'current')
+
+it('does at once what --now asks for, though it polls every 30 seconds', async () => {
+  await start()
+  const { unit_id } = await create(life, { body: 'Buoys are counted.' })
+  const due = await call<{ fn_vector_now: number }>(life.operator, 'fn_vector_now', { p_unit_ids: [unit_id] })
+  expect(due.fn_vector_now).toBe(1)
+  await current(unit_id)
+})
+
+it('sleeps until the earliest is due, and no longer', async () => {
+  await db.owner(`update iu_core.vector_policy set quiet_window = '1 second'`)
+  const { unit_id } = await create(life, { body: 'Buoys are painted.' })
+  await db.owner(`update iu_core.vector_policy set quiet_window = '2 minutes'`)
+  await start()
+  await current(unit_id)
+})
+
+it('shares the work with others: each row is embedded once', async () => {
+  const before = place.embedder.embeddedTexts.length
+  let claimed = 0
+  const count = {
+    claimed(rows: number) {
+      claimed += rows
+    },
+  }
+  const units: Born[] = []
+  for (let n = 0; n < 8; n++) units.push(await create(life, { body: `Lamp ${n} burns.` }))
+  await start(count)
+  await start(count)
+  await call(life.operator, 'fn_vector_now', { p_workspace_id: life.workspace })
+  for (const { unit_id } of units) await current(unit_id)
+  expect(place.embedder.embeddedTexts.slice(before).sort()).toEqual(
+    units.map((_, n) => `Lamp ${n} burns.`).sort(),
+  )
+  expect(claimed).toBe(8)
+})
+
+it('fills another collection and swaps by itself', async () => {
+  const { unit_id } = await create(life, { body: 'Keels are scraped.' })
+  await start()
+  await call(life.operator, 'fn_vector_now', { p_unit_ids: [unit_id] })
+  await current(unit_id)
+  place.embedders.set('fake-2', new FakeEmbedder(place.faults, 'fake-2'))
+  const { collection } = await createCollection(place.pool, {
+    embedder: 'openai',
+    model: 'fake-2',
+    dimension: DIMENSION,
+    store: 'qdrant',
+    fingerprint: 'fake-2',
+  })
+  await until('the switch', async () => (await activeName(place.pool)) === collection)
+  expect(await stateOf(db, unit_id)).toBe('current')
+})
+
+describe('health', () => {
+  it('says what it projects into, and fails while the gate that keeps staging out is closed', async () => {
+    const worker = await start()
+    expect(worker.health()).toMatchObject({ name: 'search', ok: true })
+    await setGate(db.pool(MIGRATOR), 'iu_core.no_vector_staging_excluded', false)
+    await call(life.operator, 'fn_vector_now', { p_workspace_id: life.workspace })
+    const { unit_id } = await create(life, { body: 'Nothing is embedded.' })
+    await call(life.operator, 'fn_vector_now', { p_unit_ids: [unit_id] })
+    await until('the worker has looked', () => !worker.health().ok)
+    expect(worker.health().detail).toContain('no_vector_staging_excluded')
+    await setGate(db.pool(MIGRATOR), 'iu_core.no_vector_staging_excluded', true)
+    await db.owner(`select pg_notify('stagedoor_vectors', '')`)
+    await current(unit_id)
+    expect(worker.health().ok).toBe(true)
+    await worker.stop()
+    expect(worker.health()).toMatchObject({ ok: false, detail: 'stopping' })
+  })
+
+  it('stays well during an outage, and says so', async () => {
+    const worker = await start()
+    place.faults.embedderAway = true
+    const { unit_id } = await create(life, { body: 'Vectors wait.' })
+    await call(life.operator, 'fn_vector_now', { p_unit_ids: [unit_id] })
+    await until('it says so', () => worker.health().detail.includes('vectors wait'))
+    expect(worker.health().ok).toBe(true)
+    const status = await searchStatus(db.pool('stagedoor_worker'))
+    expect(status).toMatchObject({
+      outage: { rows: 1, reason: 'the endpoint is away' },
+      outbox: { dead_letter: 0 },
+    })
+    place.faults.embedderAway = false
+    await worker.stop()
+    await place.settle()
+  })
+})
+
+it('has a status that counts what there is', async () => {
+  const status = await searchStatus(db.pool('stagedoor_worker'))
+  expect(status.collections.map(({ state }) => state).sort()).toEqual(
+    expect.arrayContaining(['active', 'legacy']),
+  )
+  const { points } = status.collections.find(({ state }) => state === 'active')!
+  expect(points).toBe(status.chunks.units)
+  expect(status.outbox).toMatchObject({ pending: 0, processing: 0, dead_letter: 0 })
+  expect(status.gates).toEqual({ excluded: true, phase_1: true, phase_2: true, phase_3: true })
+})
+
+describe('without any network', () => {
+  it('puts units into search with what every database has, and fits a model when there is enough to learn from', async () => {
+    await db.owner(
+      `update iu_core.search_collection set state = 'retired', retired_at = now() where state = 'active'`,
+    )
+    await db.owner('delete from iu_core.unit_vector')
+    const bodies = Array.from({ length: 220 }, (_, n) => ({
+      canonical_address: `fit/u${n}`,
+      body: `Harbour ${n % 7} keeps ${['ropes', 'anchors', 'sails', 'lamps', 'barrels'][n % 5]} and ${['tar', 'paint', 'oil'][n % 3]} in shed ${n % 11}, number ${n}.`,
+    }))
+    await call(life.operator, 'fn_unit_create_batch', {
+      p_workspace_id: life.workspace,
+      p_units: JSON.stringify(bodies),
+    })
+    const equipment = openEquipment(place.pool, {
+      embeddingsUrl: undefined,
+      embeddingsApiKey: undefined,
+      qdrantUrl: undefined,
+      qdrantApiKey: undefined,
+    } as never)
+    const worker = await startSearchWorker({
+      pool: place.pool,
+      listenUrl: db.url('stagedoor_worker'),
+      equipment,
+    })
+    workers.push(worker)
+    expect(await liveCollections(place.pool)).toMatchObject([{ embedder: 'hashed', store: 'postgres' }])
+    await call(life.operator, 'fn_vector_now', { p_workspace_id: life.workspace })
+    await until(
+      'a fitted collection is active',
+      async () =>
+        (await liveCollections(place.pool)).some(
+          ({ embedder, state }) => embedder === 'lsa' && state === 'active',
+        ),
+      60_000,
+    )
+    expect(await isFitDue(place.pool)).toBe(false)
+    const status = await searchStatus(db.pool('stagedoor_worker'))
+    const active = status.collections.find(({ state }) => state === 'active')!
+    expect(active.points).toBeGreaterThanOrEqual(220)
+    await worker.stop()
+    await equipment.close()
+  }, 90_000)
+})
