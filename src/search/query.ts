@@ -66,7 +66,11 @@ function scopeOf({ filters, source, ofUnits }: Question, state: SearchState): Sc
   // Alone, the old knowledge base is asked in any phase.
   const documents = wanted && (source === 'document' || state.phase2)
   return {
-    filters: units && documents ? filters : { ...filters, source: units ? 'unit' : 'document' },
+    // Where there are none, nothing has to be kept out: a filter costs three times as much as the words.
+    filters:
+      units && (documents || !state.documents)
+        ? filters
+        : { ...filters, source: units ? 'unit' : 'document' },
     units,
     documents,
     warnings: [
