@@ -2,7 +2,7 @@
 import { type Config, readConfig, type SettingName } from '../config.ts'
 import { type Client, withClient } from '../db/connection.ts'
 import { type Database, openDatabase } from '../db/open.ts'
-import { assemble, type Stagedoor } from '../stagedoor.ts'
+import type { Stagedoor } from '../stagedoor.ts'
 import { createOutput, type Output } from './output.ts'
 
 export interface GlobalOptions {
@@ -47,6 +47,8 @@ export async function withStagedoor<T>(
   work: (stagedoor: Stagedoor, database: Database) => Promise<T>,
 ): Promise<T> {
   return withDatabase(options, async (database, config) => {
+    // Every room stands behind it; most commands need one of them.
+    const { assemble } = await import('../stagedoor.ts')
     const stagedoor = assemble(database, config)
     try {
       return await work(stagedoor, database)

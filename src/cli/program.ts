@@ -63,6 +63,9 @@ const COMMANDS: Readonly<Record<string, (program: () => Command) => Promise<Comm
   completion: async (program) => (await import('./commands/completion.ts')).completionCommand(program),
 }
 
+/** What is asked of the program itself needs none of its commands. */
+const OF_ITSELF = ['-V', '--version']
+
 /** With one command of this name, or with all of them. */
 export async function createProgram(only?: string): Promise<Command> {
   const program = new Command('stagedoor')
@@ -75,10 +78,8 @@ export async function createProgram(only?: string): Promise<Command> {
     .addHelpText('after', AFTER_HELP)
     .showSuggestionAfterError()
     .enablePositionalOptions()
-  const wanted =
-    only !== undefined && only !== 'completion' && Object.hasOwn(COMMANDS, only)
-      ? [COMMANDS[only]!]
-      : Object.values(COMMANDS)
+  const one = only !== undefined && only !== 'completion' && Object.hasOwn(COMMANDS, only)
+  const wanted = OF_ITSELF.includes(only ?? '') ? [] : one ? [COMMANDS[only]!] : Object.values(COMMANDS)
   for (const command of await Promise.all(wanted.map((load) => load(() => program)))) {
     program.addCommand(withGlobals(command))
   }
@@ -117,7 +118,7 @@ function withGlobals(command: Command): Command {
 function commandNamed(argv: readonly string[]): string | undefined {
   const words = argv.slice(2)
   const at = words.findIndex((word, index) => !word.startsWith('-') && words[index - 1] !== '--home')
-  return words[at]
+  return words[at] ?? words.find((word) => OF_ITSELF.includes(word))
 }
 
 /** Returns the exit code. */

@@ -19,6 +19,9 @@ async function follow({ remedy }: Finding): Promise<void> {
   else await superuser(remedy)
 }
 
+/** On the other server every third: what is compared is read from the catalogue in one way. */
+const CASES = DRIFTS.filter((_, at) => !process.env.FEWER_CASES || at % 3 === 0)
+
 it('finds nothing in a freshly migrated database, and says what it compared', async () => {
   const report = await examine({ url: db.url(), apiUrl: db.url('stagedoor_api') })
   expect(report.findings).toEqual([])
@@ -35,7 +38,7 @@ it('says nothing of event triggers to a superuser', async () => {
 
 describe('finds, and mends with its own remedy,', () => {
   // Each expects its own finding only, so it also proves that the remedy before it worked; the last one, that all did.
-  it.each(DRIFTS)('%s', async (_, drift, kind, object, problem) => {
+  it.each(CASES)('%s', async (_, drift, kind, object, problem) => {
     await superuser(drift)
     const found = await findings()
     expect(found).toEqual([

@@ -2,8 +2,6 @@ import { Command, Option } from 'commander'
 import pc from 'picocolors'
 import { createPool } from '../../../db/connection.ts'
 import { StagedoorError } from '../../../errors.ts'
-import { withStoreHealth } from '../../../stagedoor/staging-health.ts'
-import { knownBlobs } from '../../../stagedoor.ts'
 import { withBlobHealth } from '../../../staging/blobs/verify.ts'
 import {
   type CleanupResult,
@@ -80,6 +78,8 @@ export function healthCommand(): Command {
       const health = await acting(options, async (client, database) => {
         const config = configOf(options)
         const found = await stagingHealth(client, options.sample)
+        const { knownBlobs } = await import('../../../stagedoor.ts')
+        const { withStoreHealth } = await import('../../../stagedoor/staging-health.ts')
         const blobs = knownBlobs(database, config.home)
         const zone = blobs ? await withBlobHealth(client, blobs, found, options.sample) : found
         const pool = createPool(database.workerUrl, { role: 'dot_executor', max: 1, purpose: 'cli' })
