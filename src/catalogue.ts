@@ -35,6 +35,7 @@ export const CATALOGUE = {
     retryable: false,
     message: '{reason}',
     hint: 'Correct the argument and try again; --help lists what a command takes.',
+    apiHint: 'Correct the request and try again; GET /api/openapi.json describes it.',
   },
   append_only: {
     sqlstates: ['SD002'],

@@ -91,7 +91,8 @@ create table iu_core.search_point (
   document_id uuid,
   text_hash bytea not null,
   generation bigint not null, -- of the outbox row
-  state text not null constraint search_point_state_known check (state in ('writing', 'written', 'gone')),
+  -- refused: by the embedder of a collection that is being built, which does not wait for it.
+  state text not null constraint search_point_state_known check (state in ('writing', 'written', 'refused', 'gone')),
   vector bytea, -- float32, little-endian; in the store `postgres` only
   tx xid8 not null default pg_current_xact_id(),
   changed_at timestamptz not null default clock_timestamp(),
@@ -131,8 +132,6 @@ create table iu_core.search_document_sync (
   -- updated_at and hash of the document as it was projected.
   document_updated_at timestamptz not null,
   content_hash text not null,
-  -- How many points of it the legacy collection held; NULL: it could not be asked.
-  legacy_points integer,
   synced_at timestamptz not null default clock_timestamp()
 );
 

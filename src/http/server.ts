@@ -83,6 +83,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Answers without a token. */
     public?: boolean
+    /** Whatever its method: a token that can only read will do. */
+    onlyReads?: boolean
   }
 }
 
@@ -198,10 +200,14 @@ function authenticate(app: FastifyInstance, { pool, tokens, config }: ApiContext
     request.principal = await tokens.verify(token).catch(async (error) => {
       throw await refusal(request, error)
     })
-    if (request.principal.readOnly && request.method !== 'GET' && request.method !== 'HEAD') {
+    if (request.principal.readOnly && !onlyReads(request)) {
       throw new StagedoorError('permission_denied', { reason: 'this token can only read' })
     }
   })
+}
+
+function onlyReads({ method, routeOptions }: FastifyRequest): boolean {
+  return method === 'GET' || method === 'HEAD' || routeOptions.config.onlyReads === true
 }
 
 /** Whoever guesses tokens is limited, too: by address, because there is no caller yet. */

@@ -15,7 +15,7 @@ export interface AuditFinding {
   readonly finding: Finding
   /** NULL: found in Postgres itself. */
   readonly collection: string | null
-  /** Of the point, or of the unit. */
+  /** Of the point, or of the unit or document. */
   readonly id: string
   readonly detail: string
   readonly repaired: boolean
@@ -31,6 +31,7 @@ export interface AuditedCollection {
 }
 
 export interface AuditReport {
+  /** Nothing was found, and every collection of ours was looked at. */
   readonly ok: boolean
   readonly collections: readonly AuditedCollection[]
   readonly findings: readonly AuditFinding[]
@@ -58,15 +59,24 @@ export async function auditSearch(options: AuditOptions): Promise<AuditReport> {
     collections.push(audited)
     findings.push(...found)
   }
-  const { rows } = await pool.query<{ unit_id: string; finding: 'missing' | 'left' }>(
-    'select unit_id, finding from iu_core.fn_search_audit_text($1)',
+  const { rows } = await pool.query<{ id: string; finding: 'missing' | 'left' }>(
+    'select coalesce(unit_id, document_id) as id, finding from iu_core.fn_search_audit_text($1)',
     [repair],
   )
-  for (const { unit_id, finding } of rows) {
+  for (const { id, finding } of rows) {
     const detail = finding === 'left' ? 'it was deleted or retired' : 'search has not its current text'
-    findings.push({ finding, collection: null, id: unit_id, detail, repaired: repair })
+    findings.push({ finding, collection: null, id, detail, repaired: repair })
   }
-  return { ok: findings.length === 0, collections, findings: findings.slice(0, MOST_FINDINGS) }
+  return {
+    ok: findings.length === 0 && collections.every(isLookedAt),
+    collections,
+    findings: findings.slice(0, MOST_FINDINGS),
+  }
+}
+
+/** Most have no old knowledge base, and its row only says where it would be. */
+function isLookedAt({ points, state }: AuditedCollection): boolean {
+  return points !== null || state === 'legacy'
 }
 
 async function auditCollection(
@@ -122,21 +132,28 @@ async function judged(pool: Pool, collection: string, page: readonly ScrolledPoi
   return rows
 }
 
-/** What was written before we looked, and is still said to be there. */
+/** What was written before we looked, and is still said to be there; and texts that nobody is about to embed. */
 async function ghosts(
   pool: Pool,
   collection: string,
   seen: ReadonlySet<string>,
   began: Date,
 ): Promise<Found[]> {
-  const { rows } = await pool.query<{ chunk_id: string }>(
-    `select chunk_id from iu_core.search_point
-      where collection = $1 and state = 'written' and changed_at < $2 order by chunk_id`,
+  const { rows } = await pool.query<{ chunk_id: string; detail: string }>(
+    `select chunk_id, 'Postgres says that it was written' as detail from iu_core.search_point
+      where collection = $1 and state = 'written' and changed_at < $2
+     union all
+     select c.chunk_id, 'its text is in search, and it is not'
+       from iu_core.search_chunk c
+       join iu_core.vector_outbox o on o.unit_id = c.unit_id and o.status = 'done' and o.changed_at < $2
+       join iu_core.search_collection a on a.collection = $1 and a.state = 'active'
+      where not exists (select from iu_core.search_point p where p.collection = $1 and p.chunk_id = c.chunk_id)
+      order by chunk_id`,
     [collection, began],
   )
   return rows
     .filter(({ chunk_id }) => !seen.has(chunk_id))
-    .map(({ chunk_id }) => ({ id: chunk_id, finding: 'ghost', detail: 'Postgres says that it was written' }))
+    .map(({ chunk_id, detail }) => ({ id: chunk_id, finding: 'ghost', detail }))
 }
 
 async function repair(
@@ -150,9 +167,17 @@ async function repair(
   const tooMany = ids('orphan', 'staging')
   if (tooMany.length > 0) await store.remove(collection, tooMany)
   const tooFew = ids('ghost', 'payload')
-  if (tooFew.length > 0)
-    await pool.query('select iu_core.fn_search_audit_repair($1, $2)', [collection, tooFew])
+  if (tooMany.length + tooFew.length === 0) return
+  // It was looked at a while ago: what is removed may be wanted there by now.
+  await pool.query('select iu_core.fn_search_audit_repair($1, $2, $3)', [
+    collection,
+    tooFew,
+    tooMany.filter((id) => UUID.test(id)),
+  ])
 }
+
+/** Only such can be ours. */
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 const isNotConfigured = (error: unknown): boolean =>
   error instanceof StagedoorError && error.code === 'store_not_configured'
@@ -182,12 +207,12 @@ export async function stagingInStores({ pool, equipment }: AuditOptions): Promis
       if (state !== 'legacy' || !isNotConfigured(error)) away.push(collection)
     }
   }
+  return { ok: named.length + away.length === 0, detail: detailOf(points, named, away) }
+}
+
+function detailOf(points: number, named: readonly string[], away: readonly string[]): string {
+  if (named.length > 0) return `points that name staged data: ${named.slice(0, 10).join(', ')}`
   const looked = `${points} points looked at, none of them of the staging zone`
-  const detail =
-    named.length > 0
-      ? `points that name staged data: ${named.slice(0, 10).join(', ')}`
-      : away.length > 0
-        ? `${looked}; not reached: ${away.join(', ')}`
-        : looked
-  return { ok: named.length === 0, detail }
+  // What was not looked at is not proven.
+  return away.length > 0 ? `${looked}; could not be looked at: ${away.join(', ')}` : looked
 }

@@ -1,9 +1,10 @@
 /** A collection that is being built gets what the active one has, and takes its place when nothing is missing. */
+import type { Logger } from 'pino'
 import type { Pool } from '../db/connection.ts'
 import { activateCollection, type Collection } from './collections.ts'
 import type { Equipment } from './equipment.ts'
 import type { ProjectionHooks } from './hooks.ts'
-import { pointsWritten } from './outbox.ts'
+import { pointsRefused, pointsWritten } from './outbox.ts'
 import type { Projection } from './projection.ts'
 import { writePoints } from './writing.ts'
 
@@ -23,29 +24,35 @@ export interface FillingOptions {
   readonly equipment: Equipment
   readonly projection: Projection
   readonly hooks: ProjectionHooks
+  readonly log?: Logger
+  /** After it nothing of a step is written any more; default 96 s. */
+  readonly leaseMs?: number
 }
 
 export type Filled = 'more' | 'waiting' | 'switched' | 'incomplete'
 
 const AT_ONCE = 256
+/** Tombstones are purged after ten minutes: whoever sleeps that long between embedding and writing must not write. */
+const LEASE_MS = 96_000
 /** Of the points that it records: they belong to no row of the outbox. */
 const FILLER = '0'
 
 /** One step of it. `waiting`: what it needs is away; `incomplete`: somebody else has the rest in hand. */
 export async function fillCollection(
-  { pool, equipment, projection, hooks }: FillingOptions,
+  { pool, equipment, projection, hooks, log, leaseMs = LEASE_MS }: FillingOptions,
   collection: Collection,
-  signal: AbortSignal,
+  stopping: AbortSignal,
 ): Promise<Filled> {
   const { collection: name } = collection
   const breaker = projection.breakerOf(name)
   if (breaker.remainingMs > 0 || !(await projection.ensure(collection))) return 'waiting'
+  const signal = AbortSignal.any([stopping, AbortSignal.timeout(leaseMs)])
   const { rows } = await pool.query<Unfilled>('select * from iu_core.fn_search_collection_fill($1, $2)', [
     name,
     AT_ONCE,
   ])
   if (rows.length === 0) return swap(pool, name, hooks)
-  const { waiting } = await writePoints(
+  const { refused, waiting } = await writePoints(
     {
       equipment,
       breaker,
@@ -75,6 +82,11 @@ export async function fillCollection(
     })),
   )
   hooks.embedded?.(name, rows.length)
+  const [reason] = refused.values()
+  if (reason !== undefined) {
+    await pointsRefused(pool, name, [...refused.keys()], reason)
+    log?.warn({ collection: name, chunks: refused.size, reason }, 'the new collection does without these')
+  }
   return waiting.size > 0 ? 'waiting' : 'more'
 }
 

@@ -13,7 +13,17 @@ export const LEXICAL_WEIGHT = 1
  * What the meaning weighs beside the words, by embedder. Of the fitted one less than is best on Cranfield: elsewhere words may be
  * the better ones. Hashed words mean nothing that the words themselves do not, so they are not asked.
  */
-export const DENSE_WEIGHTS: Readonly<Record<string, number>> = { lsa: 1.5, openai: 1, hashed: 0 }
+const DENSE_WEIGHTS: Readonly<Record<string, number>> = { lsa: 1.5, openai: 1, hashed: 0 }
+/** Fitted on less than this, a short text is near to every question that has a word of it: the words then have the last word. */
+const FEW_DOCUMENTS = 1000
+
+export function denseWeight(collection: {
+  readonly embedder: string
+  readonly documents?: number | null
+}): number {
+  const weight = DENSE_WEIGHTS[collection.embedder] ?? 1
+  return (collection.documents ?? FEW_DOCUMENTS) < FEW_DOCUMENTS ? Math.min(1, weight) : weight
+}
 
 export interface Ranks {
   readonly lexical?: number

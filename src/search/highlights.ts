@@ -17,15 +17,18 @@ const SNIPPET_SIZE = 240
 const LEAD = 40
 const HEADING = /^#{1,6} +/gm
 const WORD = /[\p{L}\p{N}\p{M}]+/gu
-/** Letters that are no letter with a mark to Unicode, but are typed so. */
+/** Letters that are no letter with a mark to Unicode, but are typed so. The same as in fn_search_plain: a test compares them. */
 const PLAIN: Readonly<Record<string, string>> = { đ: 'd', ł: 'l', ø: 'o' }
+/** fn_search_parse takes as many. */
+const MOST_PREFIXES = 8
 
-/** As words are compared where no stemmer is: without case and marks. */
+/** As words are compared where no stemmer is: without case and marks, as fn_search_plain leaves them. */
 export function fold(word: string): string {
   if (/^[\x20-\x7e]*$/.test(word)) return word.toLowerCase()
   return word
     .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
+    .replace(/[\u0300-\u036f]+/g, '')
+    .normalize('NFC')
     .toLowerCase()
     .replace(/[đłø]/g, (letter) => PLAIN[letter]!)
 }
@@ -40,10 +43,11 @@ export function queryWords(text: string): QueryWords {
   const words = new Set<string>()
   const prefixes = new Set<string>()
   for (const { 0: word, index } of text.matchAll(WORD)) {
-    const isPrefix = text[index + word.length] === '*'
+    const isPrefix =
+      word.length > 1 && /^\*(\s|$)/.test(text.slice(index + word.length, index + word.length + 2))
     ;(isPrefix ? prefixes : words).add(fold(word))
   }
-  return { words: [...words], prefixes: [...prefixes] }
+  return { words: [...words], prefixes: [...prefixes].sort().slice(0, MOST_PREFIXES) }
 }
 
 /** The part of the text in which most of the question's words stand, on one line. */

@@ -1,5 +1,6 @@
 /** What a program does with search: ask, and look after what is asked. */
 import type { Client, Pool, Queryable } from '../db/connection.ts'
+import { StagedoorError } from '../errors.ts'
 import { type AuditReport, auditSearch } from './audit.ts'
 import { type CollectionState, cancelCollection } from './collections.ts'
 import * as documents from './documents.ts'
@@ -84,7 +85,12 @@ export function searchLibrary({ pool, openWorkerPool, listenUrl, config, stateme
       search({ transaction: statement, opened }, { ...options, workspace_id, text }),
     findAs: (transaction, request) => search({ transaction, opened }, request),
     status: () => service(status.searchStatus),
-    now: (scope) => service((db) => status.projectNow(db, scope)),
+    async now(scope) {
+      // From JavaScript, where no compiler says so: with neither, everybody's texts would be meant.
+      if (typeof scope !== 'object' || !('workspace' in scope || 'units' in scope))
+        throw new StagedoorError('argument_invalid', { reason: 'Say of what: { workspace } or { units }' })
+      return service((db) => status.projectNow(db, scope))
+    },
     workOff: (workspace, progress) =>
       workOff({ pool, workspace, work: () => work({ fits: false }), ...(progress && { progress }) }),
     dead: (page) => service((db) => status.deadProjections(db, page)),

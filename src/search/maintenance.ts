@@ -1,5 +1,6 @@
 /** What keeps collections in order by itself: the first one, a better model when there is more to learn from, and the end of old ones. */
 import type { Pool } from '../db/connection.ts'
+import { StagedoorError } from '../errors.ts'
 import {
   clearCollection,
   createCollection,
@@ -44,8 +45,8 @@ export async function fittedCollection(
 }
 
 /**
- * Whether the embedder without a network should learn anew: enough to begin with, then whenever there is a fifth more, but not
- * every few minutes. While there is more to come it waits: half of a handbook says little about the other half (Cranfield,
+ * Whether the embedder without a network should learn anew: enough to begin with, then when it has doubled or halved, or has
+ * grown by a fifth and the last time is ten minutes ago. While there is more to come it waits: half of a handbook says little about the other half (Cranfield,
  * fitted on half of it: 0.49 instead of 0.55).
  */
 export async function isFitDue(pool: Pool): Promise<boolean> {
@@ -77,11 +78,23 @@ export async function refit(pool: Pool, signal?: AbortSignal): Promise<string | 
   return (await createCollection(pool, fitted)).collection
 }
 
-/** Takes retired collections out of their store, and then out of Postgres. Answers how many went. */
-export async function clearRetired(pool: Pool, equipment: Equipment): Promise<number> {
+/**
+ * Takes retired collections out of their store, and then out of Postgres. One whose store is not set up here any more is only forgotten:
+ * nobody could ever take it out. Of one whose store is away `left` hears, and it is tried again. Answers how many went.
+ */
+export async function clearRetired(
+  pool: Pool,
+  equipment: Equipment,
+  left: (collection: string, error: unknown) => void = () => {},
+): Promise<number> {
   let cleared = 0
   for (const { collection, store } of await forgottenCollections(pool)) {
-    await equipment.store(store).drop(collection)
+    try {
+      await equipment.store(store).drop(collection)
+    } catch (error) {
+      left(collection, error)
+      if (!(error instanceof StagedoorError && error.code === 'store_not_configured')) continue
+    }
     if (await clearCollection(pool, collection)) cleared++
   }
   return cleared

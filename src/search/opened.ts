@@ -6,17 +6,22 @@ import type { Config } from '../config.ts'
 import type { Pool } from '../db/connection.ts'
 import { StagedoorError } from '../errors.ts'
 import { Breaker } from './breaker.ts'
+import { isOutage, TookTooLong, withinBudget } from './budget.ts'
 import { type Embedder, EmbedderRefused, EmbedderUnavailable } from './embedders/embedder.ts'
 import { type EmbeddingCollection, openEmbedder } from './embedders/open.ts'
+import { isWordless } from './embedders/vectors.ts'
 import { FEEDBACK_HITS, towards } from './feedback.ts'
 import { fuse } from './fusion.ts'
-import { openLegacy } from './legacy.ts'
+import { type LegacyRequest, openLegacy } from './legacy.ts'
+import type { QuestionVectors } from './question-vectors.ts'
 import { openStore } from './stores/open.ts'
 import { type Near, type StoreKind, StoreUnavailable, type VectorStore } from './stores/store.ts'
 import { ANSWER_WARNINGS } from './warnings.ts'
 
 export interface ActiveCollection extends EmbeddingCollection {
   readonly store: StoreKind
+  /** Texts that its model was fitted on, if it was. */
+  readonly documents?: number | null
 }
 
 export interface SearchState {
@@ -34,7 +39,7 @@ export interface SearchState {
 export type Dense = { readonly ids: readonly string[] } | { readonly unavailable: string }
 
 export interface NearestRequest {
-  readonly text: string
+  readonly vectors: QuestionVectors
   readonly workspace: string
   readonly limit: number
   /** The chunks that the filters leave over; asked for while the text is embedded. */
@@ -49,8 +54,8 @@ export interface OpenedSearch {
   state(workspace: string): Promise<SearchState>
   /** Chunk ids. */
   units(collection: ActiveCollection, request: NearestRequest): Promise<Dense>
-  /** Document ids, by the vectors of the old knowledge base. */
-  documents(request: NearestRequest): Promise<Dense>
+  /** What the old knowledge base calls its documents, by its vectors. */
+  documents(request: LegacyRequest): Promise<Dense>
   close(): Promise<void>
 }
 
@@ -78,8 +83,6 @@ const BUDGET_MS = 1500
 const LOADING_MS = 20_000
 /** Of the nearest, where filters throw most of them away. */
 const MOST_ASKED = 20_000
-/** What an embedder takes of a long question. */
-const LONGEST_TEXT = 8000
 
 interface Opened {
   readonly collection: string
@@ -118,19 +121,21 @@ export function openSearch({ pool, config, budgetMs = BUDGET_MS }: OpenedOptions
     const store = storeFor(row)
     if (row.embedder === 'openai') await request.byWords
     const embedder = await embedderFor(row)
-    const [vector] = await embedder.embed([request.text.slice(0, LONGEST_TEXT)], 'query', signal)
-    // Of a question without a word that it knows, an embedder makes nothing.
-    if (vector === undefined || !vector.some((value) => value !== 0)) return []
+    const vector = await request.vectors.by(embedder, signal)
+    if (vector === undefined || isWordless(vector)) return []
     const only = await request.only
-    const near = (from: Float32Array): Promise<readonly Near[]> =>
-      request.passing && only === undefined
+    const near = async (from: Float32Array): Promise<readonly Near[]> => {
+      const found = await (request.passing && only === undefined
         ? nearestPassing(store, row.collection, from, request, signal)
         : store.nearest(row.collection, from, {
             workspace: request.workspace,
             limit: request.limit,
             signal,
             ...(only !== undefined && { only }),
-          })
+          }))
+      // What points away from the question is no hit, though nothing be nearer.
+      return found.filter(({ score }) => score > 0)
+    }
     const first = await near(vector)
     if (row.embedder !== 'lsa') return first
     const further = await stepFrom(vector, first, await request.byWords, (ids) =>
@@ -174,10 +179,10 @@ export async function nearestPassing(
   store: VectorStore,
   collection: string,
   vector: Float32Array,
-  { workspace, limit, passing }: NearestRequest,
+  { workspace, limit, passing }: Pick<NearestRequest, 'workspace' | 'limit' | 'passing'>,
   signal: AbortSignal,
 ): Promise<readonly Near[]> {
-  for (let asked = 4 * limit; ; asked *= 8) {
+  for (let asked = 4 * limit; ; asked = Math.min(8 * asked, MOST_ASKED)) {
     const near = await store.nearest(collection, vector, { workspace, limit: asked, signal })
     const pass = new Set(await passing!(near.map(({ id }) => id)))
     const kept = near.filter(({ id }) => pass.has(id))
@@ -199,32 +204,6 @@ async function stepFrom(
   ).slice(0, FEEDBACK_HITS)
   const vectors = await vectorsOf(best.map(({ key }) => key))
   return vectors.size === 0 ? undefined : towards(question, [...vectors.values()])
-}
-
-class TookTooLong extends Error {}
-
-async function withinBudget<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const abort = new AbortController()
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(new TookTooLong())
-      abort.abort()
-    }, ms)
-  })
-  try {
-    const working = work(abort.signal)
-    working.catch(() => {})
-    return await Promise.race([working, late])
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
-function isOutage(error: unknown): boolean {
-  return (
-    error instanceof EmbedderUnavailable || error instanceof StoreUnavailable || error instanceof TookTooLong
-  )
 }
 
 /** Whatever is wrong with the meaning, the words still answer; of anything else nothing is known here. */
@@ -252,7 +231,8 @@ async function readState(pool: Pool, workspace: string): Promise<SearchState> {
     name: 'search_state',
     text: `select
         (select jsonb_build_object('collection', c.collection, 'embedder', c.embedder, 'model', c.model,
-                  'dimension', c.dimension, 'generation_id', c.generation_id, 'store', c.store)
+                  'dimension', c.dimension, 'generation_id', c.generation_id, 'store', c.store,
+                  'documents', (select g.documents from iu_core.search_generation g where g.generation_id = c.generation_id))
            from iu_core.search_collection c where c.source_kind = 'information_unit' and c.state = 'active') as active,
         coalesce(bool_or(g.value = 'true') filter (where g.key = 'search.phase_1.enabled'), false) as phase1,
         coalesce(bool_or(g.value = 'true') filter (where g.key = 'search.phase_2.enabled'), false) as phase2,

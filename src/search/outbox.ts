@@ -34,15 +34,13 @@ export async function readGates(db: Queryable): Promise<Gates> {
 export interface ClaimTerms {
   readonly limit: number
   readonly leaseMs: number
-  /** Also take away for good what was deleted ten minutes ago. */
-  readonly purge: boolean
 }
 
 export async function claimRows(db: Queryable, worker: string, terms: ClaimTerms): Promise<OutboxRow[]> {
   const { rows } = await db.query<OutboxRow>(
     `select outbox_id, unit_id, document_id, operation, generation, retry_count
-       from iu_core.fn_vector_claim($1, $2, make_interval(secs => $3), $4)`,
-    [worker, terms.limit, terms.leaseMs / 1000, terms.purge],
+       from iu_core.fn_vector_claim($1, $2, make_interval(secs => $3))`,
+    [worker, terms.limit, terms.leaseMs / 1000],
   )
   return rows
 }
@@ -90,14 +88,19 @@ export async function releaseRows(
   ])
 }
 
-/** How long until something is due that is not yet; nothing where nothing waits. */
-export async function msUntilDue(db: Queryable): Promise<number | undefined> {
+/** How long until something is due that is not yet; nothing where nothing waits that may be claimed. */
+export async function msUntilDue(
+  db: Queryable,
+  { units }: Pick<Gates, 'units'>,
+): Promise<number | undefined> {
   const { rows } = await db.query<{ ms: number | null }>(
     `select ceil(extract(epoch from least(
               (select o.earliest_run_at from iu_core.vector_outbox o
-                where o.status = 'pending' and o.earliest_run_at > clock_timestamp() order by 1 limit 1),
+                where o.status = 'pending' and o.earliest_run_at > clock_timestamp()
+                  and ($1 or o.unit_id is null or o.operation = 'delete') order by 1 limit 1),
               (select min(greatest(o.leased_until, o.earliest_run_at)) from iu_core.vector_outbox o
-                where o.status = 'processing')) - clock_timestamp()) * 1000)::integer as ms`,
+                where o.status = 'processing' and ($1 or o.unit_id is null or o.operation = 'delete'))) - clock_timestamp()) * 1000)::integer as ms`,
+    [units],
   )
   return rows[0]!.ms ?? undefined
 }
@@ -140,6 +143,32 @@ export async function pointsWritten(
   await db.query('select iu_core.fn_vector_points_written($1, $2, $3)', [collection, ids, generations])
 }
 
-export async function pointsGone(db: Queryable, collection: string, ids: readonly string[]): Promise<void> {
-  await db.query('select iu_core.fn_vector_points_gone($1, $2)', [collection, ids])
+/** Answers how many tombstones went with them. */
+export async function pointsGone(db: Queryable, collection: string, ids: readonly string[]): Promise<number> {
+  const { rows } = await db.query<{ gone: number }>('select iu_core.fn_vector_points_gone($1, $2) as gone', [
+    collection,
+    ids,
+  ])
+  return rows[0]!.gone
+}
+
+/** Of a collection that is being built: it is not sent again, and the collection does not wait for it. */
+export async function pointsRefused(
+  db: Queryable,
+  collection: string,
+  ids: readonly string[],
+  reason: string,
+): Promise<void> {
+  await db.query('select iu_core.fn_vector_points_refused($1, $2, $3)', [collection, ids, reason])
+}
+
+/** Taken out so long ago that nobody who is late can write them any more: they can be taken away for good. */
+export async function oldTombstones(db: Queryable, collection: string, limit: number): Promise<string[]> {
+  const { rows } = await db.query<{ chunk_id: string }>(
+    `select chunk_id from iu_core.search_point
+      where collection = $1 and state = 'gone' and changed_at < clock_timestamp() - interval '10 minutes'
+      order by changed_at limit $2`,
+    [collection, limit],
+  )
+  return rows.map(({ chunk_id }) => chunk_id)
 }

@@ -14,12 +14,14 @@ import {
   failRows,
   finishRows,
   type OutboxRow,
+  oldTombstones,
   type Planned,
   pointsGone,
   pointsWritten,
   putSources,
   releaseRows,
 } from './outbox.ts'
+import { reasonOf } from './reason.ts'
 import { putOf, readSources, type Source } from './sources.ts'
 import { isAway, type ToWrite, writePoints } from './writing.ts'
 
@@ -120,7 +122,7 @@ export class Projection {
     } catch (error) {
       if (isTransient(error) || isUnreachable(error)) throw error
       if (sources.length === 1) {
-        failed.set(sources[0]!.row, (error as Error).message)
+        failed.set(sources[0]!.row, reasonOf(error))
         return new Map()
       }
       // One of them is to blame: each by itself.
@@ -191,7 +193,7 @@ export class Projection {
       return true
     } catch (error) {
       if (!isAway(error)) throw error
-      breaker.failed((error as Error).message)
+      breaker.failed(reasonOf(error))
       return false
     }
   }
@@ -220,12 +222,35 @@ export class Projection {
       await equipment.store(collection.store).remove(name, ids)
     } catch (error) {
       if (!isAway(error)) throw error
-      this.breakerOf(name).failed((error as Error).message)
+      this.breakerOf(name).failed(reasonOf(error))
       return late
     }
     await hooks.boundary?.('removed')
     await pointsGone(pool, name, ids)
     return []
+  }
+
+  /**
+   * What a worker wrote too late goes with its tombstone, for good; what somebody wants again by now is written again. No row of the
+   * outbox is touched: of units that are current nothing changes. Answers how many tombstones went.
+   */
+  async purge(collections: readonly Collection[], limit: number): Promise<number> {
+    const { pool, equipment, log } = this.options
+    let gone = 0
+    for (const collection of collections) {
+      const { collection: name, store } = collection
+      const ids = await oldTombstones(pool, name, limit)
+      if (ids.length === 0 || !(await this.ensure(collection))) continue
+      try {
+        await equipment.store(store).remove(name, ids)
+      } catch (error) {
+        if (!isAway(error)) throw error
+        log.warn({ collection: name, reason: reasonOf(error) }, 'deleted points stay in the store for now')
+        continue
+      }
+      gone += await pointsGone(pool, name, ids)
+    }
+    return gone
   }
 
   private async fail(failed: ReadonlyMap<OutboxRow, string>): Promise<void> {

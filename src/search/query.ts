@@ -3,10 +3,11 @@
  * caller's own rights before anything of it is shown. Freshness is told with every hit; what could not be asked, with the answer.
  */
 import type { Client } from '../db/connection.ts'
-import { DENSE_WEIGHTS } from './fusion.ts'
+import { denseWeight } from './fusion.ts'
 import { queryWords } from './highlights.ts'
 import type { Dense, OpenedSearch, SearchState } from './opened.ts'
 import { type Question, questionOf, type SearchRequest } from './question.ts'
+import { QuestionVectors } from './question-vectors.ts'
 import { type LegsFound, type SearchHit, show } from './shown.ts'
 import { ANSWER_WARNINGS } from './warnings.ts'
 
@@ -32,6 +33,10 @@ const DEPTH = 100
 const MOST_ALLOWED = 10_000
 /** The other words of a longer one are not looked for. */
 const MOST_WORDS = 64
+
+/** Quotes of any kind, as fn_search_parse takes them. */
+const QUOTED = /["“”„«»]([^"“”„«»]*)["“”„«»]/g
+const ONLY_BEGINNINGS = /^(\s*[^\s"*]{2,}\*(?=\s|$))+\s*$/
 
 export async function search(deps: SearchDeps, request: SearchRequest): Promise<SearchAnswer> {
   const began = performance.now()
@@ -94,24 +99,27 @@ async function askLegs(
 ): Promise<Legs> {
   const { workspace_id: workspace, text, filtered } = question
   const limit = Math.max(DEPTH, 3 * question.limit)
-  const weight = DENSE_WEIGHTS[active?.embedder ?? ''] ?? 1
-  const asksUnits = scope.units && active !== undefined && weight > 0
+  const weight = active === undefined ? 0 : denseWeight(active)
+  // What must be there word for word is found by words.
+  const isLiteral = isQuoted(text) || ONLY_BEGINNINGS.test(text)
+  const asksUnits = scope.units && active !== undefined && weight > 0 && !isLiteral
   const allowed = new Awaited<readonly string[] | undefined>()
   const byWords = transaction(async (client) => {
     const found = await lexical(client, question, scope, limit)
     if (filtered && asksUnits) allowed.resolve(await allowedChunks(client, question, scope))
-    const stops = found.length === 0 && (await isOnlyStops(client, text))
-    return { found, stops }
+    const asked = found.length === 0 ? await parsed(client, text) : undefined
+    return { found, asked }
   })
   const foundByWords = byWords.then(({ found }) => found)
   // The other leg must not wait for what will never come; the error itself is thrown below.
   foundByWords.catch(() => allowed.resolve([]))
+  const vectors = new QuestionVectors(text)
   const off: Dense = { ids: [] }
   const [words, dense, legacy] = await Promise.all([
     byWords,
     asksUnits
       ? opened.units(active, {
-          text,
+          vectors,
           workspace,
           limit,
           byWords: foundByWords,
@@ -121,7 +129,14 @@ async function askLegs(
           }),
         })
       : off,
-    scope.documents ? opened.documents({ text, workspace, limit, byWords: foundByWords }) : off,
+    scope.documents && !isLiteral
+      ? opened.documents({
+          vectors,
+          limit,
+          byWords: foundByWords,
+          passing: (names) => transaction((client) => passingDocuments(client, question, scope, names)),
+        })
+      : off,
   ])
   const isLong = queryWords(text).words.length > MOST_WORDS
   const common = {
@@ -129,8 +144,10 @@ async function askLegs(
     denseWeight: weight || 1,
     together: scope.units && scope.documents,
   }
-  if (words.stops)
-    return { ...common, dense: [], legacy: [], denseCount: 'off', warnings: [ANSWER_WARNINGS.stopWords] }
+  if (words.found.length === 0 && words.asked?.empty) {
+    const warning = words.asked.stops ? ANSWER_WARNINGS.stopWords : ANSWER_WARNINGS.noWords
+    return { ...common, dense: [], legacy: [], denseCount: 'off', warnings: [warning] }
+  }
   return {
     ...common,
     dense: 'ids' in dense ? dense.ids : [],
@@ -141,6 +158,11 @@ async function askLegs(
       ...[dense, legacy].flatMap((leg) => ('unavailable' in leg ? [leg.unavailable] : [])),
     ],
   }
+}
+
+function isQuoted(text: string): boolean {
+  for (const [, inside] of text.matchAll(QUOTED)) if (/[\p{L}\p{N}]/u.test(inside!)) return true
+  return false
 }
 
 /** A promise that is settled from outside, once. */
@@ -197,10 +219,32 @@ async function passing(
   return rows[0]!.passing
 }
 
-async function isOnlyStops(client: Client, text: string): Promise<boolean> {
-  const { rows } = await client.query<{ stops: boolean }>(
-    `select p.words = '{}' and p.prefixes = '{}' and p.phrases = '{}' as stops from iu_core.fn_search_parse($1) as p`,
+/** By the names that the old knowledge base gives them. */
+async function passingDocuments(
+  client: Client,
+  { workspace_id }: Question,
+  { filters }: Scope,
+  names: readonly string[],
+): Promise<string[]> {
+  const { rows } = await client.query<{ passing: string[] }>({
+    name: 'search_passing_documents',
+    text: 'select iu_core.fn_search_passing_documents($1, $2, $3) as passing',
+    values: [workspace_id, JSON.stringify({ ...filters, source: 'document' }), names],
+  })
+  return rows[0]!.passing
+}
+
+interface Parsed {
+  /** Nothing that could be looked for: common words alone, or no words at all. */
+  readonly empty: boolean
+  readonly stops: boolean
+}
+
+async function parsed(client: Client, text: string): Promise<Parsed> {
+  const { rows } = await client.query<Parsed>(
+    `select p.words = '{}' and p.prefixes = '{}' and p.phrases = '{}' as empty, p.stops <> '{}' as stops
+       from iu_core.fn_search_parse($1) as p`,
     [text],
   )
-  return rows[0]!.stops
+  return rows[0]!
 }

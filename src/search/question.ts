@@ -12,8 +12,8 @@ export interface SearchFilters {
   readonly kind?: string | readonly string[]
   /** Whose profile holds all of this. */
   readonly profile?: Readonly<Record<string, unknown>>
-  /** With an edge of this type, to this address, id or reference if one is named. */
-  readonly edge?: { readonly type: string; readonly target?: string }
+  /** With an edge of this type, to this address, id or reference: one of them, or both. */
+  readonly edge?: { readonly type?: string; readonly target?: string }
   /** Address or id of a unit: it, and what is in it at any depth. */
   readonly container?: string
   /** Texts in it: en, vi, … */
@@ -50,6 +50,9 @@ export interface Question {
 export const MOST_HITS = 100
 /** 10,000 long words. What is longer is a document, not a question. */
 export const LONGEST_QUESTION = 100_000
+
+/** As deep as a profile itself may be: nothing deeper can be in one. */
+const DEEPEST = 100
 
 const FILTERS = ['topic', 'lifecycle', 'kind', 'profile', 'edge', 'container', 'language', 'source'] as const
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
@@ -115,11 +118,17 @@ function checkFilter(name: (typeof FILTERS)[number], value: unknown): void {
       return
     case 'profile':
       if (!isObject(value)) throw wrong('The filter profile takes an object, such as {"audience": "staff"}')
+      if (!isWithin(value, DEEPEST)) throw wrong(`The filter profile is nested more than ${DEEPEST} deep`)
       return
     case 'edge': {
-      const { type, target = '', ...rest } = isObject(value) ? value : {}
-      if (Object.keys(rest).length > 0 || typeof type !== 'string' || typeof target !== 'string')
-        throw wrong('The filter edge takes {"type": …} or {"type": …, "target": …}')
+      const { type, target, ...rest } = isObject(value) ? value : {}
+      const given = [type, target].filter((one) => one !== undefined)
+      if (
+        given.length === 0 ||
+        !given.every((one) => typeof one === 'string') ||
+        Object.keys(rest).length > 0
+      )
+        throw wrong('The filter edge takes {"type": …}, {"target": …} or both')
     }
   }
 }
@@ -131,6 +140,11 @@ function definedOf(filters: unknown): Record<string, unknown> {
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isWithin(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  return depth > 0 && Object.values(value).every((inner) => isWithin(inner, depth - 1))
 }
 
 function listOf(value: unknown): readonly unknown[] {

@@ -63,9 +63,10 @@ export function rank<Facts extends ChunkFacts>(found: Found<Facts>): Ranked<Fact
   const keyOfChunk = new Map<string, string>()
   const both = [...found.lexical, ...found.dense]
   const chunks = both.map((id) => found.facts.get(id)).filter((chunk) => chunk !== undefined)
+  const inForce = enactedByAddress(chunks)
   for (const chunk of chunks) {
     if (chunk.source === 'document' || keyOfChunk.has(chunk.chunk_id)) continue
-    const key = shownFor(chunk, found, things)
+    const key = shownFor(inPlaceOf(chunk, inForce, found), found, things)
     if (key !== undefined) keyOfChunk.set(chunk.chunk_id, key)
   }
   const unitOf = firstUnits(chunks, keyOfChunk)
@@ -93,6 +94,38 @@ export function rank<Facts extends ChunkFacts>(found: Found<Facts>): Ranked<Fact
       return thing ? [{ ...thing, score, ranks }] : []
     },
   )
+}
+
+/** How a cut names the draft beside an enacted unit. */
+const SUCCESSOR = /~\d+$/
+
+/** The best chunk of each unit that was found and is in force. */
+function enactedByAddress<Facts extends ChunkFacts>(chunks: readonly Facts[]): Map<string, Facts> {
+  const first = new Map<string, Facts>()
+  for (const chunk of chunks)
+    if (
+      chunk.source === 'unit' &&
+      unitStateOf(chunk.vector_state, chunk.lifecycle_status!) === 'current+enacted' &&
+      !first.has(chunk.canonical_address!)
+    )
+      first.set(chunk.canonical_address!, chunk)
+  return first
+}
+
+/**
+ * Where its document would be shown for a draft that is to succeed what is in force, that is: the document says what it said before.
+ * Else the chunk itself.
+ */
+function inPlaceOf<Facts extends ChunkFacts>(
+  chunk: Facts,
+  inForce: ReadonlyMap<string, Facts>,
+  { together }: Found<Facts>,
+): Facts {
+  const before = inForce.get(chunk.canonical_address!.replace(SUCCESSOR, ''))
+  if (before === undefined || before.unit_id === chunk.unit_id || !together) return chunk
+  const unit = unitStateOf(chunk.vector_state, chunk.lifecycle_status!)
+  const document = (chunk.document_id !== null && chunk.document_state) || 'absent'
+  return judge(unit, document).show === 'document' ? before : chunk
 }
 
 /** The unit itself, its document, or nothing. */

@@ -48,8 +48,8 @@ interface HitRow extends ChunkFacts {
   readonly document_source_ref: string | null
   readonly unit_kind: string | null
   readonly language: string
-  /** NULL: the document has changed under it. */
-  readonly text: string | null
+  /** False: the document has changed under it. */
+  readonly is_as_projected: boolean
 }
 
 interface DocumentRow {
@@ -58,7 +58,6 @@ interface DocumentRow {
   readonly source_ref: string
   readonly language: string
   readonly vector_state: DocumentState
-  readonly body: string
 }
 
 /** Chunks that Postgres is asked about at first: for ten hits, more than there is ever need of. */
@@ -83,18 +82,7 @@ export async function show(
   const { workspace_id, limit } = question
   const legacy = await documentsNamed(client, workspace_id, legs.legacy)
   const ranked = (await rankFound(client, question, legs, legacy)).slice(0, limit)
-  const read = await documentsNamed(
-    client,
-    workspace_id,
-    ranked.filter(isUnread).map(({ id }) => id),
-  )
-  const known = new Map([...legacy.values(), ...read.values()].map((row) => [row.document_id, row]))
-  const shown = ranked.flatMap((hit): Shown[] => {
-    const { best } = hit
-    if (best && best.text !== null) return [{ hit, about: best, text: best.text }]
-    const document = known.get(hit.id)
-    return document ? [{ hit, about: document, text: document.body }] : []
-  })
+  const shown = await withTexts(client, workspace_id, ranked, legacy)
   const words = queryWords(question.text)
   const english = await englishMatch(
     client,
@@ -134,9 +122,33 @@ async function rankFound(
   return rank({ ...found, facts: new Map([...facts, ...others]) })
 }
 
-/** A document that stands for its units, or has changed since its chunks were made: what it says now is shown. */
-function isUnread({ source, best }: Ranked<HitRow>): boolean {
-  return source === 'document' && (best === undefined || best.text === null)
+/** What was taken away meanwhile is left out. */
+async function withTexts(
+  client: Client,
+  workspace: string,
+  ranked: readonly Ranked<HitRow>[],
+  legacy: ReadonlyMap<string, DocumentRow>,
+): Promise<Shown[]> {
+  const unread = ranked.filter((hit) => !isReadByChunk(hit)).map(({ id }) => id)
+  const known = new Map([...legacy.values()].map((row) => [row.document_id, row]))
+  const others = await documentsNamed(
+    client,
+    workspace,
+    unread.filter((id) => !known.has(id)),
+  )
+  const chunks = ranked.filter(isReadByChunk).map(({ best }) => best!.chunk_id)
+  const texts = await textsOf(client, workspace, chunks, unread)
+  return ranked.flatMap((hit): Shown[] => {
+    const byChunk = isReadByChunk(hit)
+    const about = byChunk ? hit.best : (known.get(hit.id) ?? others.get(hit.id))
+    const text = texts.get(byChunk ? hit.best!.chunk_id : hit.id)
+    return about === undefined || text === undefined ? [] : [{ hit, about, text }]
+  })
+}
+
+/** Not a document that stands for its units, or has changed since its chunks were made: what it says now is shown. */
+function isReadByChunk({ best }: Ranked<HitRow>): boolean {
+  return best?.is_as_projected === true
 }
 
 function isEnglish(language: string): boolean {
@@ -156,6 +168,20 @@ async function factsOf(
     values: [workspace, chunks],
   })
   return new Map(rows.map((row) => [row.chunk_id, row]))
+}
+
+async function textsOf(
+  client: Client,
+  workspace: string,
+  chunks: readonly string[],
+  documents: readonly string[],
+): Promise<Map<string, string>> {
+  const { rows } = await client.query<{ id: string; text: string }>({
+    name: 'search_texts',
+    text: 'select id, text from iu_core.fn_search_texts($1, $2, $3)',
+    values: [workspace, chunks, documents],
+  })
+  return new Map(rows.map(({ id, text }) => [id, text]))
 }
 
 /** By id, or by what the old knowledge base calls them; under the caller's rights. */

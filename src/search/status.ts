@@ -12,6 +12,8 @@ export interface SearchStatus {
     readonly points: number
     /** Recorded, and not yet in the store. */
     readonly writing: number
+    /** Its embedder does not take them; a collection that is being built does without. */
+    readonly refused: number
   }[]
   readonly chunks: { readonly units: number; readonly documents: number }
   readonly outbox: {
@@ -25,6 +27,8 @@ export interface SearchStatus {
   }
   /** What the embedder or the store said when it was away last, and how many rows wait for it. */
   readonly outage: { readonly rows: number; readonly reason: string } | null
+  /** What failed and is tried again: how many, and what was said of the last. */
+  readonly retrying: { readonly rows: number; readonly reason: string } | null
   readonly gates: Readonly<Record<'excluded' | 'phase_1' | 'phase_2' | 'phase_3', boolean>>
   readonly cost: readonly {
     readonly day: string
@@ -41,10 +45,12 @@ export async function searchStatus(db: Queryable): Promise<SearchStatus> {
     `select jsonb_build_object(
        'collections', (select coalesce(jsonb_agg(jsonb_build_object(
             'collection', c.collection, 'state', c.state, 'embedder', c.embedder, 'model', c.model, 'dimension', c.dimension,
-            'store', c.store, 'points', coalesce(p.written, 0), 'writing', coalesce(p.writing, 0)) order by c.state, c.collection), '[]')
+            'store', c.store, 'points', coalesce(p.written, 0), 'writing', coalesce(p.writing, 0),
+            'refused', coalesce(p.refused, 0)) order by c.state, c.collection), '[]')
           from iu_core.search_collection c
           left join (select collection, count(*) filter (where state = 'written') as written,
-                            count(*) filter (where state = 'writing') as writing
+                            count(*) filter (where state = 'writing') as writing,
+                            count(*) filter (where state = 'refused') as refused
                        from iu_core.search_point group by 1) p on p.collection = c.collection),
        'chunks', (select jsonb_build_object('units', count(unit_id), 'documents', count(document_id)) from iu_core.search_chunk),
        'outbox', (select jsonb_build_object(
@@ -56,6 +62,9 @@ export async function searchStatus(db: Queryable): Promise<SearchStatus> {
           from iu_core.vector_outbox),
        'outage', (select case when count(*) > 0 then jsonb_build_object('rows', count(*), 'reason', max(last_error)) end
                     from iu_core.vector_outbox where status = 'pending' and retry_count = 0 and last_error is not null),
+       'retrying', (select case when count(*) > 0 then jsonb_build_object('rows', count(*),
+                              'reason', (array_agg(last_error order by changed_at desc))[1]) end
+                      from iu_core.vector_outbox where status = 'pending' and retry_count > 0 and last_error is not null),
        'gates', (select jsonb_build_object(
             'excluded', coalesce(bool_or(value = 'true') filter (where key = 'iu_core.no_vector_staging_excluded'), false),
             'phase_1', coalesce(bool_or(value = 'true') filter (where key = 'search.phase_1.enabled'), false),

@@ -39,8 +39,16 @@ export async function beginSwitch(
   if (building) throw new StagedoorError('search_switch_running', { collection: building.collection })
   const store = to.store ?? active?.store ?? 'postgres'
   const embedder = to.embedder ?? (active?.embedder as SwitchTo['embedder']) ?? 'lsa'
+  if (Object.values(to).every((wish) => wish === undefined))
+    throw wrong(`Say to what: another embedder, model or store. Now it is ${embedder} in ${store}`)
+  if (embedder !== 'openai' && (to.model ?? to.dimension) !== undefined)
+    throw wrong(`Only openai has a model and a dimension to choose; ${embedder} has its own`)
   await tryStore(pool, config, store)
   return createCollection(pool, await collectionOf({ pool, config }, { ...to, embedder, store }))
+}
+
+function wrong(reason: string): StagedoorError {
+  return new StagedoorError('argument_invalid', { reason })
 }
 
 export async function runningSwitch(pool: Pool): Promise<string | undefined> {

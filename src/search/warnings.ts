@@ -59,15 +59,18 @@ export const ANSWER_WARNINGS = {
   embedderDown: 'Found by words only: the embedder cannot be reached. Ask again later for hits by meaning.',
   embedderSlow: 'Found by words only: the embedder took too long. Ask again for hits by meaning.',
   embedderRefused:
-    'Found by words only: the embedder did not take this question. Ask in other or fewer words.',
+    'Found by words only: the embedder made no usable vector of this question. Ask in other or fewer words; if every question says so, its model or its dimension is set wrong.',
   embedderUnknown:
     'Found by words only: the embedder of the collection is not set up here. `stagedoor search status` says what it needs.',
   storeDown: 'Found by words only: the vector store cannot be reached. Ask again later for hits by meaning.',
   stopWords: 'Common words alone find nothing: add a word that says what it is about.',
+  noWords: 'There is no word in it that could be looked for: say in a few words what it is about.',
   manyWords: 'The question is long: only its 64 rarest words were looked for.',
   legacyByText:
-    'The old knowledge base is searched by its text only: its own embedder (1536 dimensions) and Qdrant are not set up here.',
+    'The old knowledge base is searched by its text only: its own embedder (text-embedding-3-small) and Qdrant are not set up here.',
   legacyDown: 'The old knowledge base is searched by its text only: its vectors cannot be reached just now.',
+  legacyRefused:
+    'The old knowledge base is searched by its text only: its embedder did not take this question. Ask in other or fewer words.',
   phaseTwo: 'The old knowledge base is left out: phase 2 is closed. `stagedoor search phase 2 open` adds it.',
   phaseOne:
     'Units are not brought into search: phase 1 is closed. `stagedoor search phase 1 open` begins it.',

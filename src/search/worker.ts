@@ -17,6 +17,7 @@ import type { ProjectionHooks } from './hooks.ts'
 import { clearRetired, ensureFirstCollection, refit } from './maintenance.ts'
 import { claimRows, type Gates, msUntilDue, readGates, releaseRows } from './outbox.ts'
 import { Projection } from './projection.ts'
+import { reasonOf } from './reason.ts'
 
 export interface SearchWorkerOptions {
   /** Sessions as vector_worker, three at least. */
@@ -55,6 +56,8 @@ const RETRY_MS = 200
 const LONGEST_RETRY_MS = 10_000
 /** Of a lease: whoever is not done by then writes nothing any more. */
 const SAFE_PART = 0.8
+/** What is due and could not be claimed is in somebody else's hands just now. */
+const LEAST_REST_MS = 1000
 
 /** Throws when the database cannot be reached or refuses; later the worker goes on by itself. */
 export async function startSearchWorker(options: SearchWorkerOptions): Promise<SearchWorker> {
@@ -78,6 +81,8 @@ class RunningSearchWorker implements SearchWorker {
   private collections: readonly Collection[] = []
   private gates: Gates | undefined
   private trouble: string | undefined
+  /** Collections whose store is away, so that it is said once. */
+  private readonly left = new Set<string>()
   private stopped: Promise<void> | undefined
 
   constructor(options: SearchWorkerOptions) {
@@ -160,12 +165,8 @@ class RunningSearchWorker implements SearchWorker {
     if (!gates?.excluded) return this.wake.wait(pollMs)
     // From before the claim: the database's lease began later than this.
     const signal = AbortSignal.timeout(leaseMs * SAFE_PART)
-    const purge = this.projection.outage(this.collections) === undefined
-    const rows = await claimRows(pool, this.id, { limit: batch, leaseMs, purge })
-    if (rows.length === 0) {
-      const dueMs = (await msUntilDue(pool)) ?? pollMs
-      return this.wake.wait(Math.min(pollMs, Math.max(1, dueMs)))
-    }
+    const rows = await claimRows(pool, this.id, { limit: batch, leaseMs })
+    if (rows.length === 0) return this.rest(gates)
     this.hooks.claimed?.(rows.length)
     await this.hooks.boundary?.('claimed')
     const began = performance.now()
@@ -176,9 +177,18 @@ class RunningSearchWorker implements SearchWorker {
       if (done > 0) this.careWake.now()
     } catch (error) {
       // A bug, or the database went away: others need not wait for the lease.
-      await releaseRows(pool, this.id, rows, 10_000, (error as Error).message).catch(() => {})
+      await releaseRows(pool, this.id, rows, 10_000, reasonOf(error)).catch(() => {})
       throw error
     }
+  }
+
+  /** Nothing is due: old tombstones go, then it waits. */
+  private async rest(gates: Gates): Promise<void> {
+    const { pool, batch = BATCH, pollMs = POLL_MS } = this.options
+    const isOut = this.projection.outage(this.collections) !== undefined
+    if (!isOut && (await this.projection.purge(this.collections, batch)) > 0) return
+    const dueMs = (await msUntilDue(pool, gates)) ?? pollMs
+    await this.wake.wait(Math.min(pollMs, dueMs > 0 ? dueMs : LEAST_REST_MS))
   }
 
   private async look(): Promise<void> {
@@ -205,14 +215,21 @@ class RunningSearchWorker implements SearchWorker {
     const building = (await liveCollections(pool)).find(({ state }) => state === 'building')
     if (building) {
       const filled = await fillCollection(
-        { pool, equipment, projection: this.projection, hooks: this.hooks },
+        { pool, equipment, projection: this.projection, hooks: this.hooks, log: this.log },
         building,
         signal,
       )
       if (filled === 'switched') this.log.info({ collection: building.collection }, 'search has switched')
       return filled === 'more'
     }
-    const cleared = await clearRetired(pool, equipment)
+    const cleared = await clearRetired(pool, equipment, (collection, error) => {
+      if (this.left.has(collection)) return
+      this.left.add(collection)
+      this.log.warn(
+        { collection, reason: reasonOf(error) },
+        'an old collection could not be taken out of its store',
+      )
+    })
     if (cleared > 0) this.log.info({ collections: cleared }, 'old collections are gone')
     if (this.options.fits === false) return false
     const fitted = await refit(pool, signal)

@@ -1,10 +1,11 @@
 /** Chunks become vectors in a store. Says what went wrong with whom: with one text, or with whatever is away. */
 import { isTransient } from '../db/transient.ts'
-import { StagedoorError } from '../errors.ts'
+import { type ErrorCode, StagedoorError } from '../errors.ts'
 import type { Breaker } from './breaker.ts'
 import type { Collection } from './collections.ts'
 import { EmbedderRefused, EmbedderUnavailable } from './embedders/embedder.ts'
 import type { Equipment } from './equipment.ts'
+import { reasonOf } from './reason.ts'
 import { type Point, type PointPayload, StoreUnavailable, type VectorStore } from './stores/store.ts'
 
 export interface ToWrite<Owner> {
@@ -22,8 +23,10 @@ export interface Written<Owner> {
   readonly waiting: ReadonlySet<Owner>
 }
 
-/** One request; endpoints take more, but a batch that is refused is tried again one by one. */
+/** One request; endpoints take more, but a batch that is refused is tried again in halves. */
 const AT_ONCE = 64
+/** Whoever does not take this does not take anything. */
+const HARMLESS = 'Is anybody there?'
 
 export interface Writing {
   readonly equipment: Equipment
@@ -44,23 +47,20 @@ export async function writePoints<Owner>(
   const refused = new Map<Owner, string>()
   const waiting = new Set<Owner>()
   for (const batch of batches(items)) {
-    const wanted = batch.filter(({ owner }) => !refused.has(owner))
-    if (wanted.length === 0) continue
-    const passage = writing.breaker.ask()
-    if (passage === 'closed') {
-      for (const { owner } of wanted) waiting.add(owner)
-      continue
+    let left = batch.filter(({ owner }) => !refused.has(owner))
+    while (left.length > 0) {
+      const passage = writing.breaker.ask()
+      if (passage === 'closed') {
+        for (const { owner } of left) waiting.add(owner)
+        break
+      }
+      // Half open, one of them shows whether it is back; not always the same: it may be the one at which the other side falls over.
+      const now = passage === 'trial' ? [left[Math.floor(Math.random() * left.length)]!] : left
+      const outcome = await writeOrSplit(writing, now)
+      for (const [owner, reason] of outcome.refused) refused.set(owner, reason)
+      for (const owner of outcome.waiting) waiting.add(owner)
+      left = left.filter((item) => !now.includes(item) && !refused.has(item.owner))
     }
-    // Half open, one of them shows whether it is back.
-    const [first, rest] = passage === 'trial' ? [wanted.slice(0, 1), wanted.slice(1)] : [wanted, []]
-    const outcome = await writeOrSplit(writing, first)
-    const after =
-      rest.length > 0 && writing.breaker.ask() === 'open' ? await writeOrSplit(writing, rest) : undefined
-    for (const part of [outcome, after]) {
-      for (const [owner, reason] of part?.refused ?? []) refused.set(owner, reason)
-      for (const owner of part?.waiting ?? []) waiting.add(owner)
-    }
-    if (rest.length > 0 && after === undefined) for (const { owner } of rest) waiting.add(owner)
   }
   return { refused, waiting }
 }
@@ -69,26 +69,31 @@ function* batches<T>(items: readonly T[]): Generator<readonly T[]> {
   for (let from = 0; from < items.length; from += AT_ONCE) yield items.slice(from, from + AT_ONCE)
 }
 
-/** One poison text must not take the others of its batch with it. */
+/** One poison text must not take the others of its batch with it. Halves: each request is paid for. */
 async function writeOrSplit<Owner>(
   writing: Writing,
   items: readonly ToWrite<Owner>[],
 ): Promise<Written<Owner>> {
   const failure = await attempt(writing, items)
   if (failure === undefined) return { refused: new Map(), waiting: new Set() }
-  if (isAway(failure)) return { refused: new Map(), waiting: new Set(items.map(({ owner }) => owner)) }
+  if (isAway(failure)) return { refused: new Map(), waiting: ownersOf(items) }
   if (items.length === 1) {
-    return { refused: new Map([[items[0]!.owner, failure.message]]), waiting: new Set() }
+    return { refused: new Map([[items[0]!.owner, reasonOf(failure)]]), waiting: new Set() }
   }
-  const refused = new Map<Owner, string>()
-  const waiting = new Set<Owner>()
-  for (const item of items) {
-    if (refused.has(item.owner)) continue
-    const alone = await writeOrSplit(writing, [item])
-    for (const [owner, reason] of alone.refused) refused.set(owner, reason)
-    for (const owner of alone.waiting) waiting.add(owner)
+  const middle = Math.ceil(items.length / 2)
+  const one = await writeOrSplit(writing, items.slice(0, middle))
+  const rest = items.slice(middle).filter(({ owner }) => !one.refused.has(owner))
+  if (rest.length === 0) return one
+  const other =
+    one.waiting.size > 0 ? { refused: new Map(), waiting: ownersOf(rest) } : await writeOrSplit(writing, rest)
+  return {
+    refused: new Map([...one.refused, ...other.refused]),
+    waiting: new Set([...one.waiting, ...other.waiting]),
   }
-  return { refused, waiting }
+}
+
+function ownersOf<Owner>(items: readonly ToWrite<Owner>[]): Set<Owner> {
+  return new Set(items.map(({ owner }) => owner))
 }
 
 async function attempt<Owner>(
@@ -103,7 +108,7 @@ async function attempt<Owner>(
     store = writing.equipment.store(collection.store)
     points = await embedded(writing, items)
   } catch (error) {
-    return told(breaker, error)
+    return told(breaker, await blamed(writing, error))
   }
   await writing.boundary?.('embedded')
   try {
@@ -141,21 +146,44 @@ function sound(vector: Float32Array, { dimension }: Collection): Float32Array {
   return vector
 }
 
+/** Of an answer that looks like an outage nobody knows whether it is the text's fault before a harmless one was tried. */
+async function blamed({ equipment, collection, signal }: Writing, error: unknown): Promise<unknown> {
+  if (!(error instanceof EmbedderUnavailable && error.answered)) return error
+  try {
+    const embedder = await equipment.embedder(collection)
+    await embedder.embed([HARMLESS], 'passage', signal)
+  } catch {
+    return error
+  }
+  return new EmbedderRefused(error.message, { cause: error })
+}
+
 function told(breaker: Breaker, error: unknown): Error {
-  if (!isAway(error)) breaker.undecided()
-  else {
+  if (isAway(error)) {
     const after = error instanceof EmbedderUnavailable ? error.retryAfterMs : undefined
-    breaker.failed((error as Error).message, after)
+    breaker.failed(reasonOf(error), after)
+  } else if (error instanceof EmbedderRefused) {
+    // Who refuses a text is there.
+    breaker.succeeded()
+  } else {
+    breaker.undecided()
   }
   return error as Error
 }
+
+const AWAY = new Set<ErrorCode>([
+  'embedder_not_configured',
+  'store_not_configured',
+  'database_unreachable',
+  'conflict_retry',
+])
 
 /** No fault of the text: an outage, a setting that is missing here, the database, or our time is up. */
 export function isAway(error: unknown): boolean {
   if (error instanceof EmbedderUnavailable || error instanceof StoreUnavailable) return true
   if (error instanceof EmbedderRefused) return false
   if (error instanceof StagedoorError) {
-    return ['embedder_not_configured', 'store_not_configured', 'database_unreachable'].includes(error.code)
+    return AWAY.has(error.code)
   }
   const { name, code } = error as { name?: string; code?: string }
   if (name === 'AbortError' || name === 'TimeoutError') return true

@@ -22,7 +22,7 @@ const SEARCH_WORKER = [
   ...['activate', 'cancel', 'clear', 'create', 'fill'].map((name) => `fn_search_collection_${name}`),
   ...['ensure', 'nearest', 'put', 'remove'].map((name) => `fn_search_pgvector_${name}`),
   ...['claim', 'done', 'fail', 'put', 'release'].map((name) => `fn_vector_${name}`),
-  ...['forget', 'gone', 'store', 'written'].map((name) => `fn_vector_points_${name}`),
+  ...['forget', 'gone', 'refused', 'store', 'written'].map((name) => `fn_vector_points_${name}`),
   ...['cost_add', 'generation_add', 'text_put', 'text_remove'].map((name) => `fn_search_${name}`),
 ].map((name) => `iu_core.${name}`)
 
@@ -181,7 +181,9 @@ it('lets agents execute nothing that decides', async () => {
     'iu_core.fn_search_lexical(uuid,text,integer,jsonb)',
     'iu_core.fn_search_parse(text)',
     'iu_core.fn_search_passing(uuid,jsonb,uuid[])',
+    'iu_core.fn_search_passing_documents(uuid,jsonb,text[])',
     'iu_core.fn_search_plain(text)',
+    'iu_core.fn_search_texts(uuid,uuid[],uuid[])',
     'iu_core.fn_search_words(text,text)',
     'iu_core.fn_time_uuid()',
     'iu_core.fn_time_uuid_floor(timestamp with time zone)',

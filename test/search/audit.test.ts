@@ -7,7 +7,8 @@ import { setGate } from '../staging/people.ts'
 import { INTERMEDIATE, stage } from '../staging/staged.ts'
 import { useDatabase } from '../support/database.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
-import { type Born, call, create, useLife } from '../units/life.ts'
+import { type Born, call, create, edit, useLife } from '../units/life.ts'
+import { documentIn } from './projecting.ts'
 import { activeName, heldOf, stateOf, useProjecting, vectorOf } from './projection-workplace.ts'
 
 const db = useDatabase()
@@ -55,12 +56,74 @@ it('finds an orphan and removes it by its id', async () => {
   expect(await found()).toEqual([])
 })
 
+it('finds what somebody planted or took in the records themselves, where they are the store', async () => {
+  const other = await create(life, { body: 'Sails are dried in the sun.' })
+  const third = await create(life, { body: 'Lamps are lit at dusk.' })
+  await place.settle()
+  const chunkOf = async (id: string) =>
+    (
+      await db.owner<{ id: string }>('select chunk_id as id from iu_core.search_chunk where unit_id = $1', [
+        id,
+      ])
+    )[0]!.id
+  // As the store postgres has it: whatever is recorded is held.
+  const held = place.store.of(active)
+  const orphan = randomUUID()
+  await db.owner(
+    `insert into iu_core.search_point (collection, chunk_id, unit_id, text_hash, generation, state)
+     select collection, $2, unit_id, text_hash, generation, state from iu_core.search_point where collection = $1 and unit_id = $3`,
+    [active, orphan, unit.unit_id],
+  )
+  held.set(orphan, { ...pointOf(unit.unit_id), id: orphan })
+  const taken = await chunkOf(other.unit_id)
+  await db.owner('delete from iu_core.search_point where collection = $1 and chunk_id = $2', [active, taken])
+  held.delete(taken)
+  const strange = await chunkOf(third.unit_id)
+  await db.owner('update iu_core.search_point set unit_id = $3 where collection = $1 and chunk_id = $2', [
+    active,
+    strange,
+    unit.unit_id,
+  ])
+  const kinds = (await found()).map(({ finding, id }) => `${finding} ${id}`).sort()
+  expect(kinds).toEqual([`ghost ${taken}`, `orphan ${orphan}`, `payload ${strange}`].sort())
+  await audit(true)
+  await place.settle()
+  expect(await found()).toEqual([])
+  expect(heldOf(place.store, active, other.unit_id)).toHaveLength(1)
+  expect(heldOf(place.store, active, third.unit_id)).toHaveLength(1)
+  for (const { unit_id } of [unit, other, third]) expect(await stateOf(db, unit_id)).toBe('current')
+})
+
 it('finds what was deleted and is there again', async () => {
   const point = pointOf(unit.unit_id)
   await call(life.operator, 'fn_unit_delete', { p_unit_id: unit.unit_id })
   await place.settle()
   place.store.of(active).set(point.id, point)
   expect(await found()).toEqual([{ finding: 'orphan', id: point.id, collection: active }])
+})
+
+it('brings back what somebody wanted again between the look and the removal', async () => {
+  const point = pointOf(unit.unit_id)
+  await edit(life.operator, unit.unit_id, 1, { p_body: 'Anchors are painted white.' })
+  await place.settle()
+  place.store.of(active).set(point.id, point)
+  const late: typeof place.equipment = {
+    ...place.equipment,
+    store: () =>
+      Object.assign(Object.create(place.store), {
+        async remove(collection: string, ids: readonly string[]) {
+          await edit(life.operator, unit.unit_id, 2, { p_body: 'Anchors are painted black.' })
+          await place.settle()
+          await place.store.remove(collection, ids)
+        },
+      }),
+  }
+  const report = await auditSearch({ pool: db.pool('stagedoor_worker'), equipment: late, repair: true })
+  expect(report.findings).toMatchObject([{ finding: 'orphan', id: point.id }])
+  await place.settle()
+  expect(heldOf(place.store, active, unit.unit_id)).toHaveLength(1)
+  expect(await stateOf(db, unit.unit_id)).toBe('current')
+  expect(await found()).toEqual([])
 })
 
 it('finds a ghost and has it written again', async () => {
@@ -108,7 +171,41 @@ it('finds a unit that Postgres lost the text of, and one that it kept too long',
   expect(await found()).toEqual([])
 })
 
+it('finds a document that Postgres lost the text of, and one that it kept too long', async () => {
+  const [lost, left] = [await documentIn(db, life, 'Old chains.'), await documentIn(db, life, 'Old ropes.')]
+  await place.settle()
+  const stateOfLost = () =>
+    db.owner('select vector_state from iu_core.v_document where document_id = $1', [lost])
+  expect(await stateOfLost()).toEqual([{ vector_state: 'current' }])
+  await db.owner('delete from iu_core.search_chunk where document_id = $1', [lost])
+  await db.owner('update iu_core.kb_document set deleted_at = now() where document_id = $1', [left])
+  await db.owner(`update iu_core.vector_outbox set status = 'done' where document_id = $1`, [left])
+  expect(await stateOfLost()).toEqual([{ vector_state: 'stale' }])
+  const findings = await found()
+  expect(findings).toHaveLength(2)
+  expect(findings).toEqual(
+    expect.arrayContaining([
+      { finding: 'missing', id: lost, collection: null },
+      { finding: 'left', id: left, collection: null },
+    ]),
+  )
+  await audit(true)
+  await place.settle()
+  expect(await found()).toEqual([])
+  expect(await stateOfLost()).toEqual([{ vector_state: 'current' }])
+})
+
 describe('a staging id', () => {
+  it('may be part of a unit’s own address', async () => {
+    const record = await stagedRecord()
+    const { unit_id } = await create(life, { address: `drafts/${record}`, body: 'It was staged once.' })
+    await place.settle()
+    expect(heldOf(place.store, active, unit_id)).toMatchObject([{ canonical_address: `drafts/${record}` }])
+    expect(await found()).toEqual([])
+    const options = { pool: db.pool('stagedoor_worker'), equipment: place.equipment }
+    expect(await stagingInStores(options)).toMatchObject({ ok: true })
+  })
+
   it('is found as the id of a point and anywhere in a payload, and removed', async () => {
     const record = await stagedRecord()
     const other = randomUUID()
@@ -144,12 +241,27 @@ describe('a staging id', () => {
   })
 })
 
-it('says which store it could not ask, and finds nothing wrong in it', async () => {
-  place.faults.storeAway = true
-  const report = await audit()
-  place.faults.storeAway = false
-  expect(report.findings).toEqual([])
-  expect(report.collections).toMatchObject([{ points: null }, { points: null }])
+describe('a store that is away', () => {
+  beforeEach(() => {
+    place.faults.storeAway = true
+    return () => {
+      place.faults.storeAway = false
+    }
+  })
+
+  it('is named, and nothing is said to be well', async () => {
+    const report = await audit()
+    expect(report).toMatchObject({ ok: false, findings: [] })
+    expect(report.collections).toMatchObject([{ points: null }, { points: null }])
+  })
+
+  it('proves nothing about staged data', async () => {
+    const options = { pool: db.pool('stagedoor_worker'), equipment: place.equipment }
+    expect(await stagingInStores(options)).toEqual({
+      ok: false,
+      detail: expect.stringContaining(`could not be looked at: `),
+    })
+  })
 })
 
 it('is for back-end code only', async () => {

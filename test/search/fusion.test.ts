@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fuse, RANK_CONSTANT } from '../../src/search/fusion.ts'
+import { denseWeight, fuse, RANK_CONSTANT } from '../../src/search/fusion.ts'
 
 describe('fusion by reciprocal rank', () => {
   it('puts what both legs found before what only one of them did', () => {
@@ -28,4 +28,11 @@ describe('fusion by reciprocal rank', () => {
     expect(fuse(['a'], ['z'], 1).map(({ key }) => key)).toEqual(['a', 'z'])
     expect(fuse(['z'], ['a'], 1).map(({ key }) => key)).toEqual(['z', 'a'])
   })
+})
+
+it('gives the meaning less where its model has seen little, and nothing where it has none', () => {
+  expect(denseWeight({ embedder: 'lsa', documents: 300 })).toBe(1)
+  expect(denseWeight({ embedder: 'lsa', documents: 5000 })).toBe(1.5)
+  expect(denseWeight({ embedder: 'openai' })).toBe(1)
+  expect(denseWeight({ embedder: 'hashed' })).toBe(0)
 })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { wordsOf } from '../../src/search/embedders/words.ts'
 import {
   englishMatch,
   fold,
@@ -21,6 +22,19 @@ describe('words of a question', () => {
       words: ['leave', 'paid', 'days', 'nghi', 'da'],
       prefixes: ['poli'],
     })
+  })
+
+  it('have as many prefixes as the index takes, and only where a word ends', () => {
+    const many = Array.from({ length: 16_000 }, (_, at) => `z${at}*`).join(' ')
+    const { prefixes } = queryWords(`${many} a* in*side`)
+    expect(prefixes).toEqual(['z0', 'z1', 'z10', 'z100', 'z1000', 'z10000', 'z10001', 'z10002'])
+    const match = plainMatch({ words: [], prefixes })
+    expect([match('z10x'), match('z9'), match('about'), match('inner')]).toEqual([
+      'z1',
+      undefined,
+      undefined,
+      undefined,
+    ])
   })
 
   it('fold like the index does: no marks, no case, đ as d', () => {
@@ -91,6 +105,36 @@ describe('words of English', () => {
     const text = 'Policies for employees who are leaving; the policy of leaves.'
     const match = await englishMatch(db.pool('stagedoor_worker'), queryWords('leave policy for'), [text])
     expect(marked(snippetOf(text, match))).toEqual(['Policies', 'leaving', 'policy', 'leaves'])
+  })
+
+  it('are folded here as they are in Postgres, letter by letter, and in the embedders’ words', async () => {
+    const ranges = [
+      [0x21, 0x24f],
+      [0x370, 0x52f],
+      [0x900, 0x97f],
+      [0x1e00, 0x1fff],
+      [0xac00, 0xac40],
+      [0xff01, 0xff60],
+    ] as const
+    const letters = ranges
+      .flatMap(([from, to]) =>
+        Array.from({ length: to - from + 1 }, (_, at) => String.fromCharCode(from + at)),
+      )
+      .filter((letter) => letter !== '/' && /\p{L}|\p{M}/u.test(letter))
+    const { rows } = await db
+      .pool('stagedoor_worker')
+      .query<{ letter: string; plain: string }>(
+        'select l.letter, iu_core.fn_search_plain(l.letter) as plain from unnest($1::text[]) as l (letter)',
+        [letters],
+      )
+    const differ = rows.filter(({ letter, plain }) => fold(letter) !== plain.toLowerCase())
+    expect(differ).toEqual([])
+    expect(fold('Łódź Smørrebrød Ǿ Đội')).toBe('lodz smorrebrod o doi')
+    const [marked, typed] = await wordsOf(db.pool('stagedoor_worker'))([
+      'Łódź Smørrebrød Đội',
+      'Lodz Smorrebrod Doi',
+    ])
+    expect(marked).toEqual(typed)
   })
 
   it('are marked by their beginning where the question says so', async () => {

@@ -4,8 +4,8 @@ import { expect, it } from 'vitest'
 import type { Person } from '../staging/people.ts'
 import { useDatabase } from '../support/database.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
-import { edit, useLife } from '../units/life.ts'
-import { documentIn, lexical, unitIn } from './projecting.ts'
+import { create, edit, useLife } from '../units/life.ts'
+import { documentIn, lexical, put, sourcesOf, unitIn } from './projecting.ts'
 
 const db = useDatabase()
 const life = useLife(db)
@@ -16,7 +16,21 @@ async function hits(query: string, who: Person = life.viewer): Promise<QueryResu
     life.workspace,
     chunks,
   ])
-  return rows
+  const texts = await textsOf(life.workspace, chunks, [], who)
+  return rows.map((row) => ({ ...row, text: texts.get(row.chunk_id) ?? null }))
+}
+
+async function textsOf(
+  workspace: string,
+  chunks: readonly string[],
+  documents: readonly string[],
+  who: Person = life.viewer,
+): Promise<Map<string, string>> {
+  const { rows } = await who.session.query<{ id: string; text: string }>(
+    'select * from iu_core.fn_search_texts($1, $2, $3)',
+    [workspace, chunks, documents],
+  )
+  return new Map(rows.map(({ id, text }) => [id, text]))
 }
 
 it('tells a unit’s address, title, state and text', async () => {
@@ -56,7 +70,25 @@ it('tells a document’s state, and no text that is another by now', async () =>
     `update iu_core.kb_document set body = 'Else.', content_hash = 'other' where document_id = $1`,
     [document],
   )
-  expect(await hits('stork')).toMatchObject([{ text: null, vector_state: 'stale' }])
+  expect(await hits('stork')).toMatchObject([{ is_as_projected: false, text: null, vector_state: 'stale' }])
+  expect(await textsOf(life.workspace, [], [document])).toEqual(new Map([[document, 'Else.']]))
+})
+
+it('reads each of several chunks of one text', async () => {
+  const { unit_id } = await create(life, { body: 'Đàn cò bay. A second heronry. Third.' })
+  const [source] = await sourcesOf(db, [unit_id])
+  const places = [
+    { from: 0, to: 11 },
+    { from: 12, to: 29 },
+  ]
+  const rows = await put(db, { ...source!, chunks: places })
+  const ids = rows.map(({ chunk_id }) => chunk_id)
+  expect(await textsOf(life.workspace, ids, [])).toEqual(
+    new Map([
+      [ids[0], 'Đàn cò bay.'],
+      [ids[1], 'A second heronry.'],
+    ]),
+  )
 })
 
 it('tells of a unit the document of the old knowledge base that it was cut from', async () => {
@@ -80,8 +112,12 @@ it('tells of a unit the document of the old knowledge base that it was cut from'
 it('tells nothing of what is not the workspace’s, and nothing to who is no member', async () => {
   await unitIn(db, life, 'A crane.')
   const chunks = (await lexical(life.viewer, life.workspace, 'crane')).map((hit) => hit.chunk_id)
+  const document = await documentIn(db, life, 'A crane of steel.')
   const ask = (workspace: string) =>
     life.stranger.session.query('select * from iu_core.fn_search_hits($1, $2)', [workspace, chunks])
   expect((await ask(life.elsewhere)).rows).toEqual([])
   expect(await sqlstateOf(ask(life.workspace))).toBe('SD201')
+  const read = (workspace: string) => textsOf(workspace, chunks, [document], life.stranger)
+  expect(await read(life.elsewhere)).toEqual(new Map())
+  expect(await sqlstateOf(read(life.workspace))).toBe('SD201')
 })

@@ -1,8 +1,19 @@
 /** What is away, and what is poison: the first costs nothing but time, the second only itself. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { liveCollections } from '../../src/search/collections.ts'
+import { createHashedEmbedder } from '../../src/search/embedders/hashed.ts'
+import { wordsOf } from '../../src/search/embedders/words.ts'
 import { useDatabase } from '../support/database.ts'
 import { type Born, call, create, edit, useLife } from '../units/life.ts'
-import { activeName, heldOf, rowOf, stateOf, useProjecting, vectorOf } from './projection-workplace.ts'
+import {
+  activeName,
+  DIMENSION,
+  heldOf,
+  rowOf,
+  stateOf,
+  useProjecting,
+  vectorOf,
+} from './projection-workplace.ts'
 
 const db = useDatabase()
 const life = useLife(db)
@@ -17,9 +28,14 @@ afterEach(async () => {
     embedderAway: false,
     storeAway: false,
     poison: undefined,
+    crash: undefined,
     answer: undefined,
   })
+  place.embedders.set('fake-1', place.embedder)
   await db.owner(`update iu_core.vector_outbox set status = 'done' where status = 'dead_letter'`)
+  await db.owner(
+    `update iu_core.system_issue set resolved_at = now(), resolved_by = 'test' where resolved_at is null`,
+  )
 })
 
 const words = async (query: string) => {
@@ -104,6 +120,74 @@ it('tries one text when it may be back, not all that wait', async () => {
   await place.due()
   expect(await hand.once()).toMatchObject({ done: 21 })
   expect(seen).toEqual([1, 20])
+})
+
+it('uses up no try when the database goes away while an embedder asks it for words', async () => {
+  const dropped = () => Promise.reject(new Error('Connection terminated unexpectedly'))
+  const words = wordsOf({ query: dropped } as never)
+  place.embedders.set('fake-1', createHashedEmbedder({ words, dimension: DIMENSION }) as never)
+  for (let moment = 0; moment < 3; moment++) {
+    await place.due()
+    await place.worker().once()
+    expect(await row()).toMatchObject({ status: 'pending', retry_count: 0 })
+  }
+})
+
+describe('a text at which the server of the embedder falls over', () => {
+  it('is to blame itself where others are answered: they are done, it is a dead letter after three tries', async () => {
+    // The first in the queue, and the first to be tried.
+    await db.owner('update iu_core.vector_outbox set outbox_id = $1 where unit_id = $2', [
+      '00000000-0000-0000-0000-000000000001',
+      unit.unit_id,
+    ])
+    const good: Born[] = []
+    for (let n = 0; n < 5; n++) good.push(await create(life, { body: `Winch ${n} is oiled.` }))
+    place.faults.crash = 'inspected'
+    const hand = place.worker()
+    for (let round = 1; round <= 3; round++) {
+      await place.due()
+      await hand.once()
+      for (const { unit_id } of good) expect(await stateOf(db, unit_id)).toBe('current')
+      expect(await row()).toMatchObject({ retry_count: round, last_error: 'the endpoint answered 500' })
+    }
+    expect(await row()).toMatchObject({ status: 'dead_letter' })
+    expect(hand.projection.outage(await liveCollections(place.pool))).toBeUndefined()
+  })
+
+  it('uses up no try while nothing else is answered either', async () => {
+    place.faults.crash = ''
+    for (let round = 0; round < 4; round++) {
+      await place.due()
+      await place.worker().once()
+    }
+    expect(await row()).toMatchObject({ status: 'pending', retry_count: 0 })
+  })
+})
+
+it('finds one poison text among many by halves', async () => {
+  for (let n = 0; n < 63; n++) await create(life, { body: `Rope ${n} is coiled.` })
+  place.faults.poison = 'Rope 40'
+  await place.due()
+  const before = place.embedder.calls
+  expect(await place.worker().once(100)).toEqual({ done: 63, failed: 1, waiting: 0 })
+  expect(place.embedder.calls - before).toBeLessThanOrEqual(13)
+})
+
+it('goes on with the others when the one that was tried after an outage is refused', async () => {
+  let clock = 0
+  const hand = place.worker({ breaker: { now: () => clock } })
+  const other = await create(life, { body: 'Cranes are inspected twice.' })
+  place.faults.embedderAway = true
+  await place.due()
+  await hand.once()
+  Object.assign(place.faults, { embedderAway: false, poison: 'Cranes' })
+  clock += 10_000
+  await place.due()
+  expect(await hand.once()).toEqual({ done: 0, failed: 2, waiting: 0 })
+  expect(hand.projection.outage(await liveCollections(place.pool))).toBeUndefined()
+  place.faults.poison = undefined
+  await place.settle(hand)
+  expect(await stateOf(db, other.unit_id)).toBe('current')
 })
 
 describe('a poison text', () => {

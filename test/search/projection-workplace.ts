@@ -30,6 +30,8 @@ export interface Faults {
   storeAway: boolean
   /** Texts with this in them are refused. */
   poison: string | undefined
+  /** At texts with this in them the server falls over: it answers 500. */
+  crash: string | undefined
   answer: ((vectors: Float32Array[]) => Float32Array[]) | undefined
 }
 
@@ -61,6 +63,9 @@ export class FakeEmbedder implements Embedder {
     const { poison } = faults
     if (poison !== undefined && texts.some((text) => text.includes(poison)))
       throw new EmbedderRefused('this text cannot be embedded')
+    const { crash } = faults
+    if (crash !== undefined && texts.some((text) => text.includes(crash)))
+      throw new EmbedderUnavailable('the endpoint answered 500', { answered: true })
     this.embeddedTexts.push(...texts)
     const vectors = texts.map((text) => vectorOf(text))
     return faults.answer?.(vectors) ?? vectors
@@ -132,7 +137,7 @@ export class MemoryStore implements VectorStore {
 export interface Hand {
   readonly id: string
   readonly projection: Projection
-  claim(limit?: number, purge?: boolean): Promise<OutboxRow[]>
+  claim(limit?: number): Promise<OutboxRow[]>
   work(rows: readonly OutboxRow[]): Promise<Projected>
   once(limit?: number): Promise<Projected>
 }
@@ -155,7 +160,13 @@ export interface Projecting {
 const LEASE_MS = 120_000
 
 export function useProjecting(db: TestDatabase): Projecting {
-  const faults: Faults = { embedderAway: false, storeAway: false, poison: undefined, answer: undefined }
+  const faults: Faults = {
+    embedderAway: false,
+    storeAway: false,
+    poison: undefined,
+    crash: undefined,
+    answer: undefined,
+  }
   const store = new MemoryStore(faults)
   const embedder = new FakeEmbedder(faults)
   const embedders = new Map([[embedder.model, embedder]])
@@ -174,7 +185,7 @@ export function useProjecting(db: TestDatabase): Projecting {
     const hand: Hand = {
       id,
       projection,
-      claim: (limit = 50, purge = false) => claimRows(pool, id, { limit, leaseMs: LEASE_MS, purge }),
+      claim: (limit = 50) => claimRows(pool, id, { limit, leaseMs: LEASE_MS }),
       work: async (rows) => projection.project(rows, await readGates(pool), AbortSignal.timeout(LEASE_MS)),
       once: async (limit) => {
         const rows = await hand.claim(limit)

@@ -1,6 +1,7 @@
 /** Whatever people do and however workers die: in the end the store holds exactly what Postgres says. */
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { liveCollections } from '../../src/search/collections.ts'
 import { useDatabase } from '../support/database.ts'
 import { call, create, edit, sha256, useLife } from '../units/life.ts'
 import { bodyOf, Steerable, type Step, step } from './projection-model.ts'
@@ -128,12 +129,8 @@ class Run {
     await db.owner(
       `update iu_core.search_point set changed_at = changed_at - interval '11 minutes' where state = 'gone'`,
     )
-    const keeper = place.worker()
-    for (;;) {
-      const rows = await keeper.claim(50, true)
-      if (rows.length === 0) break
-      await keeper.work(rows)
-    }
+    const { projection } = place.worker()
+    while ((await projection.purge(await liveCollections(place.pool), 50)) > 0);
     await place.settle()
   }
 

@@ -139,20 +139,22 @@ describe('a process that goes on', () => {
 })
 
 describe('the vectors of the old knowledge base', () => {
-  it('find what its words do not, and what is unknown here stays unknown', async () => {
-    const wiki = await know.document('wiki/parking', 'Cars stand behind the house.')
+  /** As whoever filled it: these documents, all of them equally near. */
+  const holding = (...documents: string[]) =>
     qdrant.collections.set('production_documents', {
       size: DIMENSION,
       points: new Map(
-        [
-          { id: '1', document_id: 'wiki/parking' },
-          { id: '2', document_id: 'wiki/of-others' },
-        ].map(({ id, document_id }) => [
-          id,
-          { id, vector: Array.from({ length: DIMENSION }, () => 1), payload: { document_id } },
+        documents.map((document_id, at) => [
+          String(at),
+          { id: String(at), vector: Array.from({ length: DIMENSION }, () => 1), payload: { document_id } },
         ]),
       ),
     } as never)
+  const legacyAsked = () => qdrant.requests.filter((one) => one.includes('production_documents')).length
+
+  it('find what its words do not, and what is unknown here stays unknown', async () => {
+    const wiki = await know.document('wiki/parking', 'Cars stand behind the house.')
+    holding('wiki/parking', 'wiki/of-others')
     const { hits, warnings } = await know.ask('automobile', { opened: fresh() })
     expect(hits).toMatchObject([
       { source: 'document', document_id: wiki, legs: { dense: 1 }, freshness: 'current' },
@@ -164,6 +166,28 @@ describe('the vectors of the old knowledge base', () => {
     expect(writes.filter((request) => request.includes('production_documents'))).toEqual([])
   })
 
+  it('keep to the filters, as the words do', async () => {
+    holding('wiki/parking')
+    const ask = async (filters: object) =>
+      (await know.ask('automobile', { opened: fresh(), filters })).hits.map(({ source }) => source)
+    expect(await ask({ language: 'en' })).toEqual(['document'])
+    expect(await ask({ language: 'vi' })).toEqual([])
+    expect(await ask({ source: 'document', language: ['vi', 'en'] })).toEqual(['document'])
+    expect(await ask({ source: 'document', language: 'vi' })).toEqual([])
+  })
+
+  it('are not asked for what must be there word for word', async () => {
+    holding('wiki/parking')
+    const before = legacyAsked()
+    expect((await know.ask('"purple elephants"', { opened: fresh() })).hits).toEqual([])
+    expect(legacyAsked()).toBe(before)
+  })
+
+  it('are asked for more where those of others come first', async () => {
+    holding(...Array.from({ length: 500 }, (_, at) => `of-others/${at}`), 'wiki/parking')
+    expect((await know.ask('automobile', { opened: fresh() })).hits).toMatchObject([{ source: 'document' }])
+  })
+
   it('away: its text answers, with a warning', async () => {
     qdrant.fail(503)
     const { hits, warnings } = await know.ask('cars', { opened: fresh() })
@@ -171,5 +195,64 @@ describe('the vectors of the old knowledge base', () => {
     expect(warnings).toEqual([
       expect.stringMatching(/searched by its text only: its vectors cannot be reached/),
     ])
+  })
+
+  it('away: the next questions do not wait for them', async () => {
+    await useCollection('hashed', 'postgres')
+    holding('wiki/parking')
+    endpoint.play(() => 'hang')
+    const one = fresh(configured, 200)
+    const before = endpoint.requests.length
+    for (let times = 0; times < 3; times++)
+      expect((await know.ask('cars', { opened: one })).warnings).toEqual([
+        expect.stringMatching(/its vectors cannot be reached/),
+      ])
+    expect(endpoint.requests.length).toBe(before + 1)
+  })
+
+  it('get the beginning of a long question, and one that is refused says so', async () => {
+    await useCollection('hashed', 'postgres')
+    holding('wiki/parking')
+    const before = endpoint.requests.length
+    await know.ask('cars and '.repeat(5000), { opened: fresh() })
+    expect(endpoint.requests.slice(before).map(({ input }) => input[0]!.length)).toEqual([8000])
+    endpoint.play(() => ({ status: 400 }))
+    expect((await know.ask('cars', { opened: fresh() })).warnings).toEqual([
+      expect.stringMatching(/its embedder did not take this question/),
+    ])
+  })
+
+  it('are asked with the model that they were made by, or not at all', async () => {
+    await useCollection('hashed', 'postgres')
+    holding('wiki/parking')
+    const [requests, reads] = [endpoint.requests.length, legacyAsked()]
+    const other = { ...configured, embeddingsModel: 'text-embedding-ada-002' }
+    expect((await know.ask('cars', { opened: fresh(other) })).warnings).toEqual([
+      expect.stringMatching(/its own embedder \(text-embedding-3-small\) and Qdrant are not set up/),
+    ])
+    expect([endpoint.requests.length, legacyAsked()]).toEqual([requests, reads])
+    const prefixed = { ...configured, embeddingsModel: 'openai/text-embedding-3-small' }
+    expect((await know.ask('cars', { opened: fresh(prefixed) })).warnings).toEqual([])
+    expect(endpoint.requests.slice(requests).map(({ model }) => model)).toEqual([
+      'openai/text-embedding-3-small',
+    ])
+  })
+
+  it('of another size than they should have are not asked', async () => {
+    await useCollection('hashed', 'postgres')
+    qdrant.collections.set('production_documents', { size: 3, points: new Map() } as never)
+    const before = endpoint.requests.length
+    expect((await know.ask('cars', { opened: fresh() })).warnings).toEqual([
+      expect.stringMatching(/searched by its text only/),
+    ])
+    expect(endpoint.requests.length).toBe(before)
+  })
+
+  it('share the vector of the question with the units’ where the model is the same', async () => {
+    holding('wiki/parking')
+    const before = endpoint.requests.length
+    const { hits } = await know.ask('automobile', { opened: fresh() })
+    expect(hits).toMatchObject([{ source: 'document', legs: { dense: 1 } }])
+    expect(endpoint.requests.length).toBe(before + 1)
   })
 })

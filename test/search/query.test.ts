@@ -68,6 +68,22 @@ describe('a question', () => {
     expect(legs).toEqual({ lexical: 1, dense: 2 })
   })
 
+  it('of words in quotes is answered by words alone: what must be there is there', async () => {
+    const [home] = await know.chunks(remote)
+    const { hits, legs } = await know.ask('"before planes"', { dense: [home!] })
+    expect(hits.map(({ unit_id }) => unit_id)).toEqual([travel])
+    expect(legs.dense).toBe('off')
+    for (const nowhere of ['"purple elephants"', '“purple elephants”', 'leave "purple elephants"'])
+      expect((await know.ask(nowhere, { dense: [home!] })).hits).toEqual([])
+  })
+
+  it('of nothing but beginnings is answered by words alone; beside other words they are some of them', async () => {
+    const [home] = await know.chunks(remote)
+    expect((await know.ask('zzzqqq* yyy*', { dense: [home!] })).hits).toEqual([])
+    expect((await know.ask('plan*', { dense: [home!] })).hits.map(({ unit_id }) => unit_id)).toEqual([travel])
+    expect((await know.ask('zzzqqq* planes', { dense: [home!] })).hits).toHaveLength(2)
+  })
+
   it('shows each unit once, however many of its chunks were found', async () => {
     const [chunk] = await know.chunks(leave)
     const { hits } = await know.ask('leave', { dense: [chunk!, chunk!] })
@@ -109,7 +125,8 @@ describe('filters', () => {
     [{ colour: 'red' }, /no filter colour; there are topic, lifecycle/],
     [{ lifecycle: 'retired' }, /draft, enacted, superseded/],
     [{ source: 'web' }, /unit or document/],
-    [{ edge: { target: 'x' } }, /edge takes/],
+    [{ edge: {} }, /edge takes/],
+    [{ edge: { target: 1 } }, /edge takes/],
     [{ profile: 'staff' }, /takes an object/],
     [{ container: 4 }, /address or id/],
     [{ topic: [1] }, /one word or several/],
@@ -117,6 +134,15 @@ describe('filters', () => {
     await expect(know.ask('leave', { filters: filters as never })).rejects.toMatchObject({
       code: 'argument_invalid',
       message: expect.stringMatching(words),
+    })
+  })
+
+  it('on a profile nested deeper than a profile can be are refused, not a crash', async () => {
+    let profile: object = {}
+    for (let depth = 0; depth < 5000; depth++) profile = { deeper: profile }
+    await expect(know.ask('leave', { filters: { profile: { profile } } })).rejects.toMatchObject({
+      code: 'argument_invalid',
+      message: expect.stringMatching(/nested more than 100 deep/),
     })
   })
 
@@ -174,6 +200,17 @@ describe('bad input', () => {
     const { hits, warnings } = await know.ask('the of and', { dense: await know.chunks(leave) })
     expect(hits).toEqual([])
     expect(warnings).toEqual([expect.stringMatching(/^Common words alone find nothing/)])
+  })
+
+  it.each(['& | !', '""', '💩', '*'])('of %s has no word that could be looked for', async (text) => {
+    const { hits, warnings } = await know.ask(text, { dense: await know.chunks(leave) })
+    expect(hits).toEqual([])
+    expect(warnings).toEqual([expect.stringMatching(/^There is no word in it/)])
+  })
+
+  it('of a quote that nothing closes costs no more than its length', async () => {
+    const { took_ms } = await know.ask(`"${'a '.repeat(49_000)}`)
+    expect(took_ms).toBeLessThan(1000)
   })
 
   it('of 10,000 words is answered by its rarest ones, within a second, and says so', async () => {

@@ -45,6 +45,34 @@ describe('ranking', () => {
     expect(ranked(facts)).toEqual(['unit a', 'unit other', 'unit b'])
   })
 
+  it('shows what is in force, not the document, for the draft that is to succeed it', () => {
+    const of = { document_id: 'wiki', document_state: 'current' } as const
+    const enacted = unit('a', { ...of, lifecycle_status: 'enacted' })
+    const successor = unit('b', { ...of, canonical_address: 'address/a~2' })
+    expect(ranked([successor, enacted, document('wiki')])).toEqual(['unit a'])
+    expect(ranked([successor, document('wiki')])).toEqual(['document wiki'])
+    const alone = { document_id: null, document_state: null }
+    expect(ranked([{ ...successor, ...alone }, enacted])).toEqual(['unit b', 'unit a'])
+    const other = unit('c', { ...of, canonical_address: 'address/c' })
+    expect(ranked([other, enacted])).toEqual(['document wiki', 'unit a'])
+  })
+
+  it('shows of a unit in force its best chunk, whoever comes before', () => {
+    const of = { document_id: 'wiki', document_state: 'current', lifecycle_status: 'enacted' } as const
+    const [first, second] = [unit('a', of), unit('a', { ...of, chunk_id: 'second chunk of a' })]
+    const facts = new Map([first, second].map((row) => [row.chunk_id, row]))
+    const legs = {
+      dense: [],
+      legacy: [],
+      documents: new Map(),
+      superseded: false,
+      together: true,
+      denseWeight: 1,
+    }
+    const [shown] = rank({ ...legs, lexical: [second.chunk_id, first.chunk_id], facts })
+    expect(shown!.best!.chunk_id).toBe('second chunk of a')
+  })
+
   it('tells of each unit behind a document once', () => {
     const of = { document_id: 'wiki', document_state: 'current', vector_state: 'stale' } as const
     const again = unit('a', { ...of, chunk_id: 'second chunk of a' })

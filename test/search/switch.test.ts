@@ -1,13 +1,17 @@
 /** Another model takes the place of the one in use, and search does not notice. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { StagedoorError } from '../../src/errors.ts'
 import {
   activateCollection,
+  allCollections,
   cancelCollection,
   createCollection,
   liveCollections,
 } from '../../src/search/collections.ts'
 import { fillCollection } from '../../src/search/filling.ts'
 import { clearRetired } from '../../src/search/maintenance.ts'
+import { searchStatus } from '../../src/search/status.ts'
+import { StoreUnavailable } from '../../src/search/stores/store.ts'
 import { useDatabase } from '../support/database.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
 import { type Born, call, create, edit, useLife } from '../units/life.ts'
@@ -143,6 +147,119 @@ it('goes on while the new model is away: units are projected into the old one, a
   )
   expect(await fill()).toBe('switched')
   expect(await gap()).toEqual([])
+})
+
+describe('texts that only the new embedder refuses', () => {
+  const issues = (open = true) =>
+    db.owner(
+      `select subject_ref, detail from iu_core.system_issue where code = 'search_refused' and (resolved_at is null) = $1`,
+      [open],
+    )
+  const refusing = async (poison: string) => {
+    const next = await begin()
+    const embedder = new FakeEmbedder({ ...place.faults, poison }, `fake-${model}`)
+    place.embedders.set(embedder.model, embedder)
+    return { next, embedder }
+  }
+
+  it('are told, not paid for again, and not waited for; then their units are dead letters that can be replayed', async () => {
+    const { next, embedder } = await refusing('Boat 3')
+    await step()
+    expect(await issues()).toMatchObject([{ subject_ref: next, detail: { error: expect.any(String) } }])
+    const { collections } = await searchStatus(db.pool('stagedoor_worker'))
+    const refused = collections.find(({ collection }) => collection === next)!.refused
+    expect(refused).toBeGreaterThan(0)
+    await db.owner(
+      `update iu_core.search_point set changed_at = changed_at - interval '2 minutes' where collection = $1`,
+      [next],
+    )
+    const paid = embedder.calls
+    expect(await step()).toBe('switched')
+    expect(embedder.calls).toBe(paid)
+    expect(await issues()).toEqual([])
+    const poor = units[3]!.unit_id
+    expect(await stateOf(db, poor)).toBe('pending')
+    expect(await stateOf(db, units[2]!.unit_id)).toBe('current')
+    await place.settle()
+    expect(await stateOf(db, poor)).toBe('error')
+    place.embedders.set(embedder.model, new FakeEmbedder(place.faults, embedder.model))
+    await call(life.service, 'fn_vector_replay', { p_workspace_id: life.workspace })
+    await place.settle()
+    expect(await stateOf(db, poor)).toBe('current')
+    expect(await gap()).toEqual([])
+  })
+
+  it('are too many when they are most of it: search keeps what it has until the switch is given up', async () => {
+    const old = await activeName(place.pool)
+    const { next } = await refusing('')
+    expect(await fill()).toBe('incomplete')
+    expect(await activeName(place.pool)).toBe(old)
+    expect(await issues()).toHaveLength(1)
+    await cancelCollection(place.pool, next)
+    expect(await issues()).toEqual([])
+  })
+})
+
+it('writes nothing of a step that took longer than its lease', async () => {
+  const next = await begin()
+  const building = (await liveCollections(place.pool)).find(({ state }) => state === 'building')!
+  const lease = new Promise((passed) => AbortSignal.timeout(60).addEventListener('abort', passed))
+  const filled = await fillCollection(
+    {
+      pool: place.pool,
+      equipment: place.equipment,
+      projection: place.worker().projection,
+      hooks: {
+        async boundary(name) {
+          if (name === 'embedded') await lease
+        },
+      },
+      leaseMs: 50,
+    },
+    building,
+    new AbortController().signal,
+  )
+  expect(filled).toBe('waiting')
+  expect(place.store.of(next).size).toBe(0)
+})
+
+describe('old collections', () => {
+  const retire = async () => {
+    const old = await activeName(place.pool)
+    await begin()
+    await fill()
+    await db.owner(
+      `update iu_core.search_collection set retired_at = retired_at - interval '11 minutes' where collection = $1`,
+      [old],
+    )
+    return old
+  }
+  const kept = async (names: string[]) =>
+    (await allCollections(place.pool))
+      .map(({ collection }) => collection)
+      .filter((name) => names.includes(name))
+
+  it('are cleared though the store of another one is away, and that one later', async () => {
+    const [first, second] = [await retire(), await retire()]
+    await db.owner(`update iu_core.search_collection set store = 'pgvector' where collection = $1`, [first])
+    const told: string[] = []
+    const drop = () => Promise.reject(new StoreUnavailable('the store is away'))
+    const store = (kind: string) => (kind === 'pgvector' ? { drop } : place.store)
+    await clearRetired(place.pool, { ...place.equipment, store } as never, (name) => told.push(name))
+    expect(told).toEqual([first])
+    expect(await kept([first, second])).toEqual([first])
+    await clearRetired(place.pool, place.equipment)
+    expect(await kept([first, second])).toEqual([])
+  })
+
+  it('are forgotten when their store is not set up any more', async () => {
+    const old = await retire()
+    const store = () => {
+      throw new StagedoorError('store_not_configured', { store: 'qdrant', reason: 'QDRANT_URL is not set' })
+    }
+    await clearRetired(place.pool, { ...place.equipment, store })
+    expect(await kept([old])).toEqual([])
+  })
 })
 
 describe('one at a time', () => {

@@ -82,6 +82,14 @@ describe('a query', () => {
     expect(await parse('"" " "')).toMatchObject({ phrases: [], words: [] })
   })
 
+  it('has no phrase that is longer than any chunk', async () => {
+    expect(await parse(`"${'a'.repeat(4000)}"`)).toMatchObject({ phrases: ['a'.repeat(4000)] })
+    await expect(parse(`"${'word '.repeat(18_000)}"`)).rejects.toMatchObject({
+      code: 'SD001',
+      message: expect.stringMatching(/^A phrase in quotes has at most 4,000 characters/),
+    })
+  })
+
   it('has prefixes where a star ends a word', async () => {
     expect(await parse('pólic* 2*3 a* "x* y"')).toMatchObject({ prefixes: ['polic'] })
   })

@@ -1,6 +1,7 @@
 /** Switches of the projection: what keeps staging out, and the phases of the migration from the old knowledge base, in order. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { setGate } from '../../src/gates/gates.ts'
+import { msUntilDue } from '../../src/search/outbox.ts'
 import { useDatabase } from '../support/database.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
 import { MIGRATOR } from '../support/template.ts'
@@ -73,6 +74,19 @@ describe('phase 1', () => {
     await db.owner(
       `update iu_core.vector_outbox set status = 'pending', leased_until = null where status = 'processing'`,
     )
+  })
+
+  it('closed, is no reason to wake up for a unit that a dead worker left', async () => {
+    await place.due()
+    await place.worker().claim()
+    await db.owner(
+      `update iu_core.vector_outbox set leased_until = clock_timestamp() - interval '1 second' where status = 'processing'`,
+    )
+    await close()
+    await place.due()
+    expect(await place.worker().claim()).toEqual([])
+    expect(await msUntilDue(place.pool, { units: false })).toBeUndefined()
+    expect(await msUntilDue(place.pool, { units: true })).toBeLessThan(0)
   })
 
   it('closed, lets out what was deleted', async () => {

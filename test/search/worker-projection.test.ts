@@ -1,5 +1,6 @@
 /** From a change in Postgres to a point in the store: once, the newest, and never what is not wanted any more. */
 import { beforeEach, describe, expect, it } from 'vitest'
+import { liveCollections } from '../../src/search/collections.ts'
 import { useDatabase } from '../support/database.ts'
 import { call, create, edit, enact, sha256, useLife } from '../units/life.ts'
 import { Steerable } from './projection-model.ts'
@@ -140,10 +141,72 @@ describe('what is deleted or retired', () => {
       `update iu_core.search_point set changed_at = changed_at - interval '11 minutes' where unit_id = $1`,
       [unit.unit_id],
     )
-    const keeper = place.worker()
-    await keeper.work(await keeper.claim(50, true))
+    await place.worker().projection.purge(await liveCollections(place.pool), 50)
     expect(heldOf(place.store, active, unit.unit_id)).toEqual([])
     expect(await db.owner('select from iu_core.search_point where unit_id = $1', [unit.unit_id])).toEqual([])
+  })
+})
+
+it('tells of what the database does not take only the code, and does the others', async () => {
+  const other = await create(life, { body: 'Ships are painted.' })
+  await db.owner(
+    `alter table iu_core.search_chunk add constraint planted check (unit_id <> '${unit.unit_id}') not valid`,
+  )
+  await place.due()
+  await place.worker().once()
+  await db.owner('alter table iu_core.search_chunk drop constraint planted')
+  expect(await rowOf(db, unit.unit_id)).toMatchObject({
+    status: 'pending',
+    retry_count: 1,
+    last_error: 'The database did not take it (SQLSTATE 23514)',
+  })
+  expect(await stateOf(db, other.unit_id)).toBe('current')
+  await place.settle()
+  expect(await stateOf(db, unit.unit_id)).toBe('current')
+})
+
+describe('old tombstones', () => {
+  const purge = async () => place.worker().projection.purge(await liveCollections(place.pool), 50)
+  const age = () =>
+    db.owner(
+      `update iu_core.search_point set changed_at = changed_at - interval '11 minutes' where state = 'gone'`,
+    )
+  const tombstones = async () =>
+    (await db.owner(`select from iu_core.search_point where state = 'gone'`)).length
+
+  it('change nothing about a unit that is current, though the store is away', async () => {
+    await place.settle()
+    await edit(life.operator, unit.unit_id, 1, { p_body: 'Ships are loaded at noon.' })
+    await place.settle()
+    await age()
+    place.faults.storeAway = true
+    expect(await purge()).toBe(0)
+    place.faults.storeAway = false
+    expect(await stateOf(db, unit.unit_id)).toBe('current')
+    expect(await rowOf(db, unit.unit_id)).toMatchObject({ status: 'done', last_error: null })
+    expect(await purge()).toBeGreaterThan(0)
+    expect(await tombstones()).toBe(0)
+    expect(await stateOf(db, unit.unit_id)).toBe('current')
+  })
+
+  it('of a dead letter do not keep those of others, however many they are', async () => {
+    await place.settle()
+    await db.owner(`update iu_core.vector_outbox set status = 'dead_letter' where unit_id = $1`, [
+      unit.unit_id,
+    ])
+    await db.owner(
+      `insert into iu_core.search_point (collection, chunk_id, unit_id, text_hash, generation, state)
+       select $1, gen_random_uuid(), $2, '', 1, 'gone' from generate_series(1, 120)`,
+      [await activeName(place.pool), unit.unit_id],
+    )
+    const other = await create(life, { body: 'A ship that sank.' })
+    await place.settle()
+    await call(life.operator, 'fn_unit_delete', { p_unit_id: other.unit_id })
+    await place.settle()
+    await age()
+    while ((await purge()) > 0);
+    expect(await tombstones()).toBe(0)
+    await db.owner(`update iu_core.vector_outbox set status = 'done' where unit_id = $1`, [unit.unit_id])
   })
 })
 

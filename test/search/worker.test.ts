@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { setGate } from '../../src/gates/gates.ts'
 import { createCollection, liveCollections } from '../../src/search/collections.ts'
 import { openEquipment } from '../../src/search/equipment.ts'
+import { fillCollection } from '../../src/search/filling.ts'
 import type { ProjectionHooks } from '../../src/search/hooks.ts'
 import { isFitDue } from '../../src/search/maintenance.ts'
 import { searchStatus } from '../../src/search/status.ts'
@@ -10,7 +11,7 @@ import { type SearchWorker, startSearchWorker } from '../../src/search/worker.ts
 import { useDatabase } from '../support/database.ts'
 import { MIGRATOR } from '../support/template.ts'
 import { until } from '../support/until.ts'
-import { type Born, call, create, useLife } from '../units/life.ts'
+import { type Born, call, create, edit, useLife } from '../units/life.ts'
 import { activeName, DIMENSION, FakeEmbedder, stateOf, useProjecting } from './projection-workplace.ts'
 
 const db = useDatabase()
@@ -85,6 +86,59 @@ it('fills another collection and swaps by itself', async () => {
     fingerprint: 'fake-2',
   })
   await until('the switch', async () => (await activeName(place.pool)) === collection)
+  expect(await stateOf(db, unit_id)).toBe('current')
+})
+
+it('rests after a switch, whatever tombstones the retired collection has', async () => {
+  const { unit_id } = await create(life, { body: 'Hulls are tarred.' })
+  await place.settle()
+  await edit(life.operator, unit_id, 1, { p_body: 'Hulls are painted.' })
+  await place.settle()
+  const retired = await activeName(place.pool)
+  await db.owner(
+    `update iu_core.search_point set changed_at = changed_at - interval '11 minutes' where state = 'gone'`,
+  )
+  place.embedders.set('fake-3', new FakeEmbedder(place.faults, 'fake-3'))
+  const { collection } = await createCollection(place.pool, {
+    embedder: 'openai',
+    model: 'fake-3',
+    dimension: DIMENSION,
+    store: 'qdrant',
+    fingerprint: 'fake-3',
+  })
+  const { projection } = place.worker()
+  for (let filled = 'more'; filled === 'more'; ) {
+    const building = (await liveCollections(place.pool)).find((one) => one.collection === collection)!
+    const surroundings = { pool: place.pool, equipment: place.equipment, projection, hooks: {} }
+    filled = await fillCollection(surroundings, building, AbortSignal.timeout(10_000))
+  }
+  expect(
+    await db.owner(`select from iu_core.search_point where collection = $1 and state = 'gone'`, [retired]),
+  ).not.toEqual([])
+  let claimed = 0
+  let looks = 0
+  const counting = new Proxy(place.pool, {
+    get(pool, name) {
+      if (name !== 'query') return Reflect.get(pool, name)
+      return (sql: string, values: unknown[]) => {
+        if (sql.includes('leased_until, o.earliest_run_at')) looks++
+        return pool.query(sql, values)
+      }
+    },
+  })
+  const worker = await startSearchWorker({
+    pool: counting,
+    equipment: place.equipment,
+    fits: false,
+    hooks: {
+      claimed(rows) {
+        claimed += rows
+      },
+    },
+  })
+  workers.push(worker)
+  await until('it rests', () => looks > 0)
+  expect(claimed).toBe(0)
   expect(await stateOf(db, unit_id)).toBe('current')
 })
 

@@ -1,5 +1,5 @@
 /**
- * Eight clients at a fixed rate: 400 writes and 800 reads a second fall due whether or not those before them are answered. Flat out,
+ * Eight clients at a fixed rate: 200 writes and 400 reads a second fall due whether or not those before them are answered. Flat out,
  * clients that wait for each other measure how many share the cores; here a latency is what somebody waits who comes on their own,
  * from the moment that their call fell due: queueing and the lateness of our timer count.
  */
@@ -7,7 +7,7 @@ import type { Figures, Task } from '../benchmark.ts'
 import { percentile, perSecond } from '../statistics.ts'
 import { type Hand, type Opening, ready, sliced, textOf, type Unit, WRITES, type Write } from './clients.ts'
 
-const WRITES_PER_S = 400
+const WRITES_PER_S = 200
 const READS_PER_WRITE = 2
 const INTERVAL_MS = 1000 / (WRITES_PER_S * (1 + READS_PER_WRITE))
 /** Units that are there before: what falls due finds one that nobody is busy with. */

@@ -18,7 +18,7 @@ export const units: Benchmark = {
     { name: 'functions', about: 'one call an operation, flat out', run: throughFunctions },
     {
       name: 'paced',
-      about: 'the same at 400 writes and 800 reads a second, the waiting counted',
+      about: 'the same at 200 writes and 400 reads a second, the waiting counted',
       run: pacedFunctions,
     },
     { name: 'floor', about: 'the same rows by plain SQL, statement by statement', run: byPlainSql },

@@ -15254,9 +15254,9 @@ export interface operations {
                         profile?: {
                             [key: string]: unknown;
                         };
-                        /** @description an edge of this type from it, to this address, id or reference */
+                        /** @description an edge of this type from it, to this address, id or reference; one of the two will do */
                         edge?: {
-                            type: string;
+                            type?: string;
                             target?: string;
                         };
                         /** @description address or id of a unit: it, and what is in it */
@@ -15393,6 +15393,7 @@ export interface operations {
                             store: string;
                             points: number;
                             writing: number;
+                            refused: number;
                         }[];
                         chunks: {
                             units: number;
@@ -15407,6 +15408,11 @@ export interface operations {
                             oldest_due_s: number | null;
                         };
                         outage: {
+                            rows: number;
+                            reason: string;
+                        } | null;
+                        /** @description what failed and is tried again */
+                        retrying: {
                             rows: number;
                             reason: string;
                         } | null;

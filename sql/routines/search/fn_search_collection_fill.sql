@@ -1,6 +1,6 @@
 -- The next chunks that have no vector in a collection, with what is to be embedded, and recorded as being written: two who fill
--- take different ones. What somebody began a minute ago and did not end is taken again. Nothing unless the gate that keeps staging
--- out is open.
+-- take different ones. What somebody began a minute ago and did not end is taken again, what was refused is not. Nothing unless the
+-- gate that keeps staging out is open.
 create or replace function iu_core.fn_search_collection_fill(p_collection text, p_limit integer default 100)
 returns table (chunk_id uuid, unit_id uuid, unit_version_id uuid, canonical_address text, content_hash text, workspace_id uuid,
                "position" smallint, text text)
@@ -28,7 +28,7 @@ begin
        where c.unit_id is not null
          and not exists (select from iu_core.search_point p
                           where p.collection = p_collection and p.chunk_id = c.chunk_id
-                            and (p.state = 'written' or p.state = 'writing' and p.changed_at > clock_timestamp() - interval '1 minute'))
+                            and (p.state in ('written', 'refused') or p.state = 'writing' and p.changed_at > clock_timestamp() - interval '1 minute'))
        order by c.chunk_no limit p_limit
          -- Whoever takes a chunk out meanwhile sees the point that we record, or we do not see the chunk.
          for key share skip locked

@@ -1,14 +1,15 @@
 -- Documents of the old knowledge base for whoever shows them in place of their units, or found them by the vectors of the old
 -- collection: by id, or by where they come from, which is all that its payload may say. What is not searched is left out.
+-- Without their texts: hundreds may be found, and few are shown.
 create or replace function iu_core.fn_search_documents(p_workspace_id uuid, p_names text[])
-returns table (name text, document_id uuid, title text, source_ref text, language text, vector_state text, body text)
+returns table (name text, document_id uuid, title text, source_ref text, language text, vector_state text)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform iu_core.require_member(p_workspace_id, 'read');
   return query
-  select n.name, v.document_id, v.title, v.source_ref, v.language, v.vector_state, d.body
+  select n.name, v.document_id, v.title, v.source_ref, v.language, v.vector_state
     from unnest(p_names) as n (name)
     join iu_core.kb_document d on d.workspace_id = p_workspace_id
      and (d.source_ref = n.name

@@ -1,11 +1,10 @@
 -- Takes what is due into a worker's hands: one row each for a unit or a document, the oldest first, also those whose worker has
 -- gone silent. Nothing at all unless the gate that keeps staging out is open, and no unit before phase 1, but what was deleted
--- leaves search in every phase. p_purge adds sources with old tombstones: their points are taken away once more, for good.
+-- leaves search in every phase.
 create or replace function iu_core.fn_vector_claim(
   p_worker uuid,
   p_limit integer default 50,
-  p_lease interval default '2 minutes',
-  p_purge boolean default false
+  p_lease interval default '2 minutes'
 ) returns table (outbox_id uuid, unit_id uuid, document_id uuid, operation text, generation bigint, retry_count integer)
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -40,24 +39,6 @@ begin
        set status = 'processing', worker_id = p_worker, leased_until = v_now + p_lease, changed_at = v_now
       from due d where o.outbox_id = d.outbox_id
     returning o.outbox_id, o.unit_id, o.document_id, o.operation, o.generation, o.retry_count;
-  if found or not coalesce(p_purge, false) or not v_units then
-    return;
-  end if;
-  return query
-    with old as (
-      select o.outbox_id from iu_core.vector_outbox o
-       where o.status = 'done'
-         and o.unit_id in (select p.unit_id from iu_core.search_point p
-                            where p.state = 'gone' and p.changed_at < v_now - interval '10 minutes'
-                            order by p.changed_at limit p_limit)
-       limit p_limit
-         for update skip locked
-    )
-    update iu_core.vector_outbox o
-       set status = 'processing', worker_id = p_worker, leased_until = v_now + p_lease,
-           first_enqueued_at = v_now, earliest_run_at = v_now, changed_at = v_now
-      from old where o.outbox_id = old.outbox_id
-    returning o.outbox_id, o.unit_id, o.document_id, o.operation, o.generation, o.retry_count;
 end $$;
 
-grant execute on function iu_core.fn_vector_claim(uuid, integer, interval, boolean) to vector_worker;
+grant execute on function iu_core.fn_vector_claim(uuid, integer, interval) to vector_worker;

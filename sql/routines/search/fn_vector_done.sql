@@ -1,6 +1,6 @@
 -- The worker has done these rows. They are done only if nobody enqueued them again meanwhile, their text is in search as it is now,
--- and every chunk has its vector in the active collection; what is not is due again. What was embedded last is written down here, where it is true. Answers each row's
--- status; rows that the worker no longer has are left out.
+-- and every chunk has its vector in the active collection; what is not is due again. What was embedded last is written down here,
+-- where it is true. Answers each row's status; rows that the worker no longer has are left out.
 create or replace function iu_core.fn_vector_done(p_worker uuid, p_outbox uuid[], p_generation bigint[])
 returns table (outbox_id uuid, status text)
 language plpgsql security definer
@@ -43,7 +43,10 @@ begin
       select o.outbox_id,
              o.generation = g.generation as newest,
              case when o.unit_id is null
-                    then d.deleted_at is not null or d.origin = 'cut' or coalesce(y.content_hash = d.content_hash, false)
+                    then d.deleted_at is not null or d.origin = 'cut'
+                         or coalesce(y.content_hash = d.content_hash, false)
+                            and exists (select from iu_core.search_chunk k
+                                         where k.document_id = o.document_id and k.content_hash_at_embedding = d.content_hash)
                   when u.deleted_at is not null or u.lifecycle_status = 'retired'
                     then not exists (select from iu_core.search_chunk k where k.unit_id = o.unit_id)
                   else exists (select from iu_core.search_chunk k

@@ -1,5 +1,6 @@
--- Pieces that the manifest no longer has, be it that the document lost them or that somebody left them out: drafts are retired, what is enacted stays, and the map says since when. Answers
--- {"units": [ids that were retired], "kept": how many pieces stay}. Internal.
+-- Pieces that the manifest no longer has, be it that the document lost them or that somebody left them out: drafts are retired,
+-- what is enacted stays, and the map says since when. Answers {"units": [ids that were retired], "kept": how many pieces stay}.
+-- Internal.
 create or replace function iu_core.fn_cut_gone(p_document_id uuid, p_plan jsonb, p_run_id uuid, p_actor text) returns jsonb
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -43,12 +43,17 @@ function listCommand(): Command {
       )
       output.result(issues, () => {
         if (issues.length === 0) {
-          return output.line('No open issues. They come when events or jobs cannot go on by themselves.')
+          return output.line(
+            'No open issues. They come when events, jobs or search cannot go on by themselves.',
+          )
         }
         for (const one of issues) printIssue(output, one)
         const open = issues.find(({ resolved_at }) => resolved_at === null)
         if (open) {
           printNext(output, [
+            ...(issues.some(({ code, resolved_at }) => code === 'vector_dead_letter' && resolved_at === null)
+              ? [{ what: 'See what search could not take', command: 'stagedoor search dead' }]
+              : []),
             {
               what: 'When it is dealt with',
               command: `stagedoor issue resolve ${open.issue_id} --resolution "what was done"`,

@@ -67,10 +67,15 @@ const SearchBody = Type.Object(
           ),
           edge: Type.Optional(
             Type.Object(
-              { type: Word, target: Type.Optional(Type.String({ minLength: 1, maxLength: 2000 })) },
+              {
+                type: Type.Optional(Word),
+                target: Type.Optional(Type.String({ minLength: 1, maxLength: 2000 })),
+              },
               {
                 additionalProperties: false,
-                description: 'an edge of this type from it, to this address, id or reference',
+                minProperties: 1,
+                description:
+                  'an edge of this type from it, to this address, id or reference; one of the two will do',
               },
             ),
           ),
@@ -112,6 +117,7 @@ export const searchRoutes =
       '/',
       {
         bodyLimit: QUESTION_LIMIT,
+        config: { onlyReads: true },
         schema: {
           operationId: 'searchWith',
           summary: 'The same for long questions and for every filter',

@@ -16,11 +16,17 @@ export interface Embedder {
 /** An outage or a rate limit: nothing is wrong with the texts, and trying again later is all there is to do. */
 export class EmbedderUnavailable extends Error {
   readonly retryAfterMs: number | undefined
+  /** It did answer, and did not ask for patience: after all it may be the text (Ollama says 500 to one that is too long). */
+  readonly answered: boolean
 
-  constructor(message: string, options: { retryAfterMs?: number | undefined; cause?: unknown } = {}) {
+  constructor(
+    message: string,
+    options: { retryAfterMs?: number | undefined; answered?: boolean; cause?: unknown } = {},
+  ) {
     super(message, { cause: options.cause })
     this.name = 'EmbedderUnavailable'
     this.retryAfterMs = options.retryAfterMs
+    this.answered = options.answered ?? false
   }
 }
 

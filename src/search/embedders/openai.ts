@@ -12,6 +12,7 @@ const AT_ONCE = 2
 const TIMEOUT_MS = 30_000
 /** Nothing is wrong with the endpoint, but with what it was given. */
 const REFUSALS = new Set([400, 413, 422])
+const TOO_MANY = 429
 
 export interface OpenAiOptions {
   readonly url: string
@@ -116,7 +117,11 @@ function translated(error: unknown, host: string): Error {
   }
   const words = `The embedder at ${host} answered ${status}${isWord(code) ? ` (${code})` : ''}`
   if (REFUSALS.has(status)) return new EmbedderRefused(words)
-  return new EmbedderUnavailable(words, { retryAfterMs: retryAfter(headers) })
+  const retryAfterMs = retryAfter(headers)
+  return new EmbedderUnavailable(words, {
+    retryAfterMs,
+    answered: status !== TOO_MANY && retryAfterMs === undefined,
+  })
 }
 
 /** A code, not a sentence: sentences may quote anything. */

@@ -19,3 +19,8 @@ export function wordless(dimension: number, use: 'passage' | 'query'): Float32Ar
   vector[dimension - 1] = use === 'passage' ? 1 : -1
   return vector
 }
+
+/** Whether it is of a question none of whose words the embedder knows: what is nearest to it means nothing. */
+export function isWordless(vector: Float32Array): boolean {
+  return vector.every((value, axis) => value === (axis === vector.length - 1 ? -1 : 0))
+}

@@ -3,23 +3,21 @@ import type { Config } from '../../config.ts'
 import { connectQdrant } from './qdrant-connection.ts'
 import { LEGACY_COLLECTION } from './store.ts'
 
-export interface LegacyHit {
-  readonly id: string
-  readonly score: number
-  /** As others wrote it; `document_id` leads to kb_document. */
-  readonly payload: Readonly<Record<string, unknown>>
-}
-
 export interface LegacyReader {
   /** How many numbers its vectors have, or nothing where there is no such collection. */
-  dimension(): Promise<number | undefined>
-  nearest(vector: Float32Array, options: { limit: number; signal?: AbortSignal }): Promise<LegacyHit[]>
-  /** Points of one document. */
-  count(documentId: string): Promise<number>
+  dimension(signal?: AbortSignal): Promise<number | undefined>
+  /**
+   * Of the nearest points the documents that they are of, as others call them: one for each point that says so. Nothing else of their
+   * payload is asked for (VA-3).
+   */
+  nearest(
+    vector: Float32Array,
+    options: { limit: number; signal?: AbortSignal },
+  ): Promise<{ readonly points: number; readonly documents: readonly string[] }>
 }
 
 /** Nothing without QDRANT_URL. */
-export function openLegacy(
+export function openLegacyReader(
   config: Pick<Config, 'qdrantUrl' | 'qdrantApiKey'>,
   { timeoutMs }: { timeoutMs?: number } = {},
 ): LegacyReader | undefined {
@@ -30,28 +28,29 @@ export function openLegacy(
     ...(timeoutMs !== undefined && { timeoutMs }),
   })
   return {
-    async dimension() {
+    async dimension(signal) {
       const found = await ask((client) => client.getCollection(LEGACY_COLLECTION), {
         missing: undefined as never,
+        signal,
       })
       const size = found?.config.params.vectors?.size
       return typeof size === 'number' ? size : undefined
     },
     async nearest(vector, { limit, signal }) {
       const { points } = await ask(
-        (client) => client.query(LEGACY_COLLECTION, { query: Array.from(vector), limit, with_payload: true }),
+        (client) =>
+          client.query(LEGACY_COLLECTION, {
+            query: Array.from(vector),
+            limit,
+            with_payload: ['document_id'],
+          }),
         { signal },
       )
-      return points.map(({ id, score, payload }) => ({ id: String(id), score, payload: payload ?? {} }))
-    },
-    async count(documentId) {
-      const { count } = await ask((client) =>
-        client.count(LEGACY_COLLECTION, {
-          filter: { must: [{ key: 'document_id', match: { value: documentId } }] },
-          exact: true,
-        }),
-      )
-      return count
+      const named = points.map(({ payload }) => payload?.document_id)
+      return {
+        points: points.length,
+        documents: named.filter((id) => typeof id === 'string' || typeof id === 'number').map(String),
+      }
     },
   }
 }

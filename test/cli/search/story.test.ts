@@ -75,7 +75,13 @@ describe('search on the command line', { timeout: 180_000 }, () => {
       /Nothing is found with these filters/,
     )
     expect(await cli('search', 'leave', '--in', 'handbook/nowhere')).toMatchObject({ code: 8 })
-    expect(await cli('search', 'leave', '--edge', '=x')).toMatchObject({ code: 2 })
+    expect(await cli('search', 'leave', '--edge', '=')).toMatchObject({ code: 2 })
+    expect(await cli('search', 'leave', '--edge', 'cites=')).toMatchObject({ code: 2 })
+    expect(await said('search', 'leave', '--edge', '=https://example.com')).toMatch(
+      /Nothing is found with these/,
+    )
+    expect(await said('search', 'leave', '--limit', '2')).toMatch(/2 hits .*; more with --limit 10/)
+    expect(await said('search', '&', '|')).toMatch(/^! There is no word in it[^\n]*\n$/)
     expect(await cli('search')).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(/Say what to look for/),
@@ -92,17 +98,42 @@ describe('search on the command line', { timeout: 180_000 }, () => {
       /Parking {2}parking\.md · old knowledge base · current[\s\S]*! The old knowledge base is searched by its text only/,
     )
     expect(await said('search', 'document', 'list')).toMatch(/^parking\.md +current +0 +\d+ B .* Parking$/m)
+    const next = /stagedoor (search document show \S+)/.exec(await said('search', 'cars'))![1]!
+    expect(await said(...next.split(' '))).toBe(
+      'Parking  parking.md\n\n# Parking\n\nCars stand behind the house.\n\n',
+    )
+    expect(await cli('search', 'document', 'show', 'nowhere.md')).toMatchObject({ code: 8 })
     await said('search', 'document', 'remove', 'parking.md')
     expect(await said('search', 'cars')).toMatch(/Nothing is found/)
     expect(await cli('search', 'document', 'remove', 'parking.md')).toMatchObject({ code: 8 })
   })
 
+  it('a document says its title and language itself, between lines at its beginning', async () => {
+    const file = join(home, 'canteen.md')
+    writeFileSync(file, '---\ntitle: Căng tin\nlanguage: vi\n---\n\nBữa trưa từ 11 giờ.\n')
+    expect(await json('search', 'document', 'add', file)).toMatchObject({ title: 'Căng tin' })
+    await said('search', 'now')
+    const { hits } = await json('search', 'bua trua', '--language', 'vi')
+    expect(hits).toMatchObject([{ title: 'Căng tin', snippet: 'Bữa trưa từ 11 giờ.' }])
+    await said('search', 'document', 'remove', 'canteen.md')
+  })
+
   it('another embedder is one command; what is not set up is refused with what it needs', async () => {
-    expect(await said('search', 'switch', '--embedder', 'lsa')).toMatch(/✔ Search answers from units_2/)
+    expect(await said('search', 'switch', '--embedder', 'lsa')).toMatch(
+      /✔ Search answers from units_2 \(lsa, 200 numbers, in postgres\)[^\n]*\n! 4\d chunks are too few to learn from/,
+    )
     expect(await json('search', 'annual', 'leave')).toMatchObject({ legs: { dense: expect.any(Number) } })
     expect(await cli('search', 'switch', '--embedder', 'openai')).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(/EMBEDDINGS_URL is not set/),
+    })
+    expect(await cli('search', 'switch')).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/Say to what: .* Now it is lsa in postgres/),
+    })
+    expect(await cli('search', 'switch', '--embedder', 'lsa', '--dimension', '3')).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/Only openai has a model and a dimension/),
     })
     expect(await said('search', 'switch', '--cancel')).toMatch(/Nothing is being built/)
   })
@@ -112,7 +143,9 @@ describe('search on the command line', { timeout: 180_000 }, () => {
     expect(await said('search', 'audit')).toMatch(/units_2 +active +postgres +4\d points[\s\S]*✔/)
     expect(await cli('search', 'phase', '1', 'close')).toMatchObject({ code: 6 })
     expect(await cli('search', 'phase', '0', 'open')).toMatchObject({ code: 2 })
-    expect(await said('search', 'phase', '3', 'close')).toMatch(/Phase 3 is closed/)
+    expect(await said('search', 'phase', '3', 'close')).toMatch(
+      /Phase 3 is closed\n.*divided anew: they are pending/,
+    )
     expect(await said('search', 'phase', '3', 'open')).toMatch(/Phase 3 is open/)
     expect(await said('search', 'dead')).toMatch(/^Nothing/)
     expect(await said('search', 'replay')).toMatch(/nothing to try again/)

@@ -57,6 +57,26 @@ describe('a question over HTTP', () => {
     expect({ status, body }).toMatchObject({ status: 200, body: { hits: [{ unit_id: leave }] } })
   })
 
+  it('is asked with a token that can only read, whatever the method', async () => {
+    const token = await api.token(know.people.viewer, { readOnly: true })
+    expect((await api.get('/api/search?q=leave', token)).body).toMatchObject({ hits: [{ unit_id: leave }] })
+    const { status, body } = await api.post('/api/search', token, {
+      text: 'leave',
+      filters: { kind: 'note' },
+    })
+    expect({ status, body }).toMatchObject({ status: 200, body: { hits: [{ unit_id: leave }] } })
+    expect((await api.post('/api/search/now', token, {})).status).toBe(403)
+  })
+
+  it('by an edge names its type, its target or both', async () => {
+    const ask = async (edge: object) =>
+      (await post(know.people.viewer, '/search', { text: 'leave', filters: { edge } })).status
+    expect(await ask({ type: 'cites' })).toBe(200)
+    expect(await ask({ target: 'https://example.com' })).toBe(200)
+    expect(await ask({ type: 'cites', target: 'https://example.com' })).toBe(200)
+    expect(await ask({})).toBe(400)
+  })
+
   it('of a workspace that is not the caller’s is refused', async () => {
     const { status } = await get(know.people.stranger, `/search?q=leave&workspace_id=${know.workspace}`)
     expect(status).toBe(403)
@@ -71,6 +91,7 @@ describe('a question over HTTP', () => {
   ])('%s is refused in words', async (url, words) => {
     const { status, body } = await get(know.people.viewer, url)
     expect({ status, body }).toMatchObject({ status: 400, body: { detail: expect.stringMatching(words) } })
+    expect(body).not.toMatchObject({ hint: expect.stringContaining('--help') })
   })
 
   it('of a container that is not there is answered with 404', async () => {

@@ -143,6 +143,8 @@ describe('an outage', () => {
       expect(error).toBeInstanceOf(EmbedderUnavailable)
       expect(error.message).toContain(`${status} (some_code)`)
       expect(error.retryAfterMs).toBeUndefined()
+      // Too many requests are never the fault of a text; of any other answer nobody knows.
+      expect(error.answered).toBe(status !== 429)
       expect(endpoint.requests).toHaveLength(1)
     }
   })
@@ -160,6 +162,8 @@ describe('an outage', () => {
     expect(await waitFor('whenever')).toBeUndefined()
     endpoint.play(() => ({ status: 429, headers: { 'retry-after-ms': '250' } }))
     expect((await failure()).retryAfterMs).toBe(250)
+    endpoint.play(() => ({ status: 503, headers: { 'retry-after': '7' } }))
+    expect((await failure()).answered).toBe(false)
   })
 
   it('is told from a connection that is refused, cut or silent', async () => {
@@ -167,7 +171,7 @@ describe('an outage', () => {
       EmbedderUnavailable,
     )
     endpoint.play(() => 'cut')
-    expect(await failure()).toBeInstanceOf(EmbedderUnavailable)
+    expect(await failure()).toMatchObject({ name: 'EmbedderUnavailable', answered: false })
     endpoint.play(() => 'hang')
     expect(await failure(open({ timeoutMs: 50 }).embed(TEXTS, 'query'))).toBeInstanceOf(EmbedderUnavailable)
   })

@@ -43,7 +43,7 @@ interface Body {
   readonly query: number[]
   readonly filter?: { must?: Condition[] }
   readonly limit: number
-  readonly with_payload?: boolean
+  readonly with_payload?: boolean | readonly string[]
   readonly ids: string[]
   readonly offset?: string
 }
@@ -165,7 +165,7 @@ const HANDLERS: Record<string, (collection: StoredCollection, body: Body) => unk
         id,
         version: 0,
         score: point.vector.reduce((sum, value, at) => sum + value * vector[at]!, 0),
-        ...(with_payload && { payload: point.payload }),
+        ...(with_payload && { payload: asked(point.payload, with_payload) }),
       }))
       .sort((a, b) => b.score - a.score)
     return { points: found.slice(0, limit) }
@@ -187,6 +187,11 @@ const HANDLERS: Record<string, (collection: StoredCollection, body: Body) => unk
       next_page_offset: all[limit] ?? null,
     }
   },
+}
+
+function asked(payload: Record<string, unknown>, keys: true | readonly string[]): Record<string, unknown> {
+  if (keys === true) return payload
+  return Object.fromEntries(Object.entries(payload).filter(([key]) => keys.includes(key)))
 }
 
 function passes(id: string, payload: Record<string, unknown>, filter?: { must?: Condition[] }): boolean {

@@ -1,7 +1,7 @@
 /** Vectors in Qdrant: against a small server of its REST interface, and the same against a real one where QDRANT_URL is set. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { openLegacy } from '../../../src/search/stores/legacy.ts'
+import { openLegacyReader } from '../../../src/search/stores/legacy.ts'
 import { openStore } from '../../../src/search/stores/open.ts'
 import { createQdrantStore } from '../../../src/search/stores/qdrant.ts'
 import { StoreUnavailable, type VectorStore } from '../../../src/search/stores/store.ts'
@@ -127,14 +127,14 @@ describe('the collection of the old knowledge base', () => {
   const config = () => ({ qdrantUrl: server.url, qdrantApiKey: undefined })
 
   it('is not there without a server', () => {
-    expect(openLegacy({ qdrantUrl: undefined, qdrantApiKey: undefined })).toBeUndefined()
+    expect(openLegacyReader({ qdrantUrl: undefined, qdrantApiKey: undefined })).toBeUndefined()
     expect(() => openStore('qdrant', { qdrantUrl: undefined, qdrantApiKey: undefined }, {} as never)).toThrow(
       expect.objectContaining({ code: 'store_not_configured' }),
     )
   })
 
-  it('is read with its payload, and counted by document', async () => {
-    const reader = openLegacy(config())!
+  it('is read: which documents its points are of, and nothing else of their payload', async () => {
+    const reader = openLegacyReader(config())!
     expect(await reader.dimension()).toBeUndefined()
     const document = randomUUID()
     const point = (id: string, seed: number, document_id: string) =>
@@ -146,9 +146,7 @@ describe('the collection of the old knowledge base', () => {
       points: new Map([point(near, 1, document), point(randomUUID(), 2, randomUUID())]),
     })
     expect(await reader.dimension()).toBe(DIMENSION)
-    expect(await reader.count(document)).toBe(1)
-    expect(await reader.nearest(vectorOf(1), { limit: 1 })).toEqual([
-      { id: near, score: expect.closeTo(1, 4), payload: { document_id: document, text: 'old' } },
-    ])
+    expect(await reader.nearest(vectorOf(1), { limit: 1 })).toEqual({ points: 1, documents: [document] })
+    expect(await reader.nearest(vectorOf(1), { limit: 9 })).toMatchObject({ points: 2 })
   })
 })

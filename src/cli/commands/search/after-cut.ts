@@ -6,13 +6,14 @@ import { searchOf } from '../../../stagedoor/search.ts'
 import type { GlobalOptions } from '../../context.ts'
 import { withDatabase } from '../../context.ts'
 import type { Output } from '../../output.ts'
+import { type Retrying, retryingIn } from './care.ts'
 import { projectHere } from './projecting.ts'
 
 export async function projectCut(
   output: Output,
   options: GlobalOptions,
   { document_id, units }: { document_id: string; units: readonly { unit_id: string }[] },
-): Promise<Left & { projected: number; ms: number }> {
+): Promise<Left & { projected: number; retrying: Retrying | null; ms: number }> {
   return withDatabase(options, async (database, config) => {
     const pool = createPool(database.workerUrl, { role: 'dot_executor', max: 3, purpose: 'cli' })
     const search = searchOf({ config, database, pool, statement: (task) => inStatement(pool, task) })
@@ -26,7 +27,8 @@ export async function projectCut(
       const touched = await withContainers(pool, units)
       const projected = touched.length === 0 ? 0 : await search.now({ units: touched })
       const left = await projectHere(output, search, workspace_id)
-      return { ...left, projected, ms: Math.round(performance.now() - began) }
+      const retrying = await retryingIn(pool, workspace_id)
+      return { ...left, projected, retrying, ms: Math.round(performance.now() - began) }
     } finally {
       await search.close()
       await pool.end()

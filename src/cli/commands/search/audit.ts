@@ -16,8 +16,8 @@ const MEANING: Readonly<Record<Finding, string>> = {
   ghost: 'said to be in the store, and not there',
   payload: 'in the store, saying something else than Postgres',
   staging: 'names staged data, which must never be there',
-  missing: 'a unit that is not in search as it is',
-  left: 'in search, though its unit is gone',
+  missing: 'a unit or document that is not in search as it is',
+  left: 'in search, though its unit or document is gone',
 }
 
 export function auditCommand(): Command {
@@ -27,7 +27,10 @@ export function auditCommand(): Command {
       '--repair',
       'remove what should not be there and bring back what should; never in the old knowledge base',
     )
-    .addHelpText('after', '\nEnds with 7 when something is wrong and was not repaired.')
+    .addHelpText(
+      'after',
+      '\nEnds with 7 when something is wrong and was not repaired, or a store could not be reached.',
+    )
     .action(async (_options, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions & { repair?: boolean }>()
       const output = outputOf(options)
@@ -35,9 +38,15 @@ export function auditCommand(): Command {
       const report = await withStagedoor(options, ({ search }) =>
         search.audit({ repair: options.repair === true }),
       )
-      if (report.findings.some(({ repaired }) => !repaired)) process.exitCode = 7
+      if (report.findings.some(({ repaired }) => !repaired) || report.collections.some(isUnreached))
+        process.exitCode = 7
       output.result(report, () => print(output, report))
     })
+}
+
+/** The old knowledge base is not ours, and most have none. */
+function isUnreached({ points, state }: AuditReport['collections'][number]): boolean {
+  return points === null && state !== 'legacy'
 }
 
 function print(output: Output, { collections, findings }: AuditReport): void {
@@ -54,7 +63,9 @@ function print(output: Output, { collections, findings }: AuditReport): void {
     else printWarning(output, `${collection}: ${problem}`)
   }
   output.line()
-  if (findings.length === 0) output.line(`${pc.green('✔')} What could be looked at is as Postgres says.`)
+  if (findings.length === 0 && collections.some(isUnreached))
+    output.line('Nothing wrong was found, but not every store could be reached: ask again once it is back.')
+  else if (findings.length === 0) output.line(`${pc.green('✔')} What could be looked at is as Postgres says.`)
   else printFindings(output, findings)
 }
 

@@ -1,6 +1,7 @@
 /** Looking after search: what waits, what failed, and trying again. */
 import { Command } from 'commander'
 import pc from 'picocolors'
+import type { Pool } from '../../../db/connection.ts'
 import { inStatement } from '../../../db/statement.ts'
 import type { Search } from '../../../search/library.ts'
 import {
@@ -67,8 +68,10 @@ export function nowCommand(): Command {
           return [before, left] as const
         })
         const projected = (await doneIn(session)) - before
-        output.result({ projected, ...left }, () =>
-          printProjected(output, projected, left, performance.now() - began),
+        const retrying = await retryingIn(session.pool, workspace)
+        if (retrying) process.exitCode = 7
+        output.result({ projected, ...left, retrying }, () =>
+          printProjected(output, projected, { ...left, retrying }, performance.now() - began),
         )
       })
     })
@@ -85,10 +88,43 @@ async function doneIn({ pool, workspace }: SearchSession): Promise<number> {
   return rows[0]!.done
 }
 
-export function printProjected(output: Output, projected: number, left: Left, ms: number): void {
+/** What failed and is tried again: how many of a workspace, and why the last did. */
+export interface Retrying {
+  readonly rows: number
+  readonly reason: string
+}
+
+export async function retryingIn(pool: Pool, workspace: string): Promise<Retrying | null> {
+  const { rows } = await pool.query<Retrying>(
+    `select count(*)::integer as rows, (array_agg(o.last_error order by o.changed_at desc))[1] as reason
+       from iu_core.vector_outbox o
+       left join iu_core.information_unit u on u.unit_id = o.unit_id
+       left join iu_core.kb_document k on k.document_id = o.document_id
+      where o.status = 'pending' and o.retry_count > 0 and o.last_error is not null
+        and coalesce(u.workspace_id, k.workspace_id) = $1`,
+    [workspace],
+  )
+  return rows[0]!.rows > 0 ? rows[0]! : null
+}
+
+export function printProjected(
+  output: Output,
+  projected: number,
+  left: Left & { readonly retrying: Retrying | null },
+  ms: number,
+): void {
   if (projected > 0)
     output.line(
       `${pc.green('✔')} ${projected === 1 ? 'One text is' : `${projected} texts are`} in search, ${duration(ms)}`,
+    )
+  if (left.closed !== null) {
+    printWarning(output, `${left.waiting} wait. ${left.closed}`)
+    return
+  }
+  if (left.retrying)
+    printWarning(
+      output,
+      `${left.retrying.rows} failed, ${left.retrying.rows === 1 ? 'is' : 'are'} found by words only and tried again: ${left.retrying.reason}`,
     )
   if (left.outage !== null && left.waiting > 0) {
     printWarning(
@@ -96,7 +132,7 @@ export function printProjected(output: Output, projected: number, left: Left, ms
       `${left.waiting} found by words only so far: ${left.outage}. It catches up by itself.`,
     )
     printNext(output, [{ what: 'See how it is', command: 'stagedoor search status' }])
-  } else if (projected === 0) output.line('Nothing was waiting: search has it all.')
+  } else if (projected === 0 && !left.retrying) output.line('Nothing was waiting: search has it all.')
 }
 
 export function deadCommand(): Command {
@@ -113,7 +149,10 @@ export function deadCommand(): Command {
         transaction((client) => deadProjections(client, { workspace, limit: options.limit })),
       )
       output.result(dead, () => {
-        if (dead.length === 0) return output.line('Nothing: everything came into search, or is on its way.')
+        if (dead.length === 0)
+          return output.line(
+            'Nothing: everything came into search, or is on its way (`stagedoor search status`).',
+          )
         output.line(deadTable(dead))
         printNext(output, [
           {

@@ -35,7 +35,11 @@ export function findCommand(): Command {
     )
     .option('--language <code>', 'only texts in it; again for one or another', many)
     .option('--in <unit>', 'only this unit and what is in it', unitName)
-    .option('--edge <type[=target]>', 'only units with such an edge, as cites=handbook/leave', edge)
+    .option(
+      '--edge <type[=target]>',
+      'only units with such an edge, as cites, cites=handbook/leave or =handbook/leave',
+      edge,
+    )
     .option('--profile <json>', 'only units whose profile holds this', jsonObject)
     .addOption(new Option('--source <source>', 'only units, or only the old knowledge base').choices(SOURCES))
     .option('--workspace <id or name>', 'where; default: the only one there is')
@@ -67,7 +71,7 @@ Every hit says how fresh it is. What was edited is in search about two minutes l
           },
         )
         if (answer.hits.length > 0 || output.json)
-          return output.result(answer, () => printAnswer(output, answer))
+          return output.result(answer, () => printAnswer(output, answer, options.limit))
         await printNothing(output, answer, {
           pool,
           workspace,
@@ -96,8 +100,9 @@ function many(given: string, before: string[] = []): string[] {
 }
 
 function edge(given: string): NonNullable<SearchFilters['edge']> {
-  const [type, ...target] = given.split('=')
-  if (!type || (given.includes('=') && target.join('=') === ''))
-    throw new InvalidArgumentError('Its type, or type=target, as cites=handbook/leave.')
-  return target.length === 0 ? { type } : { type, target: target.join('=') }
+  const at = given.includes('=') ? given.indexOf('=') : given.length
+  const [type, target] = [given.slice(0, at), given.slice(at + 1)]
+  if ((type === '' && target === '') || given.endsWith('='))
+    throw new InvalidArgumentError('Its type, type=target or =target, as cites=handbook/leave.')
+  return { ...(type !== '' && { type }), ...(target !== '' && { target }) }
 }

@@ -26,13 +26,16 @@ export function phaseCommand(): Command {
       const changed = await withStagedoor(options, ({ search }) =>
         search.setPhase(number, open, options.reason),
       )
-      output.result({ phase: number, open, changed }, () =>
-        output.line(
-          changed
-            ? `${pc.green('✔')} Phase ${number} is ${open ? 'open' : 'closed'}`
-            : `Phase ${number} was ${open ? 'open' : 'closed'} already.`,
-        ),
-      )
+      output.result({ phase: number, open, changed }, () => {
+        if (!changed) return output.line(`Phase ${number} was ${open ? 'open' : 'closed'} already.`)
+        output.line(`${pc.green('✔')} Phase ${number} is ${open ? 'open' : 'closed'}`)
+        if (number === 3)
+          output.line(
+            pc.dim(
+              '  Units are divided anew: they are pending until then, about two minutes or `stagedoor search now`.',
+            ),
+          )
+      })
     })
 }
 

@@ -2,14 +2,16 @@
 import pc from 'picocolors'
 import type { Pool } from '../../../db/connection.ts'
 import type { SearchAnswer } from '../../../search/query.ts'
+import { MOST_HITS } from '../../../search/question.ts'
 import type { Freshness, SearchHit } from '../../../search/shown.ts'
+import { ANSWER_WARNINGS } from '../../../search/warnings.ts'
 import { type Output, visibleLine } from '../../output.ts'
 import { duration } from '../../times.ts'
 import { paintStatus } from '../unit/screen.ts'
 import { screenWidth, wrap } from '../upload/layout.ts'
 import { printNext } from '../upload/next-step.ts'
 
-export function printAnswer(output: Output, answer: SearchAnswer): void {
+export function printAnswer(output: Output, answer: SearchAnswer, limit: number): void {
   const { hits, warnings, took_ms, legs } = answer
   const width = String(hits.length).length
   hits.forEach((hit, index) => {
@@ -24,11 +26,15 @@ export function printAnswer(output: Output, answer: SearchAnswer): void {
   for (const warning of warnings) printWarning(output, warning)
   const how = typeof legs.dense === 'number' ? 'by words and by meaning' : 'by words'
   output.line(
-    pc.dim(`${hits.length === 1 ? 'One hit' : `${hits.length} hits`} in ${duration(took_ms)}, ${how}`),
+    pc.dim(
+      `${hits.length === 1 ? 'One hit' : `${hits.length} hits`} in ${duration(took_ms)}, ${how}${hits.length === limit ? `; more with --limit ${Math.min(MOST_HITS, 5 * limit)}` : ''}`,
+    ),
   )
   const [first] = hits
   if (first?.canonical_address !== undefined)
     printNext(output, [{ what: 'Read it', command: `stagedoor unit show ${first.canonical_address}` }])
+  else if (first?.document_id !== undefined)
+    printNext(output, [{ what: 'Read it', command: `stagedoor search document show ${first.document_id}` }])
 }
 
 function factsOf(hit: SearchHit): string {
@@ -117,6 +123,10 @@ export async function printNothing(
   const waiting = Number(rows[0]!.waiting)
   for (const warning of warnings) printWarning(output, warning)
   if (Number(rows[0]!.projected) > 0) {
+    const isSaid = warnings.some(
+      (one) => one === ANSWER_WARNINGS.stopWords || one === ANSWER_WARNINGS.noWords,
+    )
+    if (isSaid) return
     output.line(
       where.filtered
         ? 'Nothing is found with these filters. Ask without some of them.'

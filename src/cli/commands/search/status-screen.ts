@@ -22,7 +22,7 @@ export function printStatus(output: Output, status: SearchStatus): void {
       'in search',
       `${count(chunks.units)} chunks of units, ${count(chunks.documents)} of the old knowledge base`,
     ],
-    ['waiting', waitingOf(outbox)],
+    ['waiting', waitingOf(status)],
     [
       'failed',
       outbox.dead_letter === 0 ? 'nothing' : `${count(outbox.dead_letter)}: \`stagedoor search dead\``,
@@ -39,8 +39,18 @@ export function printStatus(output: Output, status: SearchStatus): void {
       ]),
   ]
   output.line(table(facts, (cell, column) => (column === 0 ? pc.dim(cell) : cell)))
-  if (status.outage)
-    printWarning(output, `\n${count(status.outage.rows)} wait for it: ${status.outage.reason}`.trim())
+  if (status.outage) printWarning(output, `${count(status.outage.rows)} wait for it: ${status.outage.reason}`)
+  if (status.retrying)
+    printWarning(
+      output,
+      `${count(status.retrying.rows)} failed and are tried again: ${status.retrying.reason}`,
+    )
+  for (const { collection, refused, state } of status.collections)
+    if (refused > 0 && state === 'building')
+      printWarning(
+        output,
+        `The embedder of ${collection} does not take ${count(refused)} chunks: few are passed over, with many it does not take over (\`stagedoor issue list\`, \`stagedoor search switch --cancel\`).`,
+      )
   if (!gates.excluded)
     printWarning(
       output,
@@ -77,19 +87,28 @@ function collectionTable({ collections, chunks }: SearchStatus): string {
   })
 }
 
-function waitingOf({ pending, processing, due, oldest_due_s: oldest }: SearchStatus['outbox']): string {
+function waitingOf({ outbox, outage, retrying }: SearchStatus): string {
+  const { pending, processing, due, oldest_due_s: oldest } = outbox
   if (pending + processing === 0) return 'nothing'
-  const quiet = pending - due
+  const quiet = quietOf({ outbox, outage, retrying })
   return [
     ...(processing > 0 ? [`${count(processing)} in work`] : []),
     ...(due > 0 ? [`${count(due)} due${oldest ? `, the oldest for ${duration(oldest * 1000)}` : ''}`] : []),
+    ...(outage ? [`${count(outage.rows)} for the embedder or the store`] : []),
+    ...(retrying ? [`${count(retrying.rows)} for another try`] : []),
     ...(quiet > 0 ? [`${count(quiet)} until they have been quiet for a while`] : []),
   ].join(', ')
 }
 
-function nextOf({ outbox, collections }: SearchStatus) {
+function quietOf({ outbox, outage, retrying }: Pick<SearchStatus, 'outbox' | 'outage' | 'retrying'>): number {
+  return Math.max(0, outbox.pending - outbox.due - (outage?.rows ?? 0) - (retrying?.rows ?? 0))
+}
+
+function nextOf(status: SearchStatus) {
+  const { outbox, collections } = status
   const steps = []
-  if (outbox.pending > 0) steps.push({ what: 'Do not wait', command: 'stagedoor search now' })
+  // What is away does not come back for that.
+  if (quietOf(status) + outbox.due > 0) steps.push({ what: 'Do not wait', command: 'stagedoor search now' })
   if (outbox.dead_letter > 0) steps.push({ what: 'See what failed', command: 'stagedoor search dead' })
   if (collections.some(({ state }) => state === 'active'))
     steps.push({ what: 'Compare what the store holds with Postgres', command: 'stagedoor search audit' })

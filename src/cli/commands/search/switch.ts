@@ -2,11 +2,13 @@
 import { Command, Option } from 'commander'
 import pc from 'picocolors'
 import type { Search } from '../../../search/library.ts'
+import type { SearchStatus } from '../../../search/status.ts'
 import { EMBEDDERS, STORES, type SwitchTo } from '../../../search/switching.ts'
 import { type GlobalOptions, outputOf, withStagedoor } from '../../context.ts'
 import { whole } from '../../numbers.ts'
 import type { Output } from '../../output.ts'
 import { duration } from '../../times.ts'
+import { count } from '../upload/layout.ts'
 import { printNext } from '../upload/next-step.ts'
 import { pause, startBar } from './projecting.ts'
 import { printWarning } from './screen.ts'
@@ -16,6 +18,8 @@ interface SwitchOptions extends GlobalOptions, SwitchTo {
   readonly wait: boolean
 }
 
+/** As many as the fitted embedder waits for before it begins by itself (maintenance.ts). */
+const FEWEST_CHUNKS = 200
 const LOOK_MS = 250
 /** So long without a step, and somebody should look. */
 const STUCK_MS = 30_000
@@ -38,7 +42,7 @@ export function switchCommand(): Command {
   $ EMBEDDINGS_URL=https://… stagedoor search switch --embedder openai
   $ stagedoor search switch --store qdrant
 
-Until every text has its new vector, questions are answered by the old ones.`,
+Until every text has its new vector, questions are answered by the old ones. A running \`stagedoor start\` needs the same\nEMBEDDINGS_… and QDRANT_… settings: it fills the new collection, keeps it up to date and asks it. Ends with 7 if it was not swapped.`,
     )
     .action(async (_options, command: Command) => {
       const { cancel, wait, embedder, model, dimension, store, ...options } =
@@ -64,16 +68,31 @@ Until every text has its new vector, questions are answered by the old ones.`,
           ...(store && { store }),
         })
         const switched = made.state === 'active' || (wait && (await fill(output, search, made.collection)))
+        if (wait && !switched) process.exitCode = 7
+        const status = await search.status()
+        const one = status.collections.find(({ collection }) => collection === made.collection)
         output.result({ collection: made.collection, switched }, () => {
-          if (switched)
-            return output.line(
-              `${pc.green('✔')} Search answers from ${pc.bold(made.collection)}, ${duration(performance.now() - began)}`,
+          if (switched) {
+            output.line(
+              `${pc.green('✔')} Search answers from ${pc.bold(made.collection)} (${one ? madeOf(one) : ''}), ${duration(performance.now() - began)}`,
             )
+            if (one?.embedder === 'lsa' && status.chunks.units < FEWEST_CHUNKS)
+              printWarning(
+                output,
+                `${count(status.chunks.units)} chunks are too few to learn from: below ${FEWEST_CHUNKS} words alone find better.`,
+              )
+            return
+          }
           output.line(`${pc.bold(made.collection)} is being built beside the active one.`)
           printNext(output, [{ what: 'See how far it is', command: 'stagedoor search status' }])
         })
       })
     })
+}
+
+function madeOf({ embedder, model, dimension, store }: SearchStatus['collections'][number]): string {
+  const name = embedder === 'openai' ? `${embedder} ${model}` : embedder
+  return `${name}, ${dimension} numbers, in ${store}`
 }
 
 /** Here and now; whoever runs elsewhere helps. Answers whether it came to the swap. */
@@ -82,11 +101,20 @@ async function fill(output: Output, search: Search, collection: string): Promise
   const bar = startBar(output, 'Embedding', 1)
   try {
     let most = -1
+    let refused = 0
     for (let since = performance.now(); performance.now() - since < STUCK_MS; await pause(LOOK_MS)) {
       const { collections, chunks } = await search.status()
       const one = collections.find((candidate) => candidate.collection === collection)
-      if (one?.state === 'active') return true
+      if (one?.state === 'active') {
+        if (refused > 0)
+          printWarning(
+            output,
+            `${count(refused)} chunks are not taken by its embedder: \`stagedoor search dead\` will say why.`,
+          )
+        return true
+      }
       if (one?.state !== 'building') return false
+      refused = one.refused
       bar.update(one.points, chunks.units)
       if (one.points > most) {
         most = one.points
@@ -95,7 +123,7 @@ async function fill(output: Output, search: Search, collection: string): Promise
     }
     printWarning(
       output,
-      `It did not get further for ${duration(STUCK_MS)}: \`stagedoor search status\` says more.`,
+      `It did not get further for ${duration(STUCK_MS)}. A running \`stagedoor start\` helps to fill it and needs the same settings (EMBEDDINGS_URL, QDRANT_URL …): restart it with them. \`stagedoor search switch --cancel\` gives it up.`,
     )
     return false
   } finally {

@@ -19,6 +19,7 @@ export const StatusShape = Type.Object({
       store: Type.String(),
       points: Count,
       writing: Count,
+      refused: Count,
     }),
   ),
   chunks: Type.Object({ units: Count, documents: Count }),
@@ -31,6 +32,9 @@ export const StatusShape = Type.Object({
     oldest_due_s: CountOrNull,
   }),
   outage: Type.Union([Type.Object({ rows: Count, reason: Type.String() }), Type.Null()]),
+  retrying: Type.Union([Type.Object({ rows: Count, reason: Type.String() }), Type.Null()], {
+    description: 'what failed and is tried again',
+  }),
   gates: Type.Object({
     excluded: Type.Boolean({ description: 'what is staged is kept out; closed, nothing is embedded' }),
     phase_1: Type.Boolean(),

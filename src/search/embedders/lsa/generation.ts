@@ -1,6 +1,7 @@
 /** Generations of the embedder that needs no network: fitted on every chunk there is, kept in Postgres, read once a process. */
 import type { Pool, Queryable } from '../../../db/connection.ts'
 import { StagedoorError } from '../../../errors.ts'
+import { reached } from '../../stores/reached.ts'
 import type { Embedder } from '../embedder.ts'
 import { analysed, type Words, wordsOf } from '../words.ts'
 import { fitBeside } from './beside.ts'
@@ -62,7 +63,7 @@ const loaded = new Map<string, Promise<LsaModel>>()
 const MOST_LOADED = 3
 
 export async function openLsaGeneration(pool: Pool, generationId: string): Promise<Embedder> {
-  const model = loaded.get(generationId) ?? readModel(pool, generationId)
+  const model = loaded.get(generationId) ?? readModel(reached(pool), generationId)
   // The last to be asked for is the last to go.
   loaded.delete(generationId)
   loaded.set(generationId, model)

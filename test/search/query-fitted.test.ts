@@ -1,0 +1,89 @@
+/** Questions to the embedder that every installation has, fitted by its own worker: nothing in it stands in for anything. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createPool, type Pool } from '../../src/db/connection.ts'
+import { liveCollections } from '../../src/search/collections.ts'
+import { openEquipment } from '../../src/search/equipment.ts'
+import { openSearch } from '../../src/search/opened.ts'
+import { search } from '../../src/search/query.ts'
+import type { SearchFilters } from '../../src/search/question.ts'
+import { startSearchWorker } from '../../src/search/worker.ts'
+import { useDatabase } from '../support/database.ts'
+import { createMember, type Member } from '../support/factories.ts'
+import { until } from '../support/until.ts'
+import { call, useLife } from '../units/life.ts'
+import { NOTHING_CONFIGURED } from './knowledge.ts'
+
+const db = useDatabase()
+const life = useLife(db)
+const GOODS = ['ropes', 'anchors', 'sails', 'lamps', 'barrels'] as const
+let workers: Pool
+let viewer: Member
+let readers: Pool
+let opened: ReturnType<typeof openSearch>
+
+const ask = (text: string, filters: SearchFilters = {}) =>
+  search(
+    { transaction: (work) => db.as(viewer, work), opened },
+    { workspace_id: life.workspace, text, filters, limit: 100 },
+  )
+
+beforeAll(async () => {
+  viewer = await createMember(db, life.workspace, 'viewer')
+  for (const topic of GOODS)
+    await db.owner(
+      `insert into iu_core.topic_vocabulary (topic_label, registered_by) values ($1, 'test') on conflict do nothing`,
+      [topic],
+    )
+  await call(life.operator, 'fn_unit_create_batch', {
+    p_workspace_id: life.workspace,
+    p_units: JSON.stringify(
+      Array.from({ length: 220 }, (_, n) => ({
+        canonical_address: `harbour/u${n}`,
+        body: `Harbour ${n % 7} keeps ${GOODS[n % 5]} and ${['tar', 'paint', 'oil'][n % 3]} in shed ${n % 11}, number ${n}.`,
+        profile: { topic_labels: [GOODS[n % 5]] },
+      })),
+    ),
+  })
+  workers = createPool(db.url('stagedoor_worker'), { role: 'vector_worker', max: 6 })
+  const equipment = openEquipment(workers, NOTHING_CONFIGURED)
+  const worker = await startSearchWorker({ pool: workers, listenUrl: db.url('stagedoor_worker'), equipment })
+  await call(life.operator, 'fn_vector_now', { p_workspace_id: life.workspace })
+  await until(
+    'a fitted collection is active',
+    async () =>
+      (await liveCollections(workers)).some(
+        ({ embedder, state }) => embedder === 'lsa' && state === 'active',
+      ),
+    60_000,
+  )
+  await worker.stop()
+  await equipment.close()
+  readers = createPool(db.url('stagedoor_worker'), { role: 'dot_executor', max: 4 })
+  opened = openSearch({ pool: readers, config: NOTHING_CONFIGURED })
+}, 120_000)
+afterAll(async () => {
+  await opened?.close()
+  await Promise.all([workers?.end(), readers?.end()])
+})
+
+it('are answered by both legs', async () => {
+  const { hits, legs, warnings } = await ask('where are the anchors and the tar')
+  expect(warnings).toEqual([])
+  expect(legs.dense).toBeGreaterThan(0)
+  expect(hits[0]).toMatchObject({
+    freshness: 'current',
+    legs: { lexical: expect.any(Number), dense: expect.any(Number) },
+  })
+})
+
+it('find nothing where no text has a word of theirs', async () => {
+  expect((await ask('qwertzuiop')).hits).toEqual([])
+  expect((await ask('parrots welcome zzzq*')).hits).toEqual([])
+})
+
+it('keep to their filters in both legs', async () => {
+  const { hits, legs } = await ask('anchors in the shed with tar', { topic: 'lamps' })
+  expect(legs.dense).toBeGreaterThan(0)
+  expect(hits.length).toBeGreaterThan(0)
+  for (const { snippet } of hits) expect(snippet).toContain('lamps')
+})
