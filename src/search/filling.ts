@@ -6,7 +6,7 @@ import type { Equipment } from './equipment.ts'
 import type { ProjectionHooks } from './hooks.ts'
 import { pointsRefused, pointsWritten } from './outbox.ts'
 import type { Projection } from './projection.ts'
-import { writePoints } from './writing.ts'
+import { isAway, writePoints } from './writing.ts'
 
 interface Unfilled {
   readonly chunk_id: string
@@ -46,6 +46,14 @@ export async function fillCollection(
   const { collection: name } = collection
   const breaker = projection.breakerOf(name)
   if (breaker.remainingMs > 0 || !(await projection.ensure(collection))) return 'waiting'
+  try {
+    // Before anything is taken: a process that cannot embed must not keep from others what they can.
+    await equipment.embedder(collection)
+  } catch (error) {
+    if (!isAway(error)) throw error
+    breaker.failed((error as Error).message)
+    return 'waiting'
+  }
   const signal = AbortSignal.any([stopping, AbortSignal.timeout(leaseMs)])
   const { rows } = await pool.query<Unfilled>('select * from iu_core.fn_search_collection_fill($1, $2)', [
     name,

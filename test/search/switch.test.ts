@@ -303,3 +303,28 @@ it('finishes nothing for a collection that was retired while it worked', async (
   expect(await stateOf(db, unit.unit_id)).toBe('current')
   expect(await gap()).toEqual([])
 })
+
+it('whoever cannot reach the new embedder takes nothing that others could fill', async () => {
+  const name = await begin()
+  const hand = place.worker()
+  const building = (await liveCollections(place.pool)).find(({ state }) => state === 'building')!
+  const without = {
+    ...place.equipment,
+    async embedder(): Promise<never> {
+      throw new StagedoorError('embedder_not_configured', {
+        embedder: 'openai',
+        reason: 'EMBEDDINGS_URL is not set',
+      })
+    },
+  }
+  const filled = await fillCollection(
+    { pool: place.pool, equipment: without, projection: hand.projection, hooks: {} },
+    building,
+    AbortSignal.timeout(10_000),
+  )
+  expect(filled).toBe('waiting')
+  expect(hand.projection.breakerOf(name).reason).toContain('EMBEDDINGS_URL is not set')
+  expect(await db.owner('select from iu_core.search_point where collection = $1', [name])).toEqual([])
+  while ((await step()) === 'more') {}
+  expect(await activeName(place.pool)).toBe(name)
+})
