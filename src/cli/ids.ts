@@ -1,6 +1,5 @@
+import { UUID } from '../db/uuid.ts'
 import { StagedoorError } from '../errors.ts'
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** Parses an id; `shown` is the command that lists them. */
 export function idOf(what: string, shown: string): (given: string) => string {

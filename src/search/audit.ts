@@ -2,7 +2,9 @@
  * What stores really hold, against what Postgres says they should. Every collection is scrolled without a filter: a filter would
  * hide exactly what is wrong. What is ours is repaired on command; the old knowledge base's is reported only (VG-4, VA-7).
  */
+
 import type { Pool } from '../db/connection.ts'
+import { UUID } from '../db/uuid.ts'
 import { StagedoorError } from '../errors.ts'
 import { allCollections, type Collection } from './collections.ts'
 import type { Equipment } from './equipment.ts'
@@ -172,12 +174,10 @@ async function repair(
   await pool.query('select iu_core.fn_search_audit_repair($1, $2, $3)', [
     collection,
     tooFew,
+    // Only such can be ours.
     tooMany.filter((id) => UUID.test(id)),
   ])
 }
-
-/** Only such can be ours. */
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 const isNotConfigured = (error: unknown): boolean =>
   error instanceof StagedoorError && error.code === 'store_not_configured'

@@ -26,8 +26,8 @@ const LEGACY = { size: 4000, overlap: 400, aware: false }
 /** Of chunker and options: whoever divides otherwise makes other vectors. */
 export const CHUNKER = `chunks 1, ${CHUNK_SIZE}`
 
-/** `language`: divisions are those of punctuation, which is the same in all that we know of. */
-export function chunksOf(body: string, _language: string, options: ChunkOptions = {}): Chunk[] {
+/** Divisions are those of punctuation, which is the same in all languages that we know of. */
+export function chunksOf(body: string, options: ChunkOptions = {}): Chunk[] {
   const { size = CHUNK_SIZE, overlap = 0, aware = true } = options
   if (!(Number.isInteger(size) && size > 0 && Number.isInteger(overlap) && overlap >= 0 && overlap < size))
     throw new RangeError(`a chunk of ${size} characters cannot share ${overlap}`)
@@ -40,7 +40,7 @@ export function chunksOf(body: string, _language: string, options: ChunkOptions 
 }
 
 /** A document of the old knowledge base, as its own points were made. */
-export const legacyChunks = (body: string): Chunk[] => chunksOf(body, 'und', LEGACY)
+export const legacyChunks = (body: string): Chunk[] => chunksOf(body, LEGACY)
 
 type Range = readonly [from: number, to: number]
 

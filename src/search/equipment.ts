@@ -13,22 +13,36 @@ export interface Equipment {
 
 export type EquipmentConfig = EmbedderConfig & StoreConfig
 
-/** `pool` acts as vector_worker to write; a service role is enough to read. */
-export function openEquipment(pool: Pool, config: EquipmentConfig): Equipment {
+/** The active one, the one being built, and one for questions from before a switch: each holds a model of tens of megabytes. */
+const MOST_EMBEDDERS = 3
+
+/** `pool` acts as vector_worker to write; a service role is enough to read. `timeoutMs`: of a call over a network. */
+export function openEquipment(
+  pool: Pool,
+  config: EquipmentConfig,
+  options: { timeoutMs?: number } = {},
+): Equipment {
   const embedders = new Map<string, Promise<Embedder>>()
+  // One of a kind serves every collection: a question of before a switch is answered by it, too.
   const stores = new Map<StoreKind, VectorStore>()
   return {
     embedder(collection) {
-      const known = embedders.get(collection.collection)
+      const { collection: name } = collection
+      const known = embedders.get(name)
+      const opened = known ?? openEmbedder(collection, config, { pool, ...options })
+      // The last to be asked for is the last to go.
+      embedders.delete(name)
+      embedders.set(name, opened)
+      for (const old of [...embedders.keys()].slice(0, -MOST_EMBEDDERS)) embedders.delete(old)
       if (known) return known
-      const opened = openEmbedder(collection, config, { pool })
-      embedders.set(collection.collection, opened)
       // What is not configured today may be tomorrow.
-      opened.catch(() => embedders.delete(collection.collection))
+      opened.catch(() => {
+        if (embedders.get(name) === opened) embedders.delete(name)
+      })
       return opened
     },
     store(kind) {
-      const store = stores.get(kind) ?? openStore(kind, config, { pool })
+      const store = stores.get(kind) ?? openStore(kind, config, { pool, ...options })
       stores.set(kind, store)
       return store
     },

@@ -10,7 +10,7 @@ import {
   type NewCollection,
 } from './collections.ts'
 import { createHashedEmbedder } from './embedders/hashed.ts'
-import { fitGeneration } from './embedders/lsa/generation.ts'
+import { fitGeneration, namesOf } from './embedders/lsa/generation.ts'
 import { wordsOf } from './embedders/words.ts'
 import type { Equipment } from './equipment.ts'
 import type { StoreKind } from './stores/store.ts'
@@ -33,21 +33,13 @@ export async function fittedCollection(
   signal?: AbortSignal,
 ): Promise<NewCollection> {
   const { generation_id, dimension } = await fitGeneration(pool, signal)
-  const model = `lsa-1/${generation_id}`
-  return {
-    embedder: 'lsa',
-    model,
-    dimension,
-    store,
-    generation_id,
-    fingerprint: `lsa-1/${dimension} ${generation_id} text`,
-  }
+  return { embedder: 'lsa', ...namesOf(generation_id, dimension), dimension, store, generation_id }
 }
 
 /**
  * Whether the embedder without a network should learn anew: enough to begin with, then when it has doubled or halved, or has
- * grown by a fifth and the last time is ten minutes ago. While there is more to come it waits: half of a handbook says little about the other half (Cranfield,
- * fitted on half of it: 0.49 instead of 0.55).
+ * grown by a fifth and the last time is ten minutes ago. While there is more to come it waits: half of a handbook says little
+ * about the other half (Cranfield, fitted on half of it: 0.49 instead of 0.55).
  */
 export async function isFitDue(pool: Pool): Promise<boolean> {
   const { rows } = await pool.query<{ due: boolean }>(

@@ -7,14 +7,14 @@ import type { Pool } from '../db/connection.ts'
 import { StagedoorError } from '../errors.ts'
 import { Breaker } from './breaker.ts'
 import { isOutage, TookTooLong, withinBudget } from './budget.ts'
-import { type Embedder, EmbedderRefused, EmbedderUnavailable } from './embedders/embedder.ts'
-import { type EmbeddingCollection, openEmbedder } from './embedders/open.ts'
+import { EmbedderRefused, EmbedderUnavailable } from './embedders/embedder.ts'
+import type { EmbeddingCollection } from './embedders/open.ts'
 import { isWordless } from './embedders/vectors.ts'
+import { openEquipment } from './equipment.ts'
 import { FEEDBACK_HITS, towards } from './feedback.ts'
 import { fuse } from './fusion.ts'
 import { type LegacyRequest, openLegacy } from './legacy.ts'
 import type { QuestionVectors } from './question-vectors.ts'
-import { openStore } from './stores/open.ts'
 import { type Near, type StoreKind, StoreUnavailable, type VectorStore } from './stores/store.ts'
 import { ANSWER_WARNINGS } from './warnings.ts'
 
@@ -84,43 +84,15 @@ const LOADING_MS = 20_000
 /** Of the nearest, where filters throw most of them away. */
 const MOST_ASKED = 20_000
 
-interface Opened {
-  readonly collection: string
-  readonly embedder: Promise<Embedder>
-}
-
 export function openSearch({ pool, config, budgetMs = BUDGET_MS }: OpenedOptions): OpenedSearch {
-  let opened: Opened | undefined
+  const equipment = openEquipment(pool, config, { timeoutMs: budgetMs })
   const breakers = new Map<string, Breaker>()
-  // One of a kind serves every collection: a question of before a switch is answered by it, too.
-  const stores = new Map<StoreKind, VectorStore>()
   const legacy = openLegacy({ pool, config, timeoutMs: budgetMs })
 
-  function embedderFor(row: ActiveCollection): Promise<Embedder> {
-    if (opened?.collection !== row.collection) {
-      const attempt = {
-        collection: row.collection,
-        embedder: openEmbedder(row, config, { pool, timeoutMs: budgetMs }),
-      }
-      opened = attempt
-      // One that cannot be opened is tried again with the next question.
-      attempt.embedder.catch(() => {
-        if (opened === attempt) opened = undefined
-      })
-    }
-    return opened.embedder
-  }
-
-  function storeFor({ store: kind }: ActiveCollection): VectorStore {
-    const store = stores.get(kind) ?? openStore(kind, config, { pool, timeoutMs: budgetMs })
-    stores.set(kind, store)
-    return store
-  }
-
   async function nearest(row: ActiveCollection, request: NearestRequest, signal: AbortSignal) {
-    const store = storeFor(row)
+    const store = equipment.store(row.store)
     if (row.embedder === 'openai') await request.byWords
-    const embedder = await embedderFor(row)
+    const embedder = await equipment.embedder(row)
     const vector = await request.vectors.by(embedder, signal)
     if (vector === undefined || isWordless(vector)) return []
     const only = await request.only
@@ -167,10 +139,7 @@ export function openSearch({ pool, config, budgetMs = BUDGET_MS }: OpenedOptions
       }
     },
     documents: (request) => legacy.nearest(request),
-    async close() {
-      await opened?.embedder.catch(() => {})
-      await Promise.all([...stores.values()].map((store) => store.close()))
-    },
+    close: () => equipment.close(),
   }
 }
 

@@ -1,4 +1,5 @@
 /** What may be asked, and what is wrong with what was. */
+import { UUID } from '../db/uuid.ts'
 import { StagedoorError } from '../errors.ts'
 
 export const SOURCES = ['unit', 'document'] as const
@@ -55,7 +56,6 @@ export const LONGEST_QUESTION = 100_000
 const DEEPEST = 100
 
 const FILTERS = ['topic', 'lifecycle', 'kind', 'profile', 'edge', 'container', 'language', 'source'] as const
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 export function questionOf({ workspace_id, text, limit = 10, filters = {} }: SearchRequest): Question {
   if (typeof workspace_id !== 'string' || !UUID.test(workspace_id))

@@ -21,7 +21,6 @@ interface Found {
   readonly canonical_address: string | null
   readonly unit_version_id: string | null
   readonly content_hash: string
-  readonly language: string
   readonly body: string | null
   readonly updated_at: string | null
 }
@@ -38,7 +37,7 @@ export async function readSources(
   { aware }: { aware: boolean },
 ): Promise<Reading> {
   const { rows: found } = await db.query<Found>(
-    `select o.outbox_id, u.workspace_id, g.gone, u.canonical_address, v.unit_version_id, u.content_hash, v.language,
+    `select o.outbox_id, u.workspace_id, g.gone, u.canonical_address, v.unit_version_id, u.content_hash,
             case when not g.gone then v.body end as body, null as updated_at
        from iu_core.vector_outbox o
        join iu_core.information_unit u on u.unit_id = o.unit_id
@@ -46,7 +45,7 @@ export async function readSources(
        join iu_core.unit_version v on v.unit_version_id = u.current_version_id
       where o.outbox_id = any ($1)
      union all
-     select o.outbox_id, d.workspace_id, g.gone, null, null, d.content_hash, d.language,
+     select o.outbox_id, d.workspace_id, g.gone, null, null, d.content_hash,
             case when not g.gone then d.body end, to_json(d.updated_at) #>> '{}'
        from iu_core.vector_outbox o
        join iu_core.kb_document d on d.document_id = o.document_id
@@ -57,10 +56,10 @@ export async function readSources(
   const byId = new Map(rows.map((row) => [row.outbox_id, row]))
   const sources: Source[] = []
   const failed = new Map<OutboxRow, string>()
-  for (const { body, language, outbox_id, ...known } of found) {
+  for (const { body, outbox_id, ...known } of found) {
     const row = byId.get(outbox_id)!
     try {
-      const chunks = body === null ? undefined : divided(row, body, language, aware)
+      const chunks = body === null ? undefined : divided(row, body, aware)
       sources.push({ ...known, row, chunks })
     } catch (error) {
       failed.set(row, (error as Error).message)
@@ -70,8 +69,8 @@ export async function readSources(
 }
 
 /** The old knowledge base keeps its windows (VG-2), and so do units until phase 3. */
-function divided(row: OutboxRow, body: string, language: string, aware: boolean): readonly Chunk[] {
-  const chunks = row.document_id === null && aware ? chunksOf(body, language) : legacyChunks(body)
+function divided(row: OutboxRow, body: string, aware: boolean): readonly Chunk[] {
+  const chunks = row.document_id === null && aware ? chunksOf(body) : legacyChunks(body)
   // Of a text without a word there is nothing to find; one chunk says that it was looked at.
   return chunks.length > 0 ? chunks : [{ from: 0, to: [...body].length, text: body }]
 }

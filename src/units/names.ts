@@ -1,7 +1,6 @@
 /** Names that programs give: looked at before the database is asked, which would speak of the syntax of a uuid. */
+import { UUID } from '../db/uuid.ts'
 import { StagedoorError } from '../errors.ts'
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 export function requireUnitId(given: string): string {
   if (UUID.test(given)) return given

@@ -42,7 +42,7 @@ export async function sourcesOf(
   )
   return rows.map(({ body, ...source }) => ({
     ...source,
-    chunks: chunksOf(body, 'en', size ? { size } : {}).map(({ from, to }) => ({ from, to })),
+    chunks: chunksOf(body, size ? { size } : {}).map(({ from, to }) => ({ from, to })),
   }))
 }
 

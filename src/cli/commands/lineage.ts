@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import pc from 'picocolors'
+import { UUID } from '../../db/uuid.ts'
 import { StagedoorError } from '../../errors.ts'
 import { type LineageEntry, rowLineage } from '../../ingest/promotion.ts'
 import { type ActingOptions, asOption, userOption, workspaceOf } from '../acting.ts'
@@ -44,8 +45,6 @@ export function lineageCommand(): Command {
 function qualified(target: string): string {
   return target.includes('.') ? target : `public.${target}`
 }
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 function rowOf({ id, key }: LineageOptions): { id: string } | { key: Record<string, unknown> } {
   if ((id === undefined) === (key === undefined))

@@ -1,6 +1,8 @@
 /** The topic vocabulary on the command line. */
+
 import { Command, InvalidArgumentError } from 'commander'
 import pc from 'picocolors'
+import { UUID } from '../../db/uuid.ts'
 import { addTopic, listTopics, retireTopic, type Topic } from '../../units/topics.ts'
 import { type ActingOptions, acting, asOption, userOption, workspaceOf } from '../acting.ts'
 import { outputOf } from '../context.ts'
@@ -59,7 +61,7 @@ function listCommand(): Command {
 }
 
 function topicId(given: string): string {
-  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(given)) return given
+  if (UUID.test(given)) return given
   throw new InvalidArgumentError('Its id, as the page before it named it.')
 }
 

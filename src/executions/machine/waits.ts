@@ -1,4 +1,5 @@
 /** Steps that wait: for a time, an event, a decision on a staging record. Whatever comes, they do not fail by it (but for a payload that is too large to keep). */
+import { UUID } from '../../db/uuid.ts'
 import type { Json, JsonObject, Wait } from '../playbook/definition.ts'
 import type { NewWait, WokenInput } from './decision.ts'
 import { exitStep } from './exit.ts'
@@ -7,7 +8,6 @@ import { attempted, inputOf } from './inputs.ts'
 import type { PlannedStep } from './plan.ts'
 import type { Turn } from './turn.ts'
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 /** Beyond it Date cannot say when. */
 const LATEST = 8_640_000_000_000_000
 

@@ -2,6 +2,7 @@
  * The tool `ingest`: a file into a dataset, as far as `until` says. Called again with the same file it goes on where the
  * upload stands: after a crash, or after a person has approved the plan.
  */
+import { UUID } from '../../db/uuid.ts'
 import { StagedoorError } from '../../errors.ts'
 import type { Json, JsonObject } from '../../executions/playbook/definition.ts'
 import { type Tool, type ToolContext, ToolError } from '../../executions/tool.ts'
@@ -13,7 +14,6 @@ import { fileBelow } from './files.ts'
 import { workspaceFor } from './workspace.ts'
 
 const UNTIL = ['staged', 'planned', 'submitted', 'promoted'] as const
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 type Until = (typeof UNTIL)[number]
 
 export function ingestTool(ingest: Ingest, folder: string): Tool {

@@ -2,8 +2,10 @@
  * The tool `staging`: records that an execution holds for review, reads and uses, on behalf of whoever started it. It never
  * decides: approving and rejecting is a person's, and the execution waits for it.
  */
+
 import type { Client, Pool } from '../../db/connection.ts'
 import { inTransaction } from '../../db/transaction.ts'
+import { UUID } from '../../db/uuid.ts'
 import { StagedoorError } from '../../errors.ts'
 import type { Json, JsonObject } from '../../executions/playbook/definition.ts'
 import { type Tool, type ToolContext, ToolError } from '../../executions/tool.ts'
@@ -174,7 +176,7 @@ async function recordOf(
   { workspace_id: own }: ToolContext,
 ): Promise<StagingRecord> {
   const id = given.text('record')
-  if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id)) {
+  if (!UUID.test(id)) {
     throw given.wrong('record', 'must be the id of a staging record')
   }
   const record = await findRecord(client, id)

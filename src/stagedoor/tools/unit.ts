@@ -3,9 +3,11 @@
  * decides: what is enacted, superseded, retired or deleted is a person's. Run again after a crash, each action finds what it
  * did.
  */
+
 import { createHash } from 'node:crypto'
 import type { Client, Pool } from '../../db/connection.ts'
 import { inTransaction } from '../../db/transaction.ts'
+import { UUID } from '../../db/uuid.ts'
 import { StagedoorError } from '../../errors.ts'
 import type { Json, JsonObject } from '../../executions/playbook/definition.ts'
 import { type Tool, type ToolContext, ToolError } from '../../executions/tool.ts'
@@ -201,8 +203,6 @@ function requireWorkspace(given: Arguments, context: ToolContext): string {
   if (workspace !== null) return workspace
   throw given.wrong('workspace_id', 'is missing: this execution belongs to none')
 }
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 function uuidOf(given: Arguments, name: string): string {
   const id = given.text(name)

@@ -1,12 +1,10 @@
 /** What a cut touched, in search at once. */
 import { createPool, type Pool } from '../../../db/connection.ts'
-import { inStatement } from '../../../db/statement.ts'
 import type { Left } from '../../../search/working-off.ts'
-import { searchOf } from '../../../stagedoor/search.ts'
 import type { GlobalOptions } from '../../context.ts'
 import { withDatabase } from '../../context.ts'
 import type { Output } from '../../output.ts'
-import { type Retrying, retryingIn } from './care.ts'
+import { type Retrying, retryingIn, withSearch } from './care.ts'
 import { projectHere } from './projecting.ts'
 
 export async function projectCut(
@@ -16,7 +14,6 @@ export async function projectCut(
 ): Promise<Left & { projected: number; retrying: Retrying | null; ms: number }> {
   return withDatabase(options, async (database, config) => {
     const pool = createPool(database.workerUrl, { role: 'dot_executor', max: 3, purpose: 'cli' })
-    const search = searchOf({ config, database, pool, statement: (task) => inStatement(pool, task) })
     try {
       const began = performance.now()
       const { rows } = await pool.query<{ workspace_id: string }>(
@@ -25,12 +22,13 @@ export async function projectCut(
       )
       const { workspace_id } = rows[0]!
       const touched = await withContainers(pool, units)
-      const projected = touched.length === 0 ? 0 : await search.now({ units: touched })
-      const left = await projectHere(output, search, workspace_id)
+      const [projected, left] = await withSearch({ config, database, pool }, async (search) => [
+        touched.length === 0 ? 0 : await search.now({ units: touched }),
+        await projectHere(output, search, workspace_id),
+      ])
       const retrying = await retryingIn(pool, workspace_id)
       return { ...left, projected, retrying, ms: Math.round(performance.now() - began) }
     } finally {
-      await search.close()
       await pool.end()
     }
   })

@@ -38,7 +38,7 @@ export function statusCommand(): Command {
 
 /** Its own pool of vector workers is ended with it. */
 export async function withSearch<T>(
-  { config, database, pool }: SearchSession,
+  { config, database, pool }: Pick<SearchSession, 'config' | 'database' | 'pool'>,
   work: (search: Search) => Promise<T>,
 ): Promise<T> {
   const search = searchOf({ config, database, pool, statement: (task) => inStatement(pool, task) })

@@ -1,6 +1,5 @@
+import { UUID } from '../../../db/uuid.ts'
 import { StagedoorError } from '../../../errors.ts'
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** A record's id as a command's argument. What PostgreSQL says of a malformed uuid says nothing about records. */
 export function recordId(given: string): string {

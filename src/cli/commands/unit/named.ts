@@ -1,14 +1,15 @@
 /** Units on the command line: named by address or id, and acted on in their own workspace. */
+
 import { Option } from 'commander'
 import { type Client, createPool } from '../../../db/connection.ts'
 import type { Database } from '../../../db/open.ts'
 import { inTransaction } from '../../../db/transaction.ts'
+import { UUID } from '../../../db/uuid.ts'
 import { StagedoorError } from '../../../errors.ts'
 import type { Transaction } from '../../../units/conflicts.ts'
 import { type ActingOptions, callerFor, workspaceOf } from '../../acting.ts'
 import { withDatabase } from '../../context.ts'
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const ADDRESS = /^[a-z0-9][a-z0-9_.~-]*(\/[a-z0-9][a-z0-9_.~-]*)*$/
 
 /** Those that are shipped, as the guide has them; a mistaken one is told all that there are. */

@@ -1,6 +1,5 @@
+import { UUID } from '../../../db/uuid.ts'
 import { StagedoorError } from '../../../errors.ts'
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** An upload's id as a command's argument. */
 export function uploadId(given: string): string {

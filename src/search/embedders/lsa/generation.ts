@@ -88,13 +88,17 @@ async function readModel(db: Queryable, generationId: string): Promise<LsaModel>
   }
 }
 
+/** By what a collection and its embedder know the same fit. */
+export function namesOf(generationId: string, dimension: number): { model: string; fingerprint: string } {
+  return { model: `lsa-1/${generationId}`, fingerprint: `lsa-1/${dimension} ${generationId} text` }
+}
+
 export function createLsaEmbedder(model: LsaModel, generationId: string, words: Words): Embedder {
   const project = projectionOf(model)
   return {
     name: 'lsa',
-    model: `lsa-1/${generationId}`,
+    ...namesOf(generationId, model.dimension),
     dimension: model.dimension,
-    fingerprint: `lsa-1/${model.dimension} ${generationId} text`,
     async embed(texts, use, signal) {
       signal?.throwIfAborted()
       if (texts.length === 0) return []
