@@ -110,9 +110,9 @@ function requests({ dependencies = {}, devDependencies = {}, optionalDependencie
 }
 
 /**
- * Not `npm ci`: that refuses a lockfile without the optional packages of other platforms, which is what a
- * registry that lacks them leaves behind. `install --no-save` takes the locked versions and never writes the
- * lockfile; what it would let pass, a request that the lockfile does not know, is refused here.
+ * Not `npm ci`: that deletes node_modules first, which a start on a train cannot bring back. `install --no-save`
+ * takes the locked versions and never writes the lockfile; what it would let pass, a request that the lockfile
+ * does not know, is refused here.
  */
 async function install(root) {
   checkLockfile(root)

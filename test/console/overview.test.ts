@@ -427,7 +427,7 @@ function heading(name: string) {
 }
 
 function seen(selector: string): Promise<string> {
-  // biome-ignore lint/performance/useDomNodeTextContent: what a person sees, not what is in the tree
+  // innerText: what a person sees, not what is in the tree
   return page.locator(selector).innerText()
 }
 

@@ -94,6 +94,6 @@ export function useRealConsole(name: string): RealConsole {
 }
 
 export function seen(element: Locator): Promise<string> {
-  // biome-ignore lint/performance/useDomNodeTextContent: what a person sees, not what is in the tree
+  // innerText: what a person sees, not what is in the tree
   return element.innerText()
 }
