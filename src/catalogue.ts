@@ -202,6 +202,14 @@ export const CATALOGUE = {
     message: 'The embedded PostgreSQL did not start: {reason}',
     hint: 'The last lines of its log are above; the whole log is in {log}.',
   },
+  embedded_lost: {
+    status: 503,
+    exit: 4,
+    retryable: true,
+    message:
+      'The embedded PostgreSQL ended and could not be started again in {seconds} s ({attempts} attempts): {reason}',
+    hint: 'Its log is {log}. Make room on the disk or free what it lacks, then start Stagedoor again: committed data is kept.',
+  },
   embedded_unsupported: {
     status: 500,
     exit: 9,

@@ -1,6 +1,6 @@
 /**
  * The one place that reads the environment. Everything else is handed a `Config`.
- * An unknown `STAGEDOOR_*` variable is an error: a misspelt setting must not be silently without effect.
+ * An unknown `STAGEDOOR_*` variable is reported: a misspelt setting must not be silently without effect.
  */
 import { resolve } from 'node:path'
 import { StagedoorError } from './errors.ts'
@@ -35,6 +35,13 @@ const SETTINGS = {
     about: 'folder of the embedded server, its secrets and the blobs',
     fallback: '.stagedoor',
     parse: text,
+  }),
+  embeddedRestartLimit: setting({
+    env: 'STAGEDOOR_EMBEDDED_RESTART_LIMIT',
+    about:
+      'seconds for which an embedded server that ended by itself is started again; then Stagedoor ends with 4',
+    fallback: 600,
+    parse: integer(0, 86_400),
   }),
   databaseUrl: setting<string | undefined>({
     env: 'DATABASE_URL',
@@ -207,6 +214,14 @@ type Values = { readonly [K in SettingName]: Settings[K] extends Setting<infer T
 
 export interface Config extends Values {
   readonly sources: Readonly<Record<SettingName, Source>>
+  /** `STAGEDOOR_*` variables that are no settings: commands warn of them, `stagedoor config` refuses them. */
+  readonly unknown: readonly UnknownSetting[]
+}
+
+export interface UnknownSetting {
+  readonly setting: string
+  /** `; did you mean …?`, or nothing. */
+  readonly suggestion: string
 }
 
 /** Flags win over the environment, the environment over the defaults. */
@@ -214,7 +229,6 @@ export function readConfig(
   env: NodeJS.ProcessEnv = process.env,
   flags: Partial<Record<SettingName, string>> = {},
 ): Config {
-  refuseUnknown(env)
   const values: Record<string, unknown> = {}
   const sources: Record<string, Source> = {}
   for (const name of Object.keys(SETTINGS) as SettingName[]) {
@@ -237,6 +251,7 @@ export function readConfig(
     home: resolve(values.home as string),
     ...(values.files !== undefined && { files: resolve(values.files as string) }),
     sources: sources as Config['sources'],
+    unknown: unknownSettings(env),
   }
 }
 
@@ -294,20 +309,34 @@ function parse<T>(spec: Setting<T>, value: string): T {
   }
 }
 
-function refuseUnknown(env: NodeJS.ProcessEnv): void {
+/**
+ * Kubernetes tells every container of a namespace about its services by variables: a service called `stagedoor` brings
+ * STAGEDOOR_PORT=tcp://10.0.0.7:4680, STAGEDOOR_SERVICE_HOST and the like. They are nobody's settings.
+ */
+const SERVICE_VARIABLE =
+  /^STAGEDOOR_(\w+_)?(SERVICE_(HOST|PORT(_\w+)?)|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$/
+
+function isServiceVariable(name: string, value: string | undefined): boolean {
+  return SERVICE_VARIABLE.test(name) || (name.endsWith('_PORT') && /^(tcp|udp|sctp):\/\//.test(value ?? ''))
+}
+
+function unknownSettings(env: NodeJS.ProcessEnv): UnknownSetting[] {
   const known = [...Object.values(SETTINGS).map((spec) => spec.env), ...SCRIPT_SETTINGS]
-  for (const name of Object.keys(env)) {
-    if (!name.startsWith('STAGEDOOR_') || known.includes(name) || PLAYBOOK_SECRET.test(name)) continue
-    const nearest = known
-      // STAGEDOOR_PORT means PORT.
-      .map((candidate) => ({
-        candidate,
-        distance: Math.min(editDistance(candidate, name), editDistance(`STAGEDOOR_${candidate}`, name)),
-      }))
-      .sort((a, b) => a.distance - b.distance)[0]
-    const suggestion = nearest && nearest.distance <= 4 ? `; did you mean ${nearest.candidate}?` : ''
-    throw new StagedoorError('config_unknown', { setting: name, suggestion })
-  }
+  return Object.keys(env)
+    .filter((name) => name.startsWith('STAGEDOOR_') && !known.includes(name) && !PLAYBOOK_SECRET.test(name))
+    .filter((name) => !isServiceVariable(name, env[name]))
+    .map((setting) => ({ setting, suggestion: suggestionFor(setting, known) }))
+}
+
+function suggestionFor(name: string, known: readonly string[]): string {
+  const nearest = known
+    // STAGEDOOR_PORT means PORT.
+    .map((candidate) => ({
+      candidate,
+      away: Math.min(editDistance(candidate, name), editDistance(`STAGEDOOR_${candidate}`, name)),
+    }))
+    .sort((a, b) => a.away - b.away)[0]
+  return nearest && nearest.away <= 4 ? `; did you mean ${nearest.candidate}?` : ''
 }
 
 function integer(least: number, most: number): (value: string) => number {

@@ -126,6 +126,8 @@ export async function createStagedoor(options: StagedoorOptions = {}): Promise<S
     ...(databaseDirectUrl !== undefined && { databaseDirectUrl }),
     ...(options.home !== undefined && { home: options.home }),
   })
+  for (const { setting, suggestion } of config.unknown)
+    process.emitWarning(`${setting} is not a setting of Stagedoor and has no effect${suggestion}`)
   const database = await openDatabase(config, { share: true, announce: true })
   return assemble(database, config)
 }

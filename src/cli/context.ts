@@ -15,7 +15,23 @@ export function outputOf(options: GlobalOptions): Output {
 }
 
 export function configOf(options: GlobalOptions, flags: Partial<Record<SettingName, string>> = {}): Config {
-  return readConfig(process.env, { ...(options.home !== undefined && { home: options.home }), ...flags })
+  const config = readConfig(process.env, {
+    ...(options.home !== undefined && { home: options.home }),
+    ...flags,
+  })
+  warnOfUnknown(config, outputOf(options))
+  return config
+}
+
+const warned = new Set<string>()
+
+/** Once a process: a command may read its configuration several times. */
+function warnOfUnknown({ unknown }: Config, output: Output): void {
+  for (const { setting, suggestion } of unknown) {
+    if (warned.has(setting)) continue
+    warned.add(setting)
+    output.note(`Warning: ${setting} is not a setting of Stagedoor and has no effect${suggestion}`)
+  }
 }
 
 /** A running `npm start` is used if there is one; otherwise the embedded server runs for this command only. */

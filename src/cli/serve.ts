@@ -11,7 +11,7 @@ import type { Database } from '../db/open.ts'
 import { refuseTransactionPooler } from '../db/pooler.ts'
 import { inStatement } from '../db/statement.ts'
 import { inTransaction } from '../db/transaction.ts'
-import { StagedoorError } from '../errors.ts'
+import { asStagedoorError, StagedoorError } from '../errors.ts'
 import type { PlaybookHandlers } from '../executions/tool.ts'
 import { gateTasks } from '../gates/maintenance.ts'
 import { createMeasures, type Measures } from '../http/measures.ts'
@@ -175,7 +175,11 @@ async function listen(config: Config, parts: Parts): Promise<string> {
     search,
     measures,
     blobLimit: config.blobLimit,
-    health: remembered(1000, async () => [...(await inTransaction(workers, probe)), ...parts.workerHealth()]),
+    health: remembered(1000, async () => [
+      ...(database.server ? [database.server.health()] : []),
+      ...(await inTransaction(workers, probe).catch(unreachable)),
+      ...parts.workerHealth(),
+    ]),
   })
   closers.push(() => app.close())
   try {
@@ -186,6 +190,11 @@ async function listen(config: Config, parts: Parts): Promise<string> {
   const { port } = app.server.address() as AddressInfo
   const host = ['127.0.0.1', '0.0.0.0', '::', '::1'].includes(config.host) ? 'localhost' : config.host
   return `http://${host}:${port}`
+}
+
+/** The other checks are still reported: they say what is known without the database. */
+function unreachable(error: unknown): HealthCheck[] {
+  return [{ name: 'database', ok: false, detail: asStagedoorError(error).message }]
 }
 
 /** A home may be used with one database today and another tomorrow; only the embedded one surely knows all its blobs. */
@@ -266,6 +275,31 @@ async function requireApiLogin(database: Database): Promise<void> {
     return rows[0]!.login
   })
   if (login !== 'stagedoor_api') throw new StagedoorError('api_login_wrong', { login })
+}
+
+/** How long a stop may take that was not asked for at a moment when everything ran. */
+const ABRUPT_STOP_LIMIT_MS = 10_000
+
+/** Waits for the start of something. A signal meanwhile ends the process soon, even if the start never settles. */
+export async function startUntilStopped<T>(stopped: Promise<void>, starting: Promise<T>): Promise<T> {
+  const signal = stopped.then(() => 'stopped' as const)
+  const first = await Promise.race([signal, starting.then(() => 'started' as const)])
+  if (first === 'stopped') setTimeout(() => process.exit(130), ABRUPT_STOP_LIMIT_MS).unref()
+  return starting
+}
+
+/**
+ * Waits for a signal to stop, or until the embedded server cannot be brought back: then throws, so that the process
+ * ends with an exit code other than 0 and whatever supervises it can act. What waits for the database is not waited for.
+ */
+export async function untilStoppedOrLost(stopped: Promise<void>, database: Database): Promise<void> {
+  const error = await Promise.race([stopped, database.server?.lost ?? stopped])
+  if (!error) return
+  setTimeout(() => {
+    process.stderr.write(`${error.message}\n`)
+    process.exit(error.exitCode)
+  }, ABRUPT_STOP_LIMIT_MS).unref()
+  throw error
 }
 
 /**

@@ -23,6 +23,8 @@ export interface Database {
   readonly playbookUrl: string | undefined
   /** Made once on the embedded server; undefined on the user's own. */
   readonly jwtSecret: string | undefined
+  /** The embedded server where this process runs it; undefined where another process or the user does. */
+  readonly server?: Pick<EmbeddedServer, 'health' | 'lost'>
   /** What was started for this is stopped. */
   close(): Promise<void>
 }
@@ -65,13 +67,13 @@ export async function openDatabase(config: Config, options: OpenOptions): Promis
 }
 
 async function openEmbedded(config: Config, options: OpenOptions): Promise<Database> {
-  const server = options.share ? await findOrStart(config.home, options) : await start(config.home, options)
+  const server = options.share ? await findOrStart(config, options) : await start(config, options)
   if (!('stop' in server)) {
     return embedded(config, server.url(), await readSecrets(config.home), async () => {})
   }
   try {
     const secrets = await readSecrets(config.home)
-    const opened = embedded(config, server.url(), secrets, () => server.stop())
+    const opened = { ...embedded(config, server.url(), secrets, () => server.stop()), server }
     if (options.prepare !== false || !(await databaseExists(server.url()))) {
       await prepare(server.url(), opened.directUrl, secrets, options)
     }
@@ -84,13 +86,14 @@ async function openEmbedded(config: Config, options: OpenOptions): Promise<Datab
 }
 
 /** Another command brings its own server for a moment and takes it away again: then it is our turn. */
-async function findOrStart(home: string, options: OpenOptions): Promise<EmbeddedServer | RunningServer> {
+async function findOrStart(config: Config, options: OpenOptions): Promise<EmbeddedServer | RunningServer> {
+  const { home } = config
   const deadline = performance.now() + (options.patienceMs ?? PATIENCE_MS)
   for (let told = false; ; told = true) {
     const running = await findRunning(home)
     if (running) return running
     try {
-      return await start(home, told ? { ...options, progress: () => {} } : options)
+      return await start(config, told ? { ...options, progress: () => {} } : options)
     } catch (error) {
       const isHeld = error instanceof StagedoorError && error.code === 'home_in_use'
       if (!isHeld || performance.now() > deadline) throw error
@@ -100,9 +103,10 @@ async function findOrStart(home: string, options: OpenOptions): Promise<Embedded
   }
 }
 
-function start(home: string, { notice, progress }: OpenOptions): Promise<EmbeddedServer> {
+function start(config: Config, { notice, progress }: OpenOptions): Promise<EmbeddedServer> {
   progress?.('starting the embedded PostgreSQL')
-  return startEmbedded({ home, ...(notice && { notice }) })
+  const restartLimitMs = config.embeddedRestartLimit * 1000
+  return startEmbedded({ home: config.home, restartLimitMs, ...(notice && { notice }) })
 }
 
 async function prepare(

@@ -1,7 +1,11 @@
+import { once } from 'node:events'
+import { readdir, readFile, rename } from 'node:fs/promises'
+import { join } from 'node:path'
 import pg from 'pg'
 import { expect, it } from 'vitest'
 import { freePort, runCli, startCli } from '../support/cli.ts'
 import { temporaryHome } from '../support/temporary-home.ts'
+import { until } from '../support/until.ts'
 
 const home = temporaryHome('cli')
 
@@ -10,11 +14,11 @@ const GATE = 'iu_core.staging_writes_enabled'
 async function start() {
   const port = await freePort()
   const server = startCli(['start'], { STAGEDOOR_HOME: home, PORT: String(port) })
-  await server.says(/Ctrl-C stops everything/)
+  await server.says(/Ctrl-C stops everything/, 90_000)
   return { server, url: `http://127.0.0.1:${port}` }
 }
 
-it('the embedded default, from its first start to a crash and back', { timeout: 120_000 }, async () => {
+it('the embedded default, from its first start to a crash and back', { timeout: 240_000 }, async () => {
   const first = await start()
   expect(first.server.output()).toContain('these gates were opened')
   expect(first.server.output()).toContain(GATE)
@@ -73,4 +77,48 @@ it('a home that cannot be written is named, with the remedy', async () => {
   expect(code).toBe(9)
   expect(stderr).toContain('/proc/stagedoor')
   expect(stderr).toContain('STAGEDOOR_HOME')
+})
+
+async function postmasterOf(folder: string): Promise<number> {
+  const data = (await readdir(folder)).find((name) => name.startsWith('data-'))!
+  return Number((await readFile(join(folder, data, 'postmaster.pid'), 'utf8')).split('\n')[0])
+}
+
+async function ready(url: string): Promise<{ status: number; checks: { name: string; ok: boolean }[] }> {
+  const answer = await fetch(`${url}/api/ready`)
+  return { status: answer.status, ...((await answer.json()) as { checks: { name: string; ok: boolean }[] }) }
+}
+
+it('an embedded PostgreSQL that is killed comes back by itself, and readiness says so meanwhile', {
+  timeout: 120_000,
+}, async () => {
+  const { server, url } = await start()
+  process.kill(await postmasterOf(home), 'SIGKILL')
+  const down = await until('not ready', async () => {
+    const answer = await ready(url)
+    return answer.status === 503 ? answer : undefined
+  })
+  expect(down.checks).toContainEqual(expect.objectContaining({ name: 'embedded_postgres', ok: false }))
+  await until('ready', async () => ((await ready(url)).status === 200 ? true : undefined), 60_000)
+  expect((await runCli(['doctor'], { STAGEDOOR_HOME: home })).code).toBe(0)
+  expect(await server.end('SIGTERM')).toBe(0)
+})
+
+it('start ends with 4 when the embedded PostgreSQL cannot be brought back', {
+  timeout: 120_000,
+}, async () => {
+  const port = await freePort()
+  const folder = temporaryHome('lost')
+  const env = { STAGEDOOR_HOME: folder, PORT: String(port), STAGEDOOR_EMBEDDED_RESTART_LIMIT: '2' }
+  const server = startCli(['start'], env)
+  await server.says(/Ctrl-C stops everything/, 90_000)
+  const ended = once(server.child, 'close')
+  const data = (await readdir(folder)).find((name) => name.startsWith('data-'))!
+  const postmaster = await postmasterOf(folder)
+  await rename(join(folder, data, 'global/pg_control'), join(folder, data, 'global/pg_control.away'))
+  process.kill(postmaster, 'SIGKILL')
+  const [code] = await ended
+  expect(code, server.output()).toBe(4)
+  expect(server.output()).toContain('could not be started again')
+  await rename(join(folder, data, 'global/pg_control.away'), join(folder, data, 'global/pg_control'))
 })

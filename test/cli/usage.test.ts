@@ -132,6 +132,36 @@ describe('configuration', () => {
     expect((await runCli(['config'], { STAGEDOOR_PORT: '5000' })).stderr).toContain('did you mean PORT?')
   })
 
+  it('variables that Kubernetes makes of a service called stagedoor are no settings', async () => {
+    const env = {
+      STAGEDOOR_PORT: 'tcp://10.96.0.7:4680',
+      STAGEDOOR_SERVICE_HOST: '10.96.0.7',
+      STAGEDOOR_SERVICE_PORT: '4680',
+      STAGEDOOR_SERVICE_PORT_HTTP: '4680',
+      STAGEDOOR_PORT_4680_TCP: 'tcp://10.96.0.7:4680',
+      STAGEDOOR_PORT_4680_TCP_PROTO: 'tcp',
+      STAGEDOOR_PORT_4680_TCP_PORT: '4680',
+      STAGEDOOR_PORT_4680_TCP_ADDR: '10.96.0.7',
+      STAGEDOOR_WORKER_PORT: 'tcp://10.96.0.8:9090',
+      STAGEDOOR_WORKER_SERVICE_HOST: '10.96.0.8',
+    }
+    const { code, stdout, stderr } = await runCli(['config', '--json'], env)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(JSON.parse(stdout)).toContainEqual(
+      expect.objectContaining({ setting: 'PORT', value: '4680', source: 'default' }),
+    )
+  })
+
+  it('other commands warn of a misspelt setting, once, and go on', async () => {
+    const { code, stderr } = await runCli(['gate', 'list'], {
+      STAGEDOOR_HOEM: '/tmp',
+      DATABASE_URL: 'postgres://127.0.0.1:1/nothing',
+    })
+    expect(stderr.match(/STAGEDOOR_HOEM is not a setting/g)).toHaveLength(1)
+    expect(stderr).toContain('did you mean STAGEDOOR_HOME')
+    expect(code).toBe(4)
+  })
+
   it('DATABASE_DIRECT_URL alone is refused', async () => {
     expect((await runCli(['config'], { DATABASE_DIRECT_URL: 'postgres://x/y' })).code).toBe(3)
   })

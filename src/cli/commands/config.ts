@@ -1,7 +1,8 @@
 import { Command } from 'commander'
 import pc from 'picocolors'
-import { describeConfig } from '../../config.ts'
-import { configOf, type GlobalOptions, outputOf } from '../context.ts'
+import { describeConfig, readConfig } from '../../config.ts'
+import { StagedoorError } from '../../errors.ts'
+import { type GlobalOptions, outputOf } from '../context.ts'
 import { table } from '../output.ts'
 
 export function configCommand(): Command {
@@ -10,7 +11,11 @@ export function configCommand(): Command {
     .action((_options, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions>()
       const output = outputOf(options)
-      const lines = describeConfig(configOf(options))
+      // Not through `configOf`, which only warns.
+      const config = readConfig(process.env, options.home === undefined ? {} : { home: options.home })
+      const [unknown] = config.unknown
+      if (unknown) throw new StagedoorError('config_unknown', { ...unknown })
+      const lines = describeConfig(config)
       output.result(lines, () => {
         const rows = lines.map((line) => [line.setting, line.value || '(unset)', line.source, line.about])
         output.line(

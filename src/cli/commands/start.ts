@@ -54,7 +54,9 @@ prints the plan and the next command. Ctrl-C stops everything cleanly.`,
       const config = configOf(options, options.port === undefined ? {} : { port: options.port })
       const step = (text: string) => output.note(pc.dim(`  ${text}`))
       // Loaded here, because the other commands need no HTTP server.
-      const { requireFreePort, serve, untilStopped } = await import('../serve.ts')
+      const { requireFreePort, serve, startUntilStopped, untilStopped, untilStoppedOrLost } = await import(
+        '../serve.ts'
+      )
       const theirs = await handlersFrom(options.handlers)
       await requireFreePort(config)
       const database = await openDatabase(config, { share: false, notice: output.note, progress: step })
@@ -66,14 +68,17 @@ prints the plan and the next command. Ctrl-C stops everything cleanly.`,
         throw error
       }
       const stopped = untilStopped()
-      const serving = await serve(config, database, { ...theirs, playbooks: options.playbooks })
+      const serving = await startUntilStopped(
+        stopped,
+        serve(config, database, { ...theirs, playbooks: options.playbooks }),
+      )
       try {
         const links = await signInLinks(config, database, serving.url)
         const added = first.client === undefined ? {} : { dataset: DEMO_DATASET, client: first.client }
         output.result({ url: serving.url, sign_in: links, opened_gates: first.gates, added }, () =>
           greet(output, serving.url, links, first, database),
         )
-        await stopped
+        await untilStoppedOrLost(stopped, database)
         output.note(pc.dim('\n  stopping…'))
       } finally {
         await serving.stop()

@@ -92,46 +92,55 @@ Throwing means: again later. Ctrl-C lets what runs come to its end. Killed, its 
       const { createMeasures } = await import('../../http/measures.ts')
       const { runSearch } = await import('../running-search.ts')
       const { openMetricsPort } = await import('../metrics-port.ts')
-      const { untilStopped } = await import('../serve.ts')
+      const { startUntilStopped, untilStopped, untilStoppedOrLost } = await import('../serve.ts')
       const { handlers: theirs, playbookHandlers } = await handlersFrom(options.handlers)
       const handlers = chosen({ ...ownHandlers(config), ...theirs }, options.kinds)
       const log = pino({ level: config.logLevel }, pino.destination(2))
       const database = await openDatabase(config, { share: true, announce: true, notice: output.note })
       const measures = createMeasures()
-      let metrics: MetricsPort | undefined
+      const stopped = untilStopped()
+      // Whatever was started is stopped, in reverse order: a worker runs all of its parts or none.
+      const parts: { stop(): Promise<unknown> }[] = [{ stop: () => database.close() }]
+      const begin = async (part: Promise<{ stop(): Promise<unknown> }>): Promise<void> => {
+        parts.push(await startUntilStopped(stopped, part))
+      }
       try {
-        if (options.metricsPort !== undefined)
-          metrics = await openMetricsPort(measures, options.metricsPort, options.metricsHost)
+        let metrics: MetricsPort | undefined
+        if (options.metricsPort !== undefined) {
+          const port = await openMetricsPort(measures, options.metricsPort, options.metricsHost)
+          metrics = port
+          parts.push({ stop: () => port.close() })
+        }
         await refuseTransactionPooler(database.workerUrl)
-        const stopped = untilStopped()
-        const jobs = await runJobs(config, database, {
-          log,
-          handlers,
-          dispatches: options.dispatch === true,
-          hooks: measures.worker,
-          dispatched: measures.dispatched,
-          ...(options.executor !== undefined && { executor: options.executor }),
-        })
-        const playbooks = options.playbooks
-          ? await runPlaybooks(config, database, {
+        await begin(
+          runJobs(config, database, {
+            log,
+            handlers,
+            dispatches: options.dispatch === true,
+            hooks: measures.worker,
+            dispatched: measures.dispatched,
+            ...(options.executor !== undefined && { executor: options.executor }),
+          }),
+        )
+        if (options.playbooks)
+          await begin(
+            runPlaybooks(config, database, {
               log,
               handlers: playbookHandlers,
               hooks: measures.engine,
               ...(concurrency !== undefined && { concurrency }),
-            })
-          : undefined
-        const search = options.search
-          ? await runSearch(config, database, { log, hooks: measures.search })
-          : undefined
+            }),
+          )
+        if (options.search) await begin(runSearch(config, database, { log, hooks: measures.search }))
         const kinds = Object.keys(handlers)
-        const started = {
+        const summary = {
           executor: options.executor,
           kinds,
           concurrency: config.workerConcurrency,
           playbooks: options.playbooks ? Object.keys(playbookHandlers) : null,
           search: options.search,
         }
-        output.result({ ...started, ...(metrics && { metrics_url: metrics.url }) }, () => {
+        output.result({ ...summary, ...(metrics && { metrics_url: metrics.url }) }, () => {
           output.line(
             `${pc.green('●')} ${pc.bold('Working')} as ${options.executor}, ${jobsAtOnce(config.workerConcurrency)}`,
           )
@@ -146,14 +155,11 @@ Throwing means: again later. Ctrl-C lets what runs come to its end. Killed, its 
           if (metrics) output.line(`  ${pc.dim('metrics')} ${metrics.url}`)
           output.line(pc.dim('  Ctrl-C stops it, and lets what runs come to its end.'))
         })
-        await stopped
+        await untilStoppedOrLost(stopped, database)
         output.note(pc.dim('\n  stopping…'))
-        await search?.stop()
-        await playbooks?.stop()
-        await jobs.stop()
       } finally {
-        await metrics?.close()
-        await database.close()
+        for (const part of parts.reverse())
+          await part.stop().catch((error: unknown) => log.error({ err: error }, 'on stop'))
       }
     })
 }

@@ -78,7 +78,7 @@ export async function launch(options: LaunchOptions): Promise<Postmaster> {
   return { pid: child.pid!, exited, end }
 }
 
-function describeExit(exit: Exit | Error | undefined): string {
+export function describeExit(exit: Exit | Error | undefined): string {
   if (exit instanceof Error) return exit.message
   return exit?.signal ? `it was ended by ${exit.signal}` : `it ended with exit code ${exit?.code}`
 }

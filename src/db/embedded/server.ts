@@ -1,14 +1,17 @@
 /** The embedded PostgreSQL: one server per home, for people who have not named a database of their own. */
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { StagedoorError } from '../../errors.ts'
+import type { HealthCheck } from '../health.ts'
 import { type EmbeddedVersion, prepareBinaries } from './binaries.ts'
 import { prepareCluster } from './cluster.ts'
+import type { Exit } from './guarded.ts'
 import { type HomeLock, servingOwner, takeLock } from './lock.ts'
 import { rotateLog } from './log.ts'
 import { choosePlace, inHome, prepareHome, recall, remember } from './place.ts'
 import { choosePort, isFree } from './port.ts'
-import { endLeftovers, type LaunchOptions, launch, type Postmaster } from './postmaster.ts'
+import { describeExit, endLeftovers, type LaunchOptions, launch, type Postmaster } from './postmaster.ts'
 import { existingSecrets, readSecrets } from './secrets.ts'
 
 export interface EmbeddedServer {
@@ -24,6 +27,10 @@ export interface EmbeddedServer {
   stop(): Promise<void>
   /** Ends the server, with `immediate` as a crash would, and starts it again on the same port. */
   restart(mode: 'fast' | 'immediate'): Promise<void>
+  /** Not ok while a server that ended by itself is being started again. */
+  health(): HealthCheck
+  /** Resolves once a server that ended by itself could not be started again within the limit. */
+  readonly lost: Promise<StagedoorError>
 }
 
 export interface EmbeddedOptions {
@@ -36,6 +43,8 @@ export interface EmbeddedOptions {
   readonly settings?: Readonly<Record<string, string>>
   /** Is told what a person should know, for example that the data was placed elsewhere. */
   readonly notice?: (line: string) => void
+  /** How long a server that ended by itself (a crash, a full disk) is tried to be started again. Default 10 minutes. */
+  readonly restartLimitMs?: number
 }
 
 export interface RunningServer {
@@ -56,6 +65,11 @@ const RESERVED = [
   'hba_file',
 ]
 const PORT_ATTEMPTS = 3
+const RESTART_LIMIT_MS = 600_000
+const FIRST_BACKOFF_MS = 250
+const MAX_BACKOFF_MS = 30_000
+/** A server that ends again sooner than this has not recovered: the backoff goes on, and so does the limit. */
+const STEADY_MS = 60_000
 
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedServer> {
   const settings = serverSettings(options)
@@ -91,7 +105,12 @@ async function startLocked(
   home: string,
   lock: HomeLock,
   settings: Record<string, string>,
-  { version = 18, durability = 'safe', notice = () => {} }: EmbeddedOptions,
+  {
+    version = 18,
+    durability = 'safe',
+    notice = () => {},
+    restartLimitMs = RESTART_LIMIT_MS,
+  }: EmbeddedOptions,
 ): Promise<EmbeddedServer> {
   const logFile = join(home, 'postgres.log')
   const { account, binaries, dataDir, remembered, password, base } = await inHome(home, async () => {
@@ -115,7 +134,7 @@ async function startLocked(
     await postmaster.end('fast')
     throw error
   }
-  const control = supervise({ ...common, port }, postmaster, lock, notice)
+  const control = supervise({ ...common, port }, postmaster, lock, { notice, restartLimitMs })
   return {
     port,
     dataDir,
@@ -127,27 +146,80 @@ async function startLocked(
   }
 }
 
-/** Stop and restart, one after the other in the order of the calls. */
+/**
+ * Owns the server process: stop and restart run one after the other in the order of the calls, and a server that ended
+ * by itself is started again with backoff until the limit has passed.
+ */
 function supervise(
   launchOptions: LaunchOptions,
   first: Postmaster,
   lock: HomeLock,
-  notice: (line: string) => void,
-): Pick<EmbeddedServer, 'stop' | 'restart'> {
+  { notice, restartLimitMs }: { notice: (line: string) => void; restartLimitMs: number },
+): Pick<EmbeddedServer, 'stop' | 'restart' | 'health' | 'lost'> {
+  const { dataDir, logFile } = launchOptions
   let current = first
   let ending = false
   let stopped: Promise<void> | undefined
   let turn: Promise<void> = Promise.resolve()
+  let outage: Outage | undefined
+  const stopping = new AbortController()
+  let giveUp: (error: StagedoorError) => void
+  const lost = new Promise<StagedoorError>((resolve) => {
+    giveUp = resolve
+  })
 
   const watch = (postmaster: Postmaster): void => {
-    void postmaster.exited.then(() => {
-      if (!ending) notice(`The embedded PostgreSQL ended by itself; its log is ${launchOptions.logFile}.`)
-    })
+    const startedAt = performance.now()
+    const onExit = (exit: Exit | Error): void => {
+      if (ending || postmaster !== current) return
+      if (performance.now() - startedAt > STEADY_MS) outage = undefined
+      outage ??= { since: new Date(), startedAt: performance.now(), attempts: 0, isOver: false, reason: '' }
+      outage.isOver = false
+      outage.reason = describeExit(exit)
+      notice(
+        `The embedded PostgreSQL ended by itself (${outage.reason}) and is being started again. Its log: ${logFile}`,
+      )
+      turn = turn.then(revive, revive)
+    }
+    void postmaster.exited.then(onExit, onExit)
   }
+
+  const relaunch = async (): Promise<void> => {
+    await endLeftovers(dataDir, logFile, notice)
+    current = await launch(launchOptions)
+    watch(current)
+  }
+
+  const revive = async (): Promise<void> => {
+    while (outage && !outage.isOver && !ending) {
+      const backoff = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** outage.attempts)
+      await delay(backoff, undefined, { signal: stopping.signal, ref: false }).catch(() => {})
+      if (ending) return
+      outage.attempts += 1
+      try {
+        await relaunch()
+        outage.isOver = true
+        notice(`The embedded PostgreSQL is running again, at attempt ${outage.attempts}.`)
+      } catch (error) {
+        outage.reason = error instanceof Error ? error.message : String(error)
+        notice(`The embedded PostgreSQL could not be started (attempt ${outage.attempts}): ${outage.reason}`)
+        if (performance.now() - outage.startedAt < restartLimitMs) continue
+        giveUp(
+          new StagedoorError('embedded_lost', {
+            attempts: outage.attempts,
+            seconds: Math.round((performance.now() - outage.startedAt) / 1000),
+            reason: outage.reason,
+            log: logFile,
+          }),
+        )
+        return
+      }
+    }
+  }
+
   watch(first)
 
   const stop = async (): Promise<void> => {
-    ending = true
     await lock.announce(false).catch(() => {}) // Whoever comes now waits for the home instead.
     await current.end('fast')
     await lock.release()
@@ -155,13 +227,20 @@ function supervise(
   const restart = async (mode: 'fast' | 'immediate'): Promise<void> => {
     ending = true
     await current.end(mode)
-    await endLeftovers(launchOptions.dataDir, launchOptions.logFile, notice)
-    current = await launch(launchOptions)
+    outage = undefined
     ending = false
-    watch(current)
+    await relaunch()
   }
   return {
+    lost,
+    health: () => {
+      if (!outage || outage.isOver) return { name: 'embedded_postgres', ok: true, detail: 'running' }
+      const detail = `down since ${outage.since.toISOString()}, restart attempt ${outage.attempts}: ${firstLine(outage.reason)}`
+      return { name: 'embedded_postgres', ok: false, detail }
+    },
     stop: () => {
+      ending = true
+      stopping.abort()
       stopped ??= turn.then(stop, stop)
       return stopped
     },
@@ -174,6 +253,19 @@ function supervise(
       return turn
     },
   }
+}
+
+/** From the end of a server by itself until it has run for a while again. */
+interface Outage {
+  readonly since: Date
+  readonly startedAt: number
+  attempts: number
+  isOver: boolean
+  reason: string
+}
+
+function firstLine(text: string): string {
+  return text.split('\n', 1)[0]!
 }
 
 /** Between our look at a port and the server's there is a moment in which another program can take it. */

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, renameSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
@@ -105,19 +105,38 @@ describe('one server', { timeout: LIMIT }, () => {
     expect(readFileSync(server.logFile, 'utf8')).toContain('automatic recovery in progress')
   })
 
-  test('says so when the server ends by itself, and starts again although a backend is still busy', async () => {
+  const postmasterPid = (): number =>
+    Number(readFileSync(join(server.dataDir, 'postmaster.pid'), 'utf8').split('\n')[0])
+  const answers = (): Promise<boolean> =>
+    query(server.url(), 'select 1').then(
+      () => true,
+      () => false,
+    )
+
+  test('a server that was killed is started again by itself, although a backend is still busy', async () => {
     const busy = query(server.url(), '/* busy */ select count(*) from generate_series(1, 1e12)').catch(
       () => 'lost',
     )
     const sql = `select 1 from pg_stat_activity where query like '/* busy%' and state = 'active'`
     expect(await until(async () => (await query(server.url(), sql)).length > 0, LIMIT)).toBe(true)
-    const pid = Number(readFileSync(join(server.dataDir, 'postmaster.pid'), 'utf8').split('\n')[0])
-    process.kill(pid, 'SIGKILL')
-    expect(await until(() => notices.some((line) => line.includes('ended by itself')), LIMIT)).toBe(true)
+    expect(server.health()).toMatchObject({ name: 'embedded_postgres', ok: true })
+    process.kill(postmasterPid(), 'SIGKILL')
+    expect(await until(() => !server.health().ok, LIMIT)).toBe(true)
+    expect(server.health().detail).toMatch(/^down since .* ended by SIGKILL/)
     expect(await findRunning(home)).toBeUndefined()
-    await server.restart('fast')
+    expect(await until(() => server.health().ok, LIMIT)).toBe(true)
     expect(await busy).toBe('lost')
-    expect(await query(server.url(), 'select 1 as one')).toEqual([{ one: 1 }])
+    expect(await query(server.url(), 'select value from crashed')).toEqual([{ value: 1 }])
+    expect(notices.filter((line) => line.includes('ended by itself'))).toHaveLength(1)
+    expect(notices.filter((line) => line.includes('is running again'))).toHaveLength(1)
+  })
+
+  test('a second crash in a row is recovered from, too, and a restart may come in between', async () => {
+    process.kill(postmasterPid(), 'SIGKILL')
+    expect(await until(() => !server.health().ok, LIMIT)).toBe(true)
+    await server.restart('fast')
+    expect(server.health().ok).toBe(true)
+    expect(await answers()).toBe(true)
   })
 
   test('is found by others when its owner has said that it stays, and refuses a second start', async () => {
@@ -203,5 +222,43 @@ describe('one server', { timeout: LIMIT }, () => {
     server = await start()
     await server.stop()
     expect(readdirSync(home).filter((name) => /^(lock|claim)/.test(name))).toHaveLength(1)
+  })
+})
+
+describe('a server that cannot be started again', { timeout: LIMIT }, () => {
+  test('is tried with backoff until the limit, then given up with the reason, and stops cleanly', async () => {
+    const home = join(scratch, 'given-up')
+    const notices: string[] = []
+    const notice = (line: string): void => void notices.push(line)
+    const server = await startEmbedded({ home, durability: 'throwaway', notice, restartLimitMs: 1500 })
+    const control = join(server.dataDir, 'global/pg_control')
+    renameSync(control, `${control}.away`)
+    process.kill(
+      Number(readFileSync(join(server.dataDir, 'postmaster.pid'), 'utf8').split('\n')[0]),
+      'SIGKILL',
+    )
+    const error = await server.lost
+    expect(error).toMatchObject({ code: 'embedded_lost', exitCode: 4 })
+    expect(error.message).toContain('pg_control')
+    expect(Number(error.details.attempts)).toBeGreaterThan(1)
+    expect(server.health()).toMatchObject({ ok: false })
+    await server.stop()
+    renameSync(`${control}.away`, control)
+    const again = await startEmbedded({ home, durability: 'throwaway' })
+    await again.stop()
+  })
+
+  test('is not tried any longer once it is stopped', async () => {
+    const home = join(scratch, 'stopped-meanwhile')
+    const server = await startEmbedded({ home, durability: 'throwaway' })
+    const control = join(server.dataDir, 'global/pg_control')
+    renameSync(control, `${control}.away`)
+    process.kill(
+      Number(readFileSync(join(server.dataDir, 'postmaster.pid'), 'utf8').split('\n')[0]),
+      'SIGKILL',
+    )
+    expect(await until(() => !server.health().ok, LIMIT)).toBe(true)
+    await server.stop()
+    expect(await findRunning(home)).toBeUndefined()
   })
 })
