@@ -45,6 +45,13 @@ export const CATALOGUE = {
     message: '{table} only grows: {operation} is refused',
     hint: 'Write a new row that says what is true now.',
   },
+  id_not_found: {
+    status: 404,
+    exit: 8,
+    retryable: false,
+    message: 'No id of {what} begins with {given}',
+    hint: 'List the things of that kind to see their ids.',
+  },
   config_invalid: {
     status: 500,
     exit: 3,
@@ -286,7 +293,7 @@ export const CATALOGUE = {
     exit: 2,
     retryable: false,
     message: '{event} is not in the event vocabulary',
-    hint: 'Types are added by migration; the table iu_core.event_vocabulary lists them.',
+    hint: 'Check its spelling: domain and type with a dot between, such as staging.ingestion_complete. The table iu_core.event_vocabulary lists all; those of your own tables come with a route (`stagedoor route add`).',
   },
   event_payload_unsafe: {
     sqlstates: ['SD302'],

@@ -71,6 +71,12 @@ const SETTINGS = {
     fallback: 'info' as LogLevel,
     parse: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const),
   }),
+  logFormat: setting({
+    env: 'STAGEDOOR_LOG_FORMAT',
+    about: 'pretty (lines for people), json, or auto: pretty in a terminal, else json',
+    fallback: 'auto' as LogFormat,
+    parse: oneOf(['auto', 'pretty', 'json'] as const),
+  }),
   poolSize: setting({
     env: 'STAGEDOOR_POOL_SIZE',
     about: 'most connections that the API opens',
@@ -208,6 +214,7 @@ const PLAYBOOK_SECRET = /^STAGEDOOR_SECRET_[A-Za-z_][A-Za-z0-9_]*$/
 const SCRIPT_SETTINGS = ['STAGEDOOR_NO_SYSTEM_INSTALL', 'STAGEDOOR_TEST_KEEP']
 
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'
+export type LogFormat = 'auto' | 'pretty' | 'json'
 type Settings = typeof SETTINGS
 export type SettingName = keyof Settings
 type Values = { readonly [K in SettingName]: Settings[K] extends Setting<infer T> ? T : never }

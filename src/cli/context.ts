@@ -1,4 +1,5 @@
 /** What every command starts from: the configuration, the output, and on demand the database. */
+import { Option } from 'commander'
 import { type Config, readConfig, type SettingName } from '../config.ts'
 import { type Client, withClient } from '../db/connection.ts'
 import { type Database, openDatabase } from '../db/open.ts'
@@ -8,6 +9,14 @@ import { createOutput, type Output } from './output.ts'
 export interface GlobalOptions {
   readonly json?: boolean
   readonly home?: string
+}
+
+/** Of commands that stay. */
+export function logOption(): Option {
+  return new Option(
+    '--log <format>',
+    'the log as lines for people or as JSON; default: JSON outside of a terminal',
+  ).choices(['pretty', 'json'])
 }
 
 export function outputOf(options: GlobalOptions): Output {

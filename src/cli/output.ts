@@ -1,5 +1,6 @@
 /** What the CLI prints: tables and sentences for people, one JSON value for machines. */
 import pc from 'picocolors'
+import stringWidth from 'string-width'
 import { asStagedoorError, type StagedoorError } from '../errors.ts'
 import type { ManifestProblem } from '../units/manifest.ts'
 
@@ -52,11 +53,45 @@ function shown(character: string): string {
   return code > 0xffff ? `\\u{${hex}}` : `\\u${hex.padStart(4, '0')}`
 }
 
-/** At most that many characters, and a mark where there were more. */
-export function cut(text: string, most: number): string {
+/** Columns that a text takes in a terminal: two for a Chinese character or an emoji, none for a combining mark. */
+export function widthOf(text: string): number {
+  return isNarrow(text) ? text.length : stringWidth(text)
+}
+
+/** Nearly all text is, and is measured at once. */
+function isNarrow(text: string): boolean {
+  return /^[\x20-\x7e\xa0-\u02ff]*$/.test(text)
+}
+
+export function padEnd(text: string, width: number): string {
+  return text + ' '.repeat(Math.max(0, width - widthOf(text)))
+}
+
+export function padStart(text: string, width: number): string {
+  return ' '.repeat(Math.max(0, width - widthOf(text))) + text
+}
+
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
+
+/** At most that many columns, and a mark where there was more. */
+export function cut(text: string, columns: number): string {
+  const [first, rest] = splitAt(text, columns)
+  return rest === '' ? text : `${first}…`
+}
+
+/** The beginning that fits into so many columns, never inside of a character, and the rest. */
+export function splitAt(text: string, columns: number): [string, string] {
+  if (text.length <= columns && isNarrow(text)) return [text, '']
+  let taken = 0
+  let at = 0
   // Of a line of megabytes only the beginning is taken apart.
-  const characters = [...text.slice(0, 2 * most + 2)]
-  return characters.length > most ? `${characters.slice(0, most).join('')}…` : text
+  for (const { segment } of graphemes.segment(text.slice(0, 20 * columns + 100))) {
+    const width = widthOf(segment)
+    if (taken + width > columns) return [text.slice(0, at), text.slice(at)]
+    taken += width
+    at += segment.length
+  }
+  return [text.slice(0, at), text.slice(at)]
 }
 
 /** Columns as wide as their widest cell, each made visible. Colours are added by `paint` after measuring. */
@@ -65,11 +100,11 @@ export function table(
   paint: (cell: string, column: number, row: number) => string = (cell) => cell,
 ): string {
   const rows = given.map((row) => row.map(visibleLine))
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]!.length))) ?? []
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => widthOf(row[column]!)))) ?? []
   return rows
     .map((row, r) =>
       row
-        .map((cell, c) => (c === row.length - 1 ? paint(cell, c, r) : paint(cell.padEnd(widths[c]!), c, r)))
+        .map((cell, c) => (c === row.length - 1 ? paint(cell, c, r) : paint(padEnd(cell, widths[c]!), c, r)))
         .join('  ')
         .trimEnd(),
     )

@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { readConfig } from '../config.ts'
 import { StagedoorError } from '../errors.ts'
 import { VERSION } from '../version.ts'
+import type { GlobalOptions } from './context.ts'
 import { reportError } from './output.ts'
 
 const AFTER_HELP = `
@@ -124,15 +125,31 @@ function commandNamed(argv: readonly string[]): string | undefined {
 /** Returns the exit code. */
 export async function run(argv: readonly string[]): Promise<number> {
   const json = argv.includes('--json')
+  let options: GlobalOptions = { json }
   try {
     const program = await createProgram(commandNamed(argv))
     exitByException(program)
+    program.hook('preAction', async (_program, command) => {
+      options = command.optsWithGlobals<GlobalOptions>()
+      const { resolveIds } = await import('./ids.ts')
+      await resolveIds(command)
+    })
     await program.parseAsync(argv)
     return Number(process.exitCode ?? 0)
   } catch (error) {
     if (error instanceof CommanderError) return usage(error, json)
-    return reportError(error, { json, stack: isDebugging() })
+    return reportError(await withKindOfId(error, options), { json, stack: isDebugging() })
   }
+}
+
+/** "There is no upload 01a1…" becomes more useful where that is the id of something else. */
+async function withKindOfId(error: unknown, options: GlobalOptions): Promise<unknown> {
+  if (!(error instanceof StagedoorError) || !error.code.endsWith('_not_found')) return error
+  const { hintForOtherKind } = await import('./ids.ts')
+  const hint = await hintForOtherKind(error, options)
+  return hint === undefined
+    ? error
+    : new StagedoorError(error.code, error.details, { hint, message: error.message, cause: error })
 }
 
 function exitByException(command: Command): void {

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer as createProbe } from 'node:net'
 import { join } from 'node:path'
-import pino, { type Logger } from 'pino'
+import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import { createPool, type Pool, withClient } from '../db/connection.ts'
 import { createHealthProbe, type HealthCheck } from '../db/health.ts'
@@ -26,6 +26,7 @@ import { type Search, searchOf } from '../stagedoor/search.ts'
 import { createDiskBlobStore } from '../staging/blobs/disk.ts'
 import type { BlobStore } from '../staging/blobs/store.ts'
 import { ORPHANS, stagingTasks } from '../staging/maintenance.ts'
+import { createLog } from './log.ts'
 import { ownHandlers, runJobs } from './running-jobs.ts'
 import { runPlaybooks } from './running-playbooks.ts'
 
@@ -57,7 +58,7 @@ export async function serve(
   database: Database,
   options: ServeOptions = {},
 ): Promise<Serving> {
-  const log = pino({ level: config.logLevel, redact: ['req.headers.authorization'] }, pino.destination(2))
+  const log = createLog(config)
   const closers: (() => Promise<unknown>)[] = [() => database.close()]
   const stop = async (): Promise<void> => {
     for (const close of closers.splice(0).reverse())

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { cut, table, visible, visibleLine } from '../../src/cli/output.ts'
+import { wrap } from '../../src/cli/commands/upload/layout.ts'
+import { problemTable } from '../../src/cli/commands/upload/problem-table.ts'
+import { cut, table, visible, visibleLine, widthOf } from '../../src/cli/output.ts'
 
 describe('what others wrote', () => {
   it('shows every character that would steer a terminal, hide or reorder', () => {
@@ -27,7 +29,52 @@ describe('what others wrote', () => {
   it('is marked where it is cut, and never within a character', () => {
     expect(cut('12345', 5)).toBe('12345')
     expect(cut('123456', 5)).toBe('12345…')
-    expect(cut('😀😀😀', 2)).toBe('😀😀…')
-    expect(cut('😀😀', 2)).toBe('😀😀')
+    expect(cut('😀😀😀', 4)).toBe('😀😀…')
+    expect(cut('😀😀', 4)).toBe('😀😀')
+    expect(cut('😀😀', 3)).toBe('😀…')
+    expect(cut('👩‍👩‍👧‍👦e\u0301x', 3)).toBe('👩‍👩‍👧‍👦e\u0301…')
+  })
+})
+
+describe('wide characters', () => {
+  const rows = [
+    ['name', 'city', 'n'],
+    ['年假申请', '東京', '1'],
+    ['Ada', 'Zürich', '22'],
+    ['e\u0301clair 😀', '한국', '3'],
+  ]
+
+  it('columns of a table begin at the same place of the terminal in every line', () => {
+    const printed = table(rows).split('\n')
+    const starts = printed.map((line, row) =>
+      rows[row]!.slice(1).map((cell) => widthOf(line.slice(0, line.indexOf(cell, rows[row]![0]!.length)))),
+    )
+    expect(new Set(starts.map((start) => start.join()))).toHaveLength(1)
+  })
+
+  it('wrapped text takes no more columns than there are, and loses nothing', () => {
+    const text = '员工每年享有二十八天带薪年假 annual leave 有給休暇は二十八日です'
+    const lines = wrap(text, 12)
+    expect(lines.every((line) => widthOf(line) <= 12)).toBe(true)
+    expect(lines.join('').replaceAll(' ', '')).toBe(text.replaceAll(' ', ''))
+  })
+
+  it('problems of lines are aligned, too', () => {
+    const problem = {
+      line: 3,
+      message: 'is not a number',
+      rule: 'number',
+      severity: 'error' as const,
+      row_type: 'metric',
+    }
+    const printed = problemTable(
+      [
+        { ...problem, column: '費用', value: '１２円' },
+        { ...problem, column: 'Spend', value: 'abc' },
+      ] as never,
+      100,
+    ).split('\n')
+    const starts = printed.slice(1).map((line) => widthOf(line.slice(0, line.indexOf('is not a number'))))
+    expect(new Set(starts)).toHaveLength(1)
   })
 })

@@ -6,9 +6,9 @@ import { findRecord } from '../../staging/records.ts'
 import { type Cut, type CutUnit, cutFromManifest, type LeftOut } from '../../units/cut.ts'
 import { type ActingOptions, acting, asOption, userOption } from '../acting.ts'
 import { outputOf } from '../context.ts'
+import { recordId } from '../ids.ts'
 import { bytes, type Output, table } from '../output.ts'
 import { duration } from '../times.ts'
-import { recordId } from './staging/record-id.ts'
 import { printNext } from './upload/next-step.ts'
 
 /** Of the units that were touched, unless asked for all of them. */

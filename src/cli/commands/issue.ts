@@ -8,7 +8,7 @@ import { whole } from '../numbers.ts'
 import { age, type Output, visibleLine } from '../output.ts'
 import { printNext } from './upload/next-step.ts'
 
-const issueId = idOf('an issue', 'stagedoor issue list')
+const issueId = idOf('issue')
 
 export function issueCommand(): Command {
   const issue = new Command('issue').description('what went wrong inside and waits for a person')

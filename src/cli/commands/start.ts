@@ -10,7 +10,7 @@ import { StagedoorError } from '../../errors.ts'
 import { gateHistory, setGate } from '../../gates/gates.ts'
 import { signToken } from '../../http/tokens.ts'
 import { workspaceOf } from '../acting.ts'
-import { configOf, type GlobalOptions, outputOf } from '../context.ts'
+import { configOf, type GlobalOptions, logOption, outputOf } from '../context.ts'
 import type { Output } from '../output.ts'
 import { addClient } from './client.ts'
 import { printPlan } from './migrate.ts'
@@ -38,6 +38,7 @@ export function startCommand(): Command {
       'handlers of yours: its default export for jobs, playbookHandlers for playbooks; those of other processes count, too',
     )
     .option('--no-playbooks', 'leave executions to `stagedoor worker`')
+    .addOption(logOption())
     .addHelpText(
       'after',
       `
@@ -48,10 +49,13 @@ prints the plan and the next command. Ctrl-C stops everything cleanly.`,
     )
     .action(async (_options, command: Command) => {
       const options = command.optsWithGlobals<
-        GlobalOptions & { port?: string; handlers?: string; playbooks: boolean }
+        GlobalOptions & { port?: string; handlers?: string; log?: string; playbooks: boolean }
       >()
       const output = outputOf(options)
-      const config = configOf(options, options.port === undefined ? {} : { port: options.port })
+      const config = configOf(options, {
+        ...(options.port !== undefined && { port: options.port }),
+        ...(options.log !== undefined && { logFormat: options.log }),
+      })
       const step = (text: string) => output.note(pc.dim(`  ${text}`))
       // Loaded here, because the other commands need no HTTP server.
       const { requireFreePort, serve, startUntilStopped, untilStopped, untilStoppedOrLost } = await import(

@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander'
 import { APP_ROLES, type AppRole, findMember } from '../../access/members.ts'
+import type { Config } from '../../config.ts'
 import { withClient } from '../../db/connection.ts'
 import type { Database } from '../../db/open.ts'
 import { StagedoorError } from '../../errors.ts'
@@ -49,7 +50,7 @@ With an identity provider of your own (STAGEDOOR_JWKS_URL) it signs the tokens, 
       requireTime(options.expiresIn)
       refuseMixed(command, options)
       const { token, bearer } = await withDatabase(options, async (database, config) => {
-        const jwtSecret = requireSecret(database)
+        const jwtSecret = requireSecret(database, config)
         const bearer = options.role === undefined ? await memberFor(database, options) : programOf(options)
         const request = { ...bearer, expiresIn: options.expiresIn, readOnly: options.readOnly === true }
         return { token: await signToken(jwtSecret, request, config), bearer }
@@ -77,8 +78,9 @@ interface Bearer {
 
 async function memberFor(database: Database, options: TokenOptions): Promise<Bearer> {
   const wanted = options.user === undefined ? { role: options.as } : { user: options.user }
-  const found = await withClient(database.directUrl, (client) => findMember(client, wanted), {
-    role: 'workflow_admin',
+  // As the worker's login, which is what runs here on a database of one's own.
+  const found = await withClient(database.workerUrl, (client) => findMember(client, wanted), {
+    role: 'service_role',
   })
   if (found) return { subject: found.user_id, role: found.database_role, shown: found }
   throw new StagedoorError(
@@ -102,14 +104,20 @@ function programOf({ role, executor, name }: TokenOptions): Bearer {
   return { ...claims, shown: claims }
 }
 
-function requireSecret({ jwtSecret }: Database): string {
+function requireSecret({ jwtSecret }: Database, { jwksUrl }: Config): string {
   if (jwtSecret !== undefined) return jwtSecret
   throw new StagedoorError(
     'config_invalid',
     { setting: 'STAGEDOOR_JWT_SECRET' },
     {
       message:
-        'STAGEDOOR_JWT_SECRET is not set, and a token for your own database can only be signed with it',
+        jwksUrl === undefined
+          ? 'No secret is set that tokens for your own database could be signed with'
+          : `Your identity provider (${jwksUrl}) signs the tokens for this database`,
+      hint:
+        jwksUrl === undefined
+          ? 'Set STAGEDOOR_JWT_SECRET to the secret (at least 32 characters) that the server has, or sign in at your identity provider.'
+          : 'Sign in there and use its token; or set STAGEDOOR_JWT_SECRET here and on the server to sign tokens with it.',
     },
   )
 }

@@ -1,11 +1,11 @@
 /** The topic vocabulary on the command line. */
 
-import { Command, InvalidArgumentError } from 'commander'
+import { Command } from 'commander'
 import pc from 'picocolors'
-import { UUID } from '../../db/uuid.ts'
 import { addTopic, listTopics, retireTopic, type Topic } from '../../units/topics.ts'
 import { type ActingOptions, acting, asOption, userOption, workspaceOf } from '../acting.ts'
 import { outputOf } from '../context.ts'
+import { idOf } from '../ids.ts'
 import { whole } from '../numbers.ts'
 import { table } from '../output.ts'
 import { fitted } from './unit/screen.ts'
@@ -31,7 +31,7 @@ function listCommand(): Command {
     .description('topics of a workspace and those of all')
     .option('--workspace <id or name>', 'only of this one')
     .option('--limit <n>', 'how many', whole(1, 1000), 200)
-    .option('--after <topic id>', 'the page after this one', topicId)
+    .option('--after <topic id>', 'the page after this one', idOf('topic'))
     .addOption(asOption())
     .addOption(userOption())
     .action(async (_options, command: Command) => {
@@ -58,11 +58,6 @@ function listCommand(): Command {
         output.line(pc.cyan('  stagedoor topic add leave --description "Being away" --as admin'))
       })
     })
-}
-
-function topicId(given: string): string {
-  if (UUID.test(given)) return given
-  throw new InvalidArgumentError('Its id, as the page before it named it.')
 }
 
 function topicTable(topics: readonly Topic[]): string {

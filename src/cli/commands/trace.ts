@@ -4,16 +4,15 @@ import { readTrace } from '../../stagedoor/trace.ts'
 import { type ActingOptions, acting, asOption, userOption } from '../acting.ts'
 import { outputOf } from '../context.ts'
 import { idOf } from '../ids.ts'
-import { executionId } from './executions/execution-id.ts'
 import { traceLines } from './trace/tree.ts'
-
-const traceId = idOf('an event, a job or an execution', 'stagedoor events list')
 
 export function traceCommand(): Command {
   return new Command('trace')
     .description('from a change to what came of it: events, jobs and executions as one tree, with times')
-    .argument('<id>', 'of an event, a job, an execution or the whole trace', (given) =>
-      /^\d{1,19}$/.test(given) ? executionId(given) : traceId(given),
+    .argument(
+      '<id>',
+      'of an event, a job, an execution or the whole trace',
+      idOf('event', 'job', 'execution'),
     )
     .option('--ids', 'with the id of everything')
     .addOption(asOption())

@@ -54,7 +54,7 @@ interface AddOptions extends GlobalOptions {
 function addCommand(): Command {
   return new Command('add')
     .description('add a target, or change one; the secret is shown once')
-    .argument('<target>', 'lowercase letters, digits and _.-')
+    .argument('<target>', 'its name: lowercase letters, digits and _.-', targetName)
     .option('--url <address>', 'where it is told; needed for a new one')
     .addOption(
       new Option('--purpose <purpose>', 'of what it is told; needed for a new one').choices(PURPOSES),
@@ -103,6 +103,15 @@ function addCommand(): Command {
         ])
       })
     })
+}
+
+function targetName(given: string): string {
+  if (!URL.canParse(given) || !/^https?:/.test(given)) return given
+  throw new StagedoorError(
+    'argument_invalid',
+    { reason: 'The name of the target is missing' },
+    { hint: `Usage: stagedoor webhook add NAME --url ${given} --purpose review` },
+  )
 }
 
 /** The consumer that makes webhooks for this purpose. */

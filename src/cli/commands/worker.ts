@@ -6,7 +6,7 @@ import { StagedoorError } from '../../errors.ts'
 import type { PlaybookHandlers } from '../../executions/tool.ts'
 import { EXECUTORS } from '../../jobs/executors.ts'
 import type { JobHandlers } from '../../jobs/handlers.ts'
-import { configOf, type GlobalOptions, outputOf } from '../context.ts'
+import { configOf, type GlobalOptions, logOption, outputOf } from '../context.ts'
 import { commaList } from '../json-argument.ts'
 import type { MetricsPort } from '../metrics-port.ts'
 import { whole } from '../numbers.ts'
@@ -24,6 +24,7 @@ interface WorkerOptions extends GlobalOptions {
   readonly dispatch?: boolean
   readonly playbooks: boolean
   readonly search: boolean
+  readonly log?: string
   readonly metricsPort?: number
   readonly metricsHost: string
 }
@@ -51,6 +52,7 @@ export function workerCommand(): Command {
     .option('--dispatch', 'also turn events into jobs, where no `stagedoor start` does')
     .option('--no-playbooks', 'run jobs only: no executions are driven here, and no steps of theirs run')
     .option('--no-search', 'put nothing into search here')
+    .addOption(logOption())
     .option('--metrics-port <n>', 'figures of this process for Prometheus, at /metrics', whole(0, 65_535))
     .option('--metrics-host <address>', 'where the port is open; there is no token', '127.0.0.1')
     .addHelpText(
@@ -81,12 +83,12 @@ Throwing means: again later. Ctrl-C lets what runs come to its end. Killed, its 
       const options = command.optsWithGlobals<WorkerOptions>()
       const output = outputOf(options)
       const { concurrency } = options
-      const config = configOf(
-        options,
-        concurrency === undefined ? {} : { workerConcurrency: String(concurrency) },
-      )
+      const config = configOf(options, {
+        ...(concurrency !== undefined && { workerConcurrency: String(concurrency) }),
+        ...(options.log !== undefined && { logFormat: options.log }),
+      })
       // Loaded here, because the other commands run no jobs.
-      const { default: pino } = await import('pino')
+      const { createLog } = await import('../log.ts')
       const { runPlaybooks } = await import('../running-playbooks.ts')
       const { ownHandlers, runJobs } = await import('../running-jobs.ts')
       const { createMeasures } = await import('../../http/measures.ts')
@@ -95,7 +97,7 @@ Throwing means: again later. Ctrl-C lets what runs come to its end. Killed, its 
       const { startUntilStopped, untilStopped, untilStoppedOrLost } = await import('../serve.ts')
       const { handlers: theirs, playbookHandlers } = await handlersFrom(options.handlers)
       const handlers = chosen({ ...ownHandlers(config), ...theirs }, options.kinds)
-      const log = pino({ level: config.logLevel }, pino.destination(2))
+      const log = createLog(config)
       const database = await openDatabase(config, { share: true, announce: true, notice: output.note })
       const measures = createMeasures()
       const stopped = untilStopped()

@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import pc from 'picocolors'
 import type { Client } from '../../../db/connection.ts'
+import { StagedoorError } from '../../../errors.ts'
 import { type Consumer, type NewConsumer, registerConsumer } from '../../../events/consumers.ts'
 import { EXECUTORS } from '../../../jobs/executors.ts'
 import { workspaceOf } from '../../acting.ts'
@@ -65,7 +66,9 @@ Fields: ${FIELDS}
       const { consumer, wrong } = await administering(options, async (client) => {
         const workspace = options.global ? undefined : await workspaceOf(client, options.workspace)
         return {
-          consumer: await registerConsumer(client, newConsumer(id, options, workspace)),
+          consumer: await registerConsumer(client, newConsumer(id, options, workspace)).catch((error) => {
+            throw unknownEvent(error, options.on)
+          }),
           wrong: await wrongPlaybook(client, options),
         }
       })
@@ -76,6 +79,18 @@ Fields: ${FIELDS}
         printNext(output, nextSteps(consumer))
       })
     })
+}
+
+/** Nothing sends such events. Those of tables begin with a route, the others are listed. */
+function unknownEvent(error: unknown, { domain, type }: AddOptions['on']): unknown {
+  if (!(error instanceof StagedoorError) || error.code !== 'event_unknown') return error
+  const [, table, event] = /^(.+)\.(insert|update|delete|truncate)$/.exec(type) ?? []
+  if (domain !== 'iu_sql' || table === undefined) return error
+  return new StagedoorError('event_unknown', error.details, {
+    message: `No route sends ${domain}.${type}`,
+    hint: `Add one first: \`stagedoor route add ${table} --on ${event} --keep id\`. \`stagedoor route list\` shows the routes there are.`,
+    cause: error,
+  })
 }
 
 async function wrongPlaybook(

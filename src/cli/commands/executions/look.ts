@@ -19,6 +19,7 @@ import type { StepFilter } from '../../../executions/shown-steps.ts'
 import { findRecord } from '../../../staging/records.ts'
 import { type ActingOptions, acting, asOption, isNamed, userOption, workspaceOf } from '../../acting.ts'
 import { outputOf } from '../../context.ts'
+import { executionId } from '../../ids.ts'
 import { whole } from '../../numbers.ts'
 import { type Output, table, visible, visibleLine } from '../../output.ts'
 import { whenIs } from '../../times.ts'
@@ -26,7 +27,6 @@ import { againFrom } from '../run/end.ts'
 import { lackingText } from '../run/step-lines.ts'
 import { count, screenWidth, shortened } from '../upload/layout.ts'
 import { type NextStep, printNext } from '../upload/next-step.ts'
-import { executionId } from './execution-id.ts'
 import {
   executionTable,
   paintStatus,

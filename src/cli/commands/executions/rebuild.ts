@@ -6,10 +6,10 @@ import { StagedoorError } from '../../../errors.ts'
 import { type Difference, projectionDifferences, rebuildProjection } from '../../../executions/rebuilding.ts'
 import { requireExecution } from '../../../executions/shown-executions.ts'
 import { type GlobalOptions, outputOf, withDatabase } from '../../context.ts'
+import { executionIds } from '../../ids.ts'
 import { table } from '../../output.ts'
 import { count } from '../upload/layout.ts'
 import { printNext } from '../upload/next-step.ts'
-import { executionIds } from './execution-id.ts'
 
 interface RebuildOptions extends GlobalOptions {
   readonly all?: boolean

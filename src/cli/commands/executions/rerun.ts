@@ -9,12 +9,12 @@ import { type PlaybookDetail, requirePlaybookNamed } from '../../../executions/s
 import { rerunExecution } from '../../../executions/steering.ts'
 import { type ActingOptions, acting, asOption, isNamed, userOption } from '../../acting.ts'
 import { configOf, outputOf } from '../../context.ts'
+import { executionId } from '../../ids.ts'
 import type { Output } from '../../output.ts'
 import { spanOf } from '../../times.ts'
 import { handlersOf, warnOfMissing } from '../run/handlers.ts'
 import { runHere } from '../run/here.ts'
 import { printNext } from '../upload/next-step.ts'
-import { executionId } from './execution-id.ts'
 
 interface RerunOptions extends ActingOptions {
   readonly from: string

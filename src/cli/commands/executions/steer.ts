@@ -6,8 +6,8 @@ import { requireExecution } from '../../../executions/shown-executions.ts'
 import { cancelExecution, pauseExecution, resumeExecution } from '../../../executions/steering.ts'
 import { type ActingOptions, acting, asOption, userOption } from '../../acting.ts'
 import { outputOf } from '../../context.ts'
+import { executionId } from '../../ids.ts'
 import { type NextStep, printNext } from '../upload/next-step.ts'
-import { executionId } from './execution-id.ts'
 
 export function cancelCommand(): Command {
   return steering('cancel', 'end an execution before its time; nobody waits for what runs', {

@@ -4,11 +4,11 @@ import { type TracedResult, traceOf } from '../../../executions/reading.ts'
 import { requireExecution } from '../../../executions/shown-executions.ts'
 import { type ActingOptions, acting, asOption, userOption } from '../../acting.ts'
 import { outputOf } from '../../context.ts'
+import { executionId } from '../../ids.ts'
 import { visibleLine } from '../../output.ts'
 import { duration } from '../../times.ts'
 import { count, screenWidth, shortened } from '../upload/layout.ts'
 import { printNext } from '../upload/next-step.ts'
-import { executionId } from './execution-id.ts'
 import { resultText } from './screen.ts'
 
 export function traceCommand(): Command {

@@ -7,12 +7,12 @@ import { requireExecution } from '../../../executions/shown-executions.ts'
 import { findPlaybook } from '../../../executions/shown-playbooks.ts'
 import { resultsHome } from '../../../stagedoor/playbook-equipment.ts'
 import { type GlobalOptions, outputOf, withDatabase } from '../../context.ts'
+import { executionId } from '../../ids.ts'
 import { spanOf } from '../../times.ts'
 import { showEnd, showLeft } from '../run/end.ts'
 import { interruptions } from '../run/interruptions.ts'
 import { runProgress } from '../run/progress.ts'
 import { watchExecution } from '../run/watch.ts'
-import { executionId } from './execution-id.ts'
 
 export function waitCommand(): Command {
   return new Command('wait')

@@ -13,7 +13,7 @@ import { whenIs } from '../../times.ts'
 import { printNext } from '../upload/next-step.ts'
 import { jobTable, paintState, remarkOf, stateOf } from './screen.ts'
 
-export const jobId = idOf('a job', 'stagedoor job list')
+export const jobId = idOf('job')
 const STATES: readonly JobState[] = ['waiting', 'running', 'completed', 'cancelled', 'dead']
 
 interface ListOptions extends ActingOptions {

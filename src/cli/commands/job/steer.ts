@@ -113,7 +113,7 @@ interface ReplayOptions extends ActingOptions {
 export function replayCommand(): Command {
   return new Command('replay')
     .description('dead letters back into the queue, with all attempts before them')
-    .argument('[id...]', 'of dead letters', idsOf('a job', 'stagedoor job dead'))
+    .argument('[id...]', 'of dead letters', idsOf('job'))
     .option('--kind <kind>', 'all of this kind')
     .option('--died-before <time>', 'all that died before then: 1h ago, or 2026-11-16T08:00:00Z', pastTime)
     .option('--workspace <id or name>', 'only of this one; needed with --as')

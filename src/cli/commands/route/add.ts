@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander'
 import pc from 'picocolors'
 import type { Client } from '../../../db/connection.ts'
+import { StagedoorError } from '../../../errors.ts'
 import { findRoute, type NewRoute, type Route, registerRoute, type SqlEvent } from '../../../events/routes.ts'
 import { workspaceOf } from '../../acting.ts'
 import { type GlobalOptions, outputOf } from '../../context.ts'
@@ -57,6 +58,7 @@ export function addCommand(): Command {
       const options = command.optsWithGlobals<AddOptions>()
       const output = outputOf(options)
       const { routes, name } = await administering(options, async (client) => {
+        await requireColumns(client, table, options)
         const workspace = await whose(options, (named) => workspaceOf(client, named))
         const added: (Route & { readonly tableThere: boolean })[] = []
         for (const event of eventsOf(options.on, command)) {
@@ -81,6 +83,35 @@ export function addCommand(): Command {
         printNext(output, nextSteps(routes))
       })
     })
+}
+
+/** A route may be registered ahead of its table, but then nobody can say which columns there will be. */
+async function requireColumns(
+  client: Client,
+  table: string | undefined,
+  { on, keep }: AddOptions,
+): Promise<void> {
+  const ofRows = on.some((event) => ['insert', 'update', 'delete'].includes(event))
+  if (table === undefined || keep !== undefined || !ofRows) return
+  const { rows } = await client.query<{ columns: string[] | null }>(
+    `select array_agg(attname::text order by attnum) as columns from pg_attribute
+      where attrelid = to_regclass($1) and attnum > 0 and not attisdropped`,
+    [table],
+  )
+  const columns = rows[0]!.columns
+  if (columns === null)
+    throw new StagedoorError(
+      'argument_invalid',
+      { reason: `There is no table ${table}` },
+      {
+        hint: 'Write its name as in SQL: orders, sales."Orders". To register a route before its table exists, name the columns: --keep id,status',
+      },
+    )
+  throw new StagedoorError(
+    'argument_invalid',
+    { reason: 'Say which columns the events may carry, with --keep' },
+    { hint: `${table} has ${columns.join(', ')}. Example: --keep ${columns.slice(0, 2).join(',')}` },
+  )
 }
 
 async function isThere(client: Client, route: Route): Promise<boolean> {

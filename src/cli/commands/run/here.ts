@@ -63,13 +63,13 @@ export async function runHere(
 }
 
 async function engineOf({ config, database, handlers }: Here): Promise<RunningPlaybooks> {
-  const { default: pino } = await import('pino')
+  const { createLog } = await import('../../log.ts')
   const { runPlaybooks } = await import('../../running-playbooks.ts')
   await refuseTransactionPooler(database.workerUrl)
   // What goes wrong with a step is said in its line; the rest only to those who ask for it.
-  const level = config.sources.logLevel === 'default' ? 'silent' : config.logLevel
+  const logLevel = config.sources.logLevel === 'default' ? 'silent' : config.logLevel
   return runPlaybooks(config, database, {
-    log: pino({ level }, pino.destination(2)),
+    log: createLog({ ...config, logLevel }),
     handlers,
     shutdownMs: 10_000,
   })

@@ -176,7 +176,7 @@ function deadTable(dead: readonly DeadProjection[]): string {
 export function replayCommand(): Command {
   return new Command('replay')
     .description('try dead letters again, with all tries before them')
-    .argument('[id...]', 'of dead letters; default: all', idsOf('a dead letter', 'stagedoor search dead'))
+    .argument('[id...]', 'of dead letters; default: all', idsOf('outbox'))
     .option('--workspace <id or name>', 'of this one; default: the only one there is')
     .addOption(asOption())
     .addOption(userOption())

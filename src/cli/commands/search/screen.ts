@@ -5,7 +5,7 @@ import type { SearchAnswer } from '../../../search/query.ts'
 import { MOST_HITS } from '../../../search/question.ts'
 import type { Freshness, SearchHit } from '../../../search/shown.ts'
 import { ANSWER_WARNINGS } from '../../../search/warnings.ts'
-import { type Output, visibleLine } from '../../output.ts'
+import { type Output, visibleLine, widthOf } from '../../output.ts'
 import { duration } from '../../times.ts'
 import { paintStatus } from '../unit/screen.ts'
 import { screenWidth, wrap } from '../upload/layout.ts'
@@ -72,14 +72,14 @@ function paintedLines({ snippet, highlights }: SearchHit, width: number): string
   let at = 0
   for (const word of snippet.split(' ')) {
     const characters = [...word]
-    if (length > 0 && length + 1 + characters.length > width) {
+    if (length > 0 && length + 1 + widthOf(word) > width) {
       lines.push(painted(line))
       line = []
       length = 0
     }
     if (length > 0) line.push({ text: ' ', marked: false })
     line.push(...characters.map((text, index) => ({ text, marked: found.has(at + index) })))
-    length += characters.length + (length > 0 ? 1 : 0)
+    length += widthOf(word) + (length > 0 ? 1 : 0)
     at += characters.length + 1
   }
   return [...lines, painted(line)]

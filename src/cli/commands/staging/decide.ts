@@ -12,8 +12,8 @@ import {
 } from '../../../staging/records.ts'
 import { type ActingOptions, acting, asOption, userOption } from '../../acting.ts'
 import { outputOf } from '../../context.ts'
+import { recordId } from '../../ids.ts'
 import { blobsOf } from './blobs.ts'
-import { recordId } from './record-id.ts'
 
 /** Enough of a digest that nobody types it by accident. */
 const SHORTEST_DIGEST = 12

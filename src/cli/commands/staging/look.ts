@@ -14,11 +14,11 @@ import {
 } from '../../../staging/records.ts'
 import { type ActingOptions, acting, asOption, userOption } from '../../acting.ts'
 import { outputOf } from '../../context.ts'
+import { recordId } from '../../ids.ts'
 import { whole } from '../../numbers.ts'
 import { age, bytes, cut, type Output, table, visible, visibleLine } from '../../output.ts'
 import { type Names, namesIn } from '../upload/session.ts'
 import { blobsOf, printBlob } from './blobs.ts'
-import { recordId } from './record-id.ts'
 
 interface ListOptions extends ActingOptions {
   readonly status?: (typeof LIFECYCLE)[number]

@@ -9,6 +9,7 @@ import { StagedoorError } from '../../../errors.ts'
 import type { Transaction } from '../../../units/conflicts.ts'
 import { type ActingOptions, callerFor, workspaceOf } from '../../acting.ts'
 import { withDatabase } from '../../context.ts'
+import { perhapsIdOf } from '../../ids.ts'
 
 const ADDRESS = /^[a-z0-9][a-z0-9_.~-]*(\/[a-z0-9][a-z0-9_.~-]*)*$/
 
@@ -32,7 +33,9 @@ export function workspaceOption(): Option {
 }
 
 /** Said before a database is asked: it would speak of a uuid. */
-export function unitName(given: string): string {
+export const unitName = perhapsIdOf('unit', addressOrId)
+
+function addressOrId(given: string): string {
   if (UUID.test(given)) return given.toLowerCase()
   if (ADDRESS.test(given)) return given
   throw new StagedoorError(
@@ -54,9 +57,10 @@ export function newAddress(given: string): string {
   )
 }
 
-export function unitNames(given: string, before: string[] = []): string[] {
-  return [...before, unitName(given)]
-}
+export const unitNames = Object.assign(
+  (given: string, before: string[] = []): string[] => [...before, unitName(given)],
+  { kinds: unitName.kinds, perhaps: unitName.perhaps },
+)
 
 export async function findUnit(client: Client, name: string, workspace?: string): Promise<FoundUnit> {
   const where = workspace === undefined ? null : await workspaceOf(client, workspace)

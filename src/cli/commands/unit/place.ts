@@ -40,7 +40,7 @@ export function edgeCommand(): Command {
   edge
     .command('remove')
     .description('take one away')
-    .argument('<edge>', 'its id, as `unit show` has it', idOf('an edge', 'stagedoor unit show UNIT'))
+    .argument('<edge>', 'its id, as `unit show` has it', idOf('edge'))
     .addOption(asOption())
     .addOption(userOption())
     .action(async (id: string, _options, command: Command) => {

@@ -2,7 +2,7 @@
 import pc from 'picocolors'
 import type { Edge } from '../../../units/edges.ts'
 import type { UnitDetail, UnitRecord } from '../../../units/reading.ts'
-import { bytes, cut, table, visibleLine } from '../../output.ts'
+import { bytes, cut, table, visibleLine, widthOf } from '../../output.ts'
 import { whenIs } from '../../times.ts'
 import { screenWidth, shortened, wrap } from '../upload/layout.ts'
 import type { NextStep } from '../upload/next-step.ts'
@@ -26,7 +26,7 @@ export function fitted(
   const last = rows[0]!.length - 1
   const taken = rows[0]!
     .slice(0, last)
-    .reduce((sum, _, column) => sum + 2 + Math.max(...rows.map((row) => row[column]!.length)), 0)
+    .reduce((sum, _, column) => sum + 2 + Math.max(...rows.map((row) => widthOf(row[column]!))), 0)
   const left = screenWidth() - taken
   if (dispensable && left < 10) return rows.map((row) => row.slice(0, last))
   const room = dispensable ? left : Math.max(20, left)

@@ -7,12 +7,12 @@ import { requireUpload, type Upload } from '../../../ingest/uploads.ts'
 import { type ChecklistItem, readChecklist } from '../../../staging/records.ts'
 import { type ActingOptions, asOption, userOption } from '../../acting.ts'
 import { outputOf } from '../../context.ts'
+import { uploadId } from '../../ids.ts'
 import { type Output, visibleLine } from '../../output.ts'
 import { canAsk, confirm } from './ask.ts'
 import { look, printChange, printUpload } from './look.ts'
 import { planRowLines } from './plan-rows.ts'
 import { type Session, withSession } from './session.ts'
-import { uploadId } from './upload-id.ts'
 
 /** Enough of a digest that nobody types it by accident. */
 const SHORTEST_DIGEST = 12

@@ -9,13 +9,13 @@ import { requireUpload, type Upload } from '../../../ingest/uploads.ts'
 import { requireStaging } from '../../../staging/gate.ts'
 import { type ActingOptions, asOption, userOption } from '../../acting.ts'
 import { outputOf } from '../../context.ts'
+import { uploadId } from '../../ids.ts'
 import { whole } from '../../numbers.ts'
 import { loadDataset } from '../dataset/declaration.ts'
 import { lines } from './layout.ts'
 import { look, printChange } from './look.ts'
 import { problemsOf, problemTable } from './problem-table.ts'
 import { type Session, withSession } from './session.ts'
-import { uploadId } from './upload-id.ts'
 
 interface FixOptions extends ActingOptions {
   readonly line?: number

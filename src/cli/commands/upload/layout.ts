@@ -1,5 +1,5 @@
 /** Text that fits the terminal. */
-import { cut, visibleLine } from '../../output.ts'
+import { cut, splitAt, visibleLine, widthOf } from '../../output.ts'
 
 /** Piped, nobody's window is too narrow. */
 export function screenWidth(): number {
@@ -22,7 +22,7 @@ export function wrap(text: string, width: number): string[] {
   for (const word of visibleLine(text)
     .split(' ')
     .flatMap((part) => pieces(part, width))) {
-    if (line !== '' && line.length + 1 + word.length > width) {
+    if (line !== '' && widthOf(line) + 1 + widthOf(word) > width) {
       wrapped.push(line)
       line = word
     } else line = line === '' ? word : `${line} ${word}`
@@ -31,8 +31,8 @@ export function wrap(text: string, width: number): string[] {
 }
 
 function pieces(word: string, width: number): string[] {
-  if (word.length <= width) return [word]
-  return [word.slice(0, width), ...pieces(word.slice(width), width)]
+  const [first, rest] = splitAt(word, Math.max(2, width))
+  return rest === '' ? [first] : [first, ...pieces(rest, width)]
 }
 
 /** On its line and in its width, with a mark where there was more. */

@@ -4,11 +4,11 @@ import { uploadLineage } from '../../../ingest/promotion.ts'
 import { requireUpload, type Upload } from '../../../ingest/uploads.ts'
 import { type ActingOptions, asOption, userOption } from '../../acting.ts'
 import { outputOf } from '../../context.ts'
+import { uploadId } from '../../ids.ts'
 import { whole } from '../../numbers.ts'
 import { table } from '../../output.ts'
 import { count } from './layout.ts'
 import { withSession } from './session.ts'
-import { uploadId } from './upload-id.ts'
 
 const PAGE = 50
 

@@ -9,6 +9,7 @@ import {
 } from '../../../ingest/uploads.ts'
 import { type ActingOptions, asOption, userOption, workspaceOf } from '../../acting.ts'
 import { outputOf } from '../../context.ts'
+import { uploadId } from '../../ids.ts'
 import { whole } from '../../numbers.ts'
 import { age, type Output, table } from '../../output.ts'
 import { count, screenWidth, shortened } from './layout.ts'
@@ -26,7 +27,6 @@ import {
   surroundingsOf,
   wrongSaid,
 } from './summary.ts'
-import { uploadId } from './upload-id.ts'
 
 interface ListOptions extends ActingOptions {
   readonly workspace?: string

@@ -5,12 +5,12 @@ import { listPlanRows, PLAN_ACTIONS, type PlanAction, planUpload } from '../../.
 import { requireUpload } from '../../../ingest/uploads.ts'
 import { type ActingOptions, asOption, userOption } from '../../acting.ts'
 import { outputOf } from '../../context.ts'
+import { uploadId } from '../../ids.ts'
 import { whole } from '../../numbers.ts'
 import { look, printChange, type Shown } from './look.ts'
 import { planRowLines } from './plan-rows.ts'
 import { type Session, withSession } from './session.ts'
 import { planRefused } from './stopped.ts'
-import { uploadId } from './upload-id.ts'
 
 interface PlanOptions extends ActingOptions {
   readonly onInvalid?: 'refuse' | 'skip'

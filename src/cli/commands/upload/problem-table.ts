@@ -4,6 +4,7 @@ import type { Client } from '../../../db/connection.ts'
 import type { Problem } from '../../../ingest/datasets/dataset.ts'
 import { listRows, type StagedRow } from '../../../ingest/rows.ts'
 import type { Upload } from '../../../ingest/uploads.ts'
+import { padEnd, widthOf } from '../../output.ts'
 import { screenWidth, shortened, wrap } from './layout.ts'
 
 /** What is wrong with the whole line, such as a key that repeats, names no column and no value. */
@@ -70,7 +71,7 @@ export function problemTable(problems: readonly LineProblem[], width = screenWid
 
   function rowLines(problem: LineProblem): string[] {
     const mark = problem.severity === 'error' ? pc.red('✖') : pc.yellow('!')
-    const lead = `  ${mark} ${String(problem.line).padStart(number)}  ${shortened(columnOf(problem), column + 1).padEnd(column)}  ${shortened(cellOf(problem), value + 1).padEnd(value)}  `
+    const lead = `  ${mark} ${String(problem.line).padStart(number)}  ${padEnd(shortened(columnOf(problem), column + 1), column)}  ${padEnd(shortened(cellOf(problem), value + 1), value)}  `
     const below = ' '.repeat(number + column + value + 10)
     return [
       ...wrap(problem.message, words).map((text, row) => (row === 0 ? lead + text : below + text)),
@@ -92,6 +93,6 @@ function cellOf({ column, value }: LineProblem): string {
 }
 
 function widest(cells: readonly string[], least: number, most: number): number {
-  const lengths = cells.map((cell) => shortened(cell, most).length)
+  const lengths = cells.map((cell) => widthOf(shortened(cell, most)))
   return Math.max(least, Math.min(most, Math.max(0, ...lengths)))
 }

@@ -8,11 +8,11 @@ import { exportProblems, listRows } from '../../../ingest/rows.ts'
 import { requireUpload, type Upload } from '../../../ingest/uploads.ts'
 import { type ActingOptions, asOption, userOption } from '../../acting.ts'
 import { outputOf } from '../../context.ts'
+import { uploadId } from '../../ids.ts'
 import { count, lines } from './layout.ts'
 import { nameOf } from './next-step.ts'
 import { problemsOf, problemTable } from './problem-table.ts'
 import { type Session, withSession } from './session.ts'
-import { uploadId } from './upload-id.ts'
 
 const FIRST_LINES = 20
 const PAGE = 1000

@@ -5,6 +5,7 @@ import { planUndo, promoteUpload, type UndoPlan, undoUpload } from '../../../ing
 import { discardUpload, requireUpload } from '../../../ingest/uploads.ts'
 import { type ActingOptions, asOption, isNamed, userOption } from '../../acting.ts'
 import { outputOf } from '../../context.ts'
+import { uploadId } from '../../ids.ts'
 import { type Output, visibleLine } from '../../output.ts'
 import { progressBars } from '../../progress-bar.ts'
 import { canAsk, confirm } from './ask.ts'
@@ -14,7 +15,6 @@ import { look, printChange, type Shown } from './look.ts'
 import { day } from './next-step.ts'
 import { withSession } from './session.ts'
 import { tableOf, totalsTable } from './totals.ts'
-import { uploadId } from './upload-id.ts'
 
 export function promoteCommand(): Command {
   return new Command('promote')

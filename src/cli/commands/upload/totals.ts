@@ -2,7 +2,7 @@
 import pc from 'picocolors'
 import type { Dataset } from '../../../ingest/datasets/dataset.ts'
 import type { Totals } from '../../../ingest/uploads.ts'
-import { table } from '../../output.ts'
+import { padStart, table, widthOf } from '../../output.ts'
 import { count } from './layout.ts'
 
 const OUTCOMES: Readonly<Record<string, string>> = {
@@ -25,12 +25,12 @@ export function totalsTable(totals: Totals, dataset: Pick<Dataset, 'rows'> | und
       outcomes.map((outcome) => (totals[type]![outcome] ? count(totals[type]![outcome]!) : '–')),
     ),
   ]
-  const widths = outcomes.map((_, column) => Math.max(...cells.map((row) => row[column]!.length)))
+  const widths = outcomes.map((_, column) => Math.max(...cells.map((row) => widthOf(row[column]!))))
   const names = ['', ...types.map((type) => tableOf(type, dataset))]
   return table(
     names.map((name, row) => [
       `  ${name}`,
-      ...cells[row]!.map((cell, column) => cell.padStart(widths[column]!)),
+      ...cells[row]!.map((cell, column) => padStart(cell, widths[column]!)),
     ]),
     (cell, column, row) => {
       if (row === 0 || cell.trim() === '–') return pc.dim(cell)
