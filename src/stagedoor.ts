@@ -1,6 +1,7 @@
 /** The library: one database, the modules over it, closed together. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { listWorkspaces, type Workspace } from './access/members.ts'
 import { type Config, readConfig } from './config.ts'
 import { type Client, createPool } from './db/connection.ts'
 import { createHealthProbe, type HealthCheck } from './db/health.ts'
@@ -66,6 +67,10 @@ export interface Stagedoor {
       options?: { limit?: number },
     ): Promise<number>
     list(page?: { limit?: number; after?: string }): Promise<outbox.OutboxEvent[]>
+  }
+  /** Whose data is whose. */
+  readonly workspaces: {
+    list(): Promise<Workspace[]>
   }
   /**
    * Acts as the back end (service_role), for others where they are named (`owner_actor`, `approvedBy`). What people do
@@ -173,6 +178,7 @@ export function assemble(database: Database, config: Config): Stagedoor {
       close: (gate, reason) => admin((client) => gates.setGate(client, gate, false, reason)),
       history: (gate) => worker((client) => gates.gateHistory(client, gate)),
     },
+    workspaces: { list: () => service(listWorkspaces) },
     events: {
       emit: (events, { client } = {}) =>
         client ? outbox.emitEvents(client, events) : worker((own) => outbox.emitEvents(own, events)),

@@ -1,6 +1,6 @@
 /**
  * Ids on the command line. People may type the beginning of one as long as only one thing of that kind has it; what begins
- * so is looked up before the command runs. An id of another kind of thing is answered with what it is.
+ * so is looked up before the command runs; `last` is the newest. An id of another kind of thing is answered with what it is.
  */
 import type { Command } from 'commander'
 import { withClient } from '../db/connection.ts'
@@ -35,6 +35,8 @@ export interface IdParser {
   readonly kinds: readonly IdKind[]
 }
 
+/** Stands for the newest thing of its kind. */
+const NEWEST = 'last'
 const MIN_PREFIX = 4
 const PREFIX = /^[0-9a-f][0-9a-f-]*$/i
 const DIGITS = /^\d{1,19}$/
@@ -45,6 +47,7 @@ const MAX_BIGINT = 9_223_372_036_854_775_807n
 export function idOf(...kinds: [IdKind, ...IdKind[]]): IdParser {
   const parse = (given: string): string => {
     if (UUID.test(given)) return given.toLowerCase()
+    if (given === NEWEST) return given
     const hasNumbers = kinds.includes('execution')
     if (hasNumbers && DIGITS.test(given) && BigInt(given) <= MAX_BIGINT) return String(BigInt(given))
     const hasUuids = kinds.some((kind) => kind !== 'execution')
@@ -53,7 +56,9 @@ export function idOf(...kinds: [IdKind, ...IdKind[]]): IdParser {
     throw new StagedoorError(
       'argument_invalid',
       { reason: `${given} is not the id of ${names(kinds)}` },
-      { hint: `\`${listCommand(kinds)}\` shows the ids. The first characters of one are enough.` },
+      {
+        hint: `\`${listCommand(kinds)}\` shows the ids. The first characters of one are enough, and \`last\` is the newest.`,
+      },
     )
   }
   return Object.assign(parse, { kinds })
@@ -123,6 +128,7 @@ async function wholeId(
   const fitting = found.filter(({ kind }) => kinds.includes(kind))
   if (fitting.length === 1) return fitting[0]!.id
   if (perhaps && fitting.length === 0) return given
+  if (given === NEWEST && fitting.length > 0) return fitting[0]!.id
   if (fitting.length > 1) {
     const shown = fitting.slice(0, 5).map(({ id }) => id)
     throw new StagedoorError(
@@ -131,6 +137,8 @@ async function wholeId(
       { hint: 'Type more characters of the one that you mean.' },
     )
   }
+  if (given === NEWEST)
+    throw new StagedoorError('not_found', { what: `${names(kinds).replace(/^an? /, '')} yet` })
   throw new StagedoorError(
     'id_not_found',
     { given, what: names(kinds) },

@@ -57,6 +57,7 @@ const COMMANDS: Readonly<Record<string, (program: () => Command) => Promise<Comm
   issue: async () => (await import('./commands/issue.ts')).issueCommand(),
   webhook: async () => (await import('./commands/webhook.ts')).webhookCommand(),
   restored: async () => (await import('./commands/restored.ts')).restoredCommand(),
+  sql: async () => (await import('./commands/sql.ts')).sqlCommand(),
   workspace: async () => (await import('./commands/member.ts')).workspaceCommand(),
   member: async () => (await import('./commands/member.ts')).memberCommand(),
   token: async () => (await import('./commands/token.ts')).tokenCommand(),

@@ -1,10 +1,8 @@
-/** The examples of jobs: the handler in TypeScript, and the same in Python over HTTP. */
+/** The examples of jobs: the handler in JavaScript, and the same in Python over HTTP. */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
-import handlers from '../../examples/jobs/jobs.ts'
-import { createJobTester } from '../../src/jobs/testing.ts'
 import { enqueue, executorToken, stateOf } from '../http/jobs/executors-api.ts'
 import { useApi } from '../support/api.ts'
 import { startCli } from '../support/cli.ts'
@@ -15,7 +13,6 @@ import { until } from '../support/until.ts'
 const db = useDatabase()
 const api = useApi(db)
 const path = (name: string) => fileURLToPath(new URL(`../../examples/jobs/${name}`, import.meta.url))
-const readsTypes = 'typescript' in process.features
 let address: Promise<string> | undefined
 const listening = () => {
   address ??= api.listen()
@@ -23,26 +20,16 @@ const listening = () => {
 }
 const hasPython = spawnSync('python3', ['--version']).status === 0
 
-it('the handler in TypeScript sends, and gives up where no retry helps', async () => {
-  const good = await enqueue(db, 'send_report', 'PG_worker', { payload: { recipient: 'ops@example.com' } })
-  const bad = await enqueue(db, 'send_report', 'PG_worker')
-  const tester = createJobTester({ pool: db.pool('stagedoor_worker'), handlers })
-  expect(await tester.runUntilIdle()).toMatchObject([
-    { job_id: good, outcome: 'completed', result: { message_ref: `mail:${good}` } },
-    { job_id: bad, outcome: 'failed', error: expect.stringContaining('it names no recipient') },
-  ])
-  expect([await stateOf(db, good), await stateOf(db, bad)]).toEqual(['completed', 'dead'])
-})
-
-it('its file is what `stagedoor worker --handlers` takes, where Node reads TypeScript', async () => {
-  const worker = startCli(['worker', '--handlers', path('jobs.ts'), '--kinds', 'send_report'], {
+it('`stagedoor worker --handlers` runs the handler: it sends, and gives up where no retry helps', async () => {
+  const worker = startCli(['worker', '--handlers', path('jobs.mjs'), '--kinds', 'send_report'], {
     DATABASE_URL: db.url('stagedoor_api'),
     DATABASE_DIRECT_URL: db.url(MIGRATOR),
   })
-  if (!readsTypes) return void (await worker.says(/does not read TypeScript[\s\S]*22\.18/))
-  await worker.says(/send_report/)
-  const id = await enqueue(db, 'send_report', 'PG_worker', { payload: { recipient: 'ops@example.com' } })
-  await until('the job is done', async () => (await stateOf(db, id)) === 'completed')
+  await worker.says(/Ctrl-C stops it/)
+  const good = await enqueue(db, 'send_report', 'PG_worker', { payload: { recipient: 'ops@example.com' } })
+  const bad = await enqueue(db, 'send_report', 'PG_worker')
+  await until('the good job is done', async () => (await stateOf(db, good)) === 'completed')
+  await until('the bad job is a dead letter', async () => (await stateOf(db, bad)) === 'dead')
   expect(await worker.end()).toBe(0)
 })
 

@@ -1,6 +1,6 @@
 -- What bears an id that begins with this: for people who type the first characters of an id, and for errors that say
 -- "that is a staging record". A uuid's prefix is a range of its index, so is an execution's among its possible lengths.
--- At most ten of each kind. For our own command line under dot_executor, which may see all of them anyway.
+-- At most ten of each kind. `last` finds the newest of each: ids are ordered by time. For our own command line under dot_executor, which may see all of them anyway.
 create or replace function iu_core.fn_id_find(p_prefix text) returns table (kind text, id text)
 language plpgsql stable
 security definer
@@ -13,6 +13,21 @@ declare
 begin
   if p_prefix is null then
     raise exception using errcode = 'SD001', message = 'An id or its beginning is needed, not NULL';
+  end if;
+  if p_prefix = 'last' then
+    return query (select 'upload', u.upload_id::text from iu_core.ingest_upload u order by u.upload_id desc limit 1);
+    return query (select 'record', r.staging_record_id::text from iu_core.iu_staging_record r order by r.staging_record_id desc limit 1);
+    return query
+      (select 'job', j.job_id::text
+         from ((select q.job_id from iu_core.job_queue q order by q.job_id desc limit 1)
+               union (select d.job_id from iu_core.job_dead_letter d order by d.job_id desc limit 1)
+               union (select h.job_id from iu_core.job_history h order by h.job_id desc limit 1)) j
+        order by j.job_id desc limit 1);
+    return query (select 'event', e.id::text from iu_core.event_outbox e order by e.id desc limit 1);
+    return query (select 'execution', x.execution_id::text from noetl.execution x order by x.execution_id desc limit 1);
+    return query (select 'issue', i.issue_id::text from iu_core.system_issue i order by i.issue_id desc limit 1);
+    return query (select 'outbox', o.outbox_id::text from iu_core.vector_outbox o order by o.outbox_id desc limit 1);
+    return;
   end if;
   if p_prefix ~ '^[0-9]{1,19}$' then
     return query

@@ -13,7 +13,11 @@ import {
 import { type ActingOptions, acting, asOption, userOption } from '../../acting.ts'
 import { outputOf } from '../../context.ts'
 import { recordId } from '../../ids.ts'
+import type { Output } from '../../output.ts'
+import { canAsk, confirm } from '../upload/ask.ts'
+import { type Names, namesIn } from '../upload/session.ts'
 import { blobsOf } from './blobs.ts'
+import { printRecord, readWhole } from './look.ts'
 
 /** Enough of a digest that nobody types it by accident. */
 const SHORTEST_DIGEST = 12
@@ -48,24 +52,26 @@ export function approveCommand(): Command {
   return new Command('approve')
     .description('approve exactly the bytes that you saw')
     .argument('<id>', 'of the record', recordId)
-    .requiredOption(
+    .option(
       '--digest <digest>',
-      `as \`staging show\` printed it; its first ${SHORTEST_DIGEST} characters will do`,
+      `as \`staging show\` printed it; its first ${SHORTEST_DIGEST} characters will do; on a terminal you are asked`,
     )
     .option('--doc <id>', 'document of the review')
     .addOption(asOption())
     .addOption(userOption())
     .action(async (id: string, _options, command: Command) => {
-      const options = command.optsWithGlobals<ActingOptions & { digest: string; doc?: string }>()
+      const options = command.optsWithGlobals<ActingOptions & { digest?: string; doc?: string }>()
       const output = outputOf(options)
-      requireLong(options.digest)
+      if (options.digest !== undefined) requireLong(options.digest)
+      const seen = options.digest ?? (await askForDigest(options, output, id))
+      if (seen === undefined) return output.line('Nothing was decided.')
       await acting(
         options,
         async (client) => {
           const record = await findRecord(client, id)
           if (!record) throw new StagedoorError('staging_not_found', { record: id })
           await requireIntactBlobs(client, blobsOf(options), id, { others: 'refused' })
-          const digest = record.content_hash.startsWith(options.digest) ? record.content_hash : options.digest
+          const digest = record.content_hash.startsWith(seen) ? record.content_hash : seen
           await approveRecord(client, id, {
             digest,
             ...(options.doc !== undefined && { approvalDocId: options.doc }),
@@ -77,6 +83,30 @@ export function approveCommand(): Command {
         output.line(`${pc.green('✔')} Approved ${id}`),
       )
     })
+}
+
+/** Shows the record and asks. What is approved is the digest of what was shown; undefined: the answer was no. */
+async function askForDigest(options: ActingOptions, output: Output, id: string): Promise<string | undefined> {
+  if (!canAsk() || output.json)
+    throw new StagedoorError(
+      'argument_invalid',
+      { reason: 'This is not a terminal: say which bytes you saw with --digest' },
+      { hint: `\`stagedoor staging show ${id}\` prints the record and its digest.` },
+    )
+  let names: Names = (actor) => actor
+  const found = await acting(
+    options,
+    async (client, database) => {
+      names = await namesIn(database)
+      return readWhole(client, id)
+    },
+    { record: id, decides: true },
+  )
+  printRecord(output, found, { names, full: false })
+  const digest = found.record.content_hash
+  output.line()
+  const question = `${pc.yellow('?')} Approve exactly this, ${digest.slice(0, SHORTEST_DIGEST)}`
+  return (await confirm(question)) ? digest : undefined
 }
 
 function requireLong(digest: string): void {

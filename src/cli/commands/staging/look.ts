@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander'
 import pc from 'picocolors'
+import type { Client } from '../../../db/connection.ts'
 import { StagedoorError } from '../../../errors.ts'
 import {
   type ChecklistItem,
@@ -103,22 +104,13 @@ export function showCommand(): Command {
         async (client, database) => {
           external = database.kind === 'external'
           names = await namesIn(database)
-          const record = await findRecord(client, id)
-          if (!record) throw new StagedoorError('staging_not_found', { record: id })
-          const indexes =
-            options.part === undefined ? record.part_digests.map((part) => part.part_index) : [options.part]
-          const parts: Part[] = []
-          for (const index of indexes) {
-            const part = await readPart(client, id, index, { pretty: options.part === undefined })
-            if (part) parts.push(part)
-          }
-          return { record, parts, checklist: await readChecklist(client, id) }
+          return readWhole(client, id, options.part)
         },
         { record: id },
       )
       if (options.part !== undefined) return printPart(options, found.parts[0], id, options.part)
       output.result(found, () => {
-        printRecord(output, found.record, found.parts, found.checklist, names, options.full === true)
+        printRecord(output, found, { names, full: options.full === true })
         if (found.record.lifecycle_status === 'pending' && found.record.approval_required) {
           const open = openItems(found.checklist)
           if (open.length > 0) {
@@ -134,6 +126,25 @@ export function showCommand(): Command {
     })
 }
 
+export interface WholeRecord {
+  readonly record: StagingRecord
+  readonly parts: readonly Part[]
+  readonly checklist: readonly ChecklistItem[]
+}
+
+/** A record with all of its parts for people to read, or with one of them as it is held. */
+export async function readWhole(client: Client, id: string, only?: number): Promise<WholeRecord> {
+  const record = await findRecord(client, id)
+  if (!record) throw new StagedoorError('staging_not_found', { record: id })
+  const indexes = only === undefined ? record.part_digests.map((part) => part.part_index) : [only]
+  const parts: Part[] = []
+  for (const index of indexes) {
+    const part = await readPart(client, id, index, { pretty: only === undefined })
+    if (part) parts.push(part)
+  }
+  return { record, parts, checklist: await readChecklist(client, id) }
+}
+
 async function printPart(
   options: ActingOptions,
   part: Part | undefined,
@@ -145,13 +156,10 @@ async function printPart(
   process.stdout.write(part.content)
 }
 
-function printRecord(
+export function printRecord(
   output: Output,
-  r: StagingRecord,
-  parts: readonly Part[],
-  checklist: readonly ChecklistItem[],
-  names: Names,
-  full: boolean,
+  { record: r, parts, checklist }: WholeRecord,
+  { names, full }: { names: Names; full: boolean },
 ): void {
   output.line(`${paintStatus(r.lifecycle_status)}  ${pc.bold(visibleLine(r.purpose))}`)
   output.line(

@@ -1,5 +1,5 @@
-/** Handlers: the key is the kind of job. In a project of your own the import is from 'stagedoor'. */
-import { defineJobs, FatalJobError } from '../../src/jobs/handlers.ts'
+/** Handlers: the key is the kind of job. The same in TypeScript needs Node 22.18 or newer. */
+import { defineJobs, FatalJobError } from 'stagedoor'
 
 export default defineJobs({
   async send_report(job, { log }) {

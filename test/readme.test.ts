@@ -1,0 +1,171 @@
+/**
+ * README.md, as a newcomer runs it: every sh block verbatim, top to bottom, in one shell on a terminal, and the program of the
+ * library. Questions are answered with yes. The one thing that is put in is what only the reader knows: a database's address.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startEmbedded } from '../src/db/embedded/server.ts'
+import { freePort, type RunningCli, startCli } from './support/cli.ts'
+import { temporaryHome } from './support/temporary-home.ts'
+
+const ROOT = resolve(import.meta.dirname, '..')
+const OWN_DATABASE = 'On your own PostgreSQL'
+const ADDRESS = 'postgres://admin:secret@db.example.com/app'
+
+interface Block {
+  readonly language: string
+  readonly section: string
+  readonly text: string
+}
+
+const blocks = readBlocks(readFileSync(join(ROOT, 'README.md'), 'utf8'))
+const shell = (chosen: (section: string) => boolean): string[] =>
+  blocks
+    .filter(({ language, section }) => language === 'sh' && section !== 'Develop' && chosen(section))
+    .map(({ text }) => text)
+
+const folder = temporaryHome('readme')
+const env = { STAGEDOOR_HOME: join(folder, 'home') }
+let server: RunningCli
+
+beforeAll(async () => {
+  server = startCli(['start'], { ...env, PORT: String(await freePort()) })
+  await server.says(/Ctrl-C stops everything/, 120_000)
+}, 150_000)
+afterAll(async () => {
+  await server.end()
+})
+
+it('begins with the one command that starts it', () => {
+  expect(blocks[0]).toMatchObject({ language: 'sh', text: 'npm start' })
+})
+
+it('its shell blocks run verbatim, top to bottom, in one shell', { timeout: 600_000 }, async () => {
+  const [, ...rest] = shell((section) => section !== OWN_DATABASE)
+  const { output, failures } = await runOnTerminal(rest.join('\n\n'), env)
+  // A file with wrong lines ends with 5 by design, and says so.
+  expect(failures, output).toEqual([
+    expect.stringMatching(/^5: stagedoor ingest examples\/ads\/meta-week-45\.csv/),
+  ])
+  expect(output).toContain('53 valid, 3 wrong')
+  for (const said of [
+    'Approved',
+    'Promoted',
+    'Working as PG_worker',
+    '9,998 done, 2 failed',
+    'Annual leave',
+  ]) {
+    expect(output).toContain(said)
+  }
+})
+
+it('its library program runs as it stands', { timeout: 240_000 }, async () => {
+  const [program] = blocks.filter(({ language }) => language === 'ts')
+  mkdirSync(join(folder, 'node_modules'), { recursive: true })
+  symlinkSync(ROOT, join(folder, 'node_modules/stagedoor'))
+  writeFileSync(join(folder, 'program.mjs'), program!.text)
+  const child = spawn(process.execPath, [join(folder, 'program.mjs')], {
+    cwd: ROOT,
+    env: { ...plainEnvironment(), ...env },
+  })
+  const output = collect(child)
+  const [code] = await once(child, 'close')
+  expect(code, output()).toBe(0)
+  expect(output()).toContain('COMPLETED')
+  expect(output()).toContain('28 days a year.')
+})
+
+it('the block for a database of one’s own runs verbatim but for its address', {
+  timeout: 300_000,
+}, async () => {
+  const postgres = await startEmbedded({ home: join(folder, 'own'), durability: 'throwaway' })
+  try {
+    const [block] = shell((section) => section === OWN_DATABASE)
+    const lines = block!.split('\n')
+    expect(block).toContain(ADDRESS)
+    expect(lines.pop()).toBe('npm start')
+    const port = await freePort()
+    const commands = `stagedoor() { npm run -s stagedoor -- "$@"; }\n${lines.join('\n')}
+npm start & started=$!
+until curl -sf http://127.0.0.1:${port}/api/ready; do kill -0 $started || break; sleep 0.5; done
+kill -INT $started; wait $started || true`
+    const address = await administrator(postgres.url())
+    const { output, failures } = await runOnTerminal(commands.replace(ADDRESS, address), {
+      STAGEDOOR_HOME: join(folder, 'own-home'),
+      PORT: String(port),
+    })
+    expect(failures, output).toEqual([])
+    expect(output).toContain('"status":"ready"')
+  } finally {
+    await postgres.stop()
+  }
+})
+
+/** What a managed PostgreSQL gives: CREATEROLE and a database of one's own. */
+async function administrator(superuser: string): Promise<string> {
+  const client = new pg.Client(superuser)
+  await client.connect()
+  await client.query(`create role admin login createrole password 'secret'`)
+  await client.query('create database app owner admin')
+  await client.end()
+  const url = new URL(superuser)
+  url.username = 'admin'
+  url.password = 'secret'
+  url.pathname = '/app'
+  return url.toString()
+}
+
+/** In one bash on a pseudo terminal. Every question gets a yes; commands that fail are reported with their exit code. */
+async function runOnTerminal(
+  commands: string,
+  extra: Record<string, string>,
+): Promise<{ output: string; failures: string[] }> {
+  const file = join(folder, 'commands.sh')
+  const failed = join(folder, 'failed.txt')
+  const report = `trap 'echo "$?: $BASH_COMMAND" >> "${failed}"' ERR`
+  writeFileSync(failed, '')
+  writeFileSync(file, `set -m\n${report}\n${commands}\n`)
+  // A window as wide as most: commands fit their tables to it.
+  const child = spawn('script', ['-qec', `stty cols 160; bash --noprofile --norc ${file}`, '/dev/null'], {
+    cwd: ROOT,
+    env: { ...plainEnvironment(), ...extra, TERM: 'dumb', NO_COLOR: '1' },
+  })
+  const output = collect(child)
+  let answered = 0
+  child.stdout.on('data', () => {
+    const asked = output().split('[y/N]').length - 1
+    for (; answered < asked; answered++) child.stdin.write('y\n')
+  })
+  await once(child, 'close')
+  return { output: output(), failures: readFileSync(failed, 'utf8').split('\n').filter(Boolean) }
+}
+
+function collect(child: ChildProcess): () => string {
+  let text = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (chunk) => {
+      text += chunk
+    })
+  }
+  return () => text
+}
+
+/** Nothing of the developer's own settings. */
+function plainEnvironment(): NodeJS.ProcessEnv {
+  const { PATH, HOME, TMPDIR } = process.env
+  return { PATH, HOME, ...(TMPDIR && { TMPDIR }) }
+}
+
+function readBlocks(markdown: string): Block[] {
+  const found: Block[] = []
+  let section = ''
+  for (const [, heading, language, text] of markdown.matchAll(/^## (.+)$|^```(\w+)\n([\s\S]*?)\n```$/gm)) {
+    if (heading !== undefined) section = heading.replace(/ \(.*/, '')
+    else found.push({ language: language!, section, text: text! })
+  }
+  return found
+}
