@@ -126,9 +126,10 @@ async function runOnTerminal(
 ): Promise<{ output: string; failures: string[] }> {
   const file = join(folder, 'commands.sh')
   const failed = join(folder, 'failed.txt')
-  const report = `trap 'echo "$?: $BASH_COMMAND" >> "${failed}"' ERR`
+  const report = `trap 'echo "$? $LINENO" >> "${failed}"' ERR`
+  const script = `set -m\n${report}\n${commands}\n`
   writeFileSync(failed, '')
-  writeFileSync(file, `set -m\n${report}\n${commands}\n`)
+  writeFileSync(file, script)
   // A window as wide as most: commands fit their tables to it.
   const child = spawn('script', ['-qec', `stty cols 160; bash --noprofile --norc ${file}`, '/dev/null'], {
     cwd: ROOT,
@@ -141,7 +142,10 @@ async function runOnTerminal(
     for (; answered < asked; answered++) child.stdin.write('y\n')
   })
   await once(child, 'close')
-  return { output: output(), failures: readFileSync(failed, 'utf8').split('\n').filter(Boolean) }
+  const failures = [...readFileSync(failed, 'utf8').matchAll(/^(\d+) (\d+)$/gm)].map(
+    ([, code, line]) => `${code}: ${script.split('\n')[Number(line) - 1]}`,
+  )
+  return { output: output(), failures }
 }
 
 function collect(child: ChildProcess): () => string {
