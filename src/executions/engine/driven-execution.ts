@@ -13,7 +13,6 @@ import {
   type Input,
   KeepNeeded,
   type LocalCommand,
-  type NewCommand,
   type Ports,
   type Timer,
   ValueNeeded,
@@ -47,8 +46,6 @@ export interface DrivenSurroundings {
   append(append: Append): void
   /** Its issue is durable. */
   begin(execution: DrivenExecution, command: LocalCommand): void
-  /** Items of loops are rows now. */
-  issued(execution: DrivenExecution, commands: readonly NewCommand[]): void
   /** As of the end of its log; undefined: it has none. */
   read(execution: string): Promise<ExecutionState | 'ended' | undefined>
   /** Its log ended under another owner: nobody is left to tell. */
@@ -309,7 +306,6 @@ export class DrivenExecution {
     this.refusals = 0
     if (this.gone) return
     for (const command of decision.run) this.around.begin(this, command)
-    if (decision.commands.length > 0) this.around.issued(this, decision.commands)
     for (const timer of decision.timers) this.timers.arm(timer)
     if (decision.ended) this.around.ended(this, decision.events.at(-1)!)
     else if (decision.go_on)
