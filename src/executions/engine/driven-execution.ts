@@ -19,6 +19,7 @@ import {
 } from '../machine/decision.ts'
 import { scopeOf } from '../machine/scope.ts'
 import type { ExecutionState } from '../machine/state.ts'
+import { isLoopBusy, untilLoopIsFree } from '../playbook/budget.ts'
 import type { ResultStore } from '../results/store.ts'
 import type { Catalog, CatalogEntry } from './catalog.ts'
 import { type Address, decided } from './decided.ts'
@@ -238,6 +239,10 @@ export class DrivenExecution {
 
   private decideAll(): void {
     while (this.fetching === 0 && !this.gone && this.fatal === undefined && this.queue.length > 0) {
+      if (isLoopBusy()) {
+        this.pause(untilLoopIsFree())
+        return
+      }
       let decision: Decision
       try {
         decision = decide(this.entry.playbook, this.state, this.queue[0]!.input, this.ports)
