@@ -30,3 +30,14 @@ comment on table noetl.wait_heard is
 
 -- What a wait looks through when it begins: events of its type, about its subject where it names one, since a time.
 create index event_outbox_awaited on iu_core.event_outbox (event_domain, event_type, event_subject_ref, id);
+
+-- An item is handed out once, as a command is issued once.
+create unique index uidx_event_loop_item_issued on noetl.event (execution_id, (meta ->> 'loop_id'), current_index)
+  where event_type in ('loop.item', 'loop.shard.enqueued');
+
+comment on column noetl.result_ref.physical_uri is
+  'Where the bytes are, as a URI: db:noetl.result_body/<ref_id>, disk:results/<execution_id>/<ref_id>.json (below STAGEDOOR_HOME), '
+  'eventlog:noetl.event/<loop_id> (in the log until first read). The log itself names a result as stagedoor://results/<ref_id>.';
+comment on column noetl.event.event_type is
+  'workflow.initialized, workflow.completed and workflow.failed are accepted and folded like playbook.*, for logs that others wrote. '
+  'Engines do not emit them: an execution runs one playbook, and playbook.* says the same.';
