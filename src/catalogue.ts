@@ -861,6 +861,13 @@ export const CATALOGUE = {
     message: '{playbook} cannot be used: {reason}',
     hint: '`stagedoor playbook check FILE` shows every problem with its line; `stagedoor playbook schema` gives your editor completion.',
   },
+  expression_over_budget: {
+    status: 422,
+    exit: 2,
+    retryable: false,
+    message: 'It takes more than {limit} steps to compute, or reads or makes too much',
+    hint: 'Compute it in a handler or in an sql step, or over a smaller list.',
+  },
   playbook_unknown: {
     sqlstates: ['SD802'],
     status: 404,

@@ -101,6 +101,13 @@ const SETTINGS = {
     fallback: 900,
     parse: integer(0, 86_400),
   }),
+  handlerGrace: setting({
+    env: 'STAGEDOOR_HANDLER_GRACE',
+    about:
+      'seconds that a step waits for a handler which no running process has before it fails; 0: for ever',
+    fallback: 0,
+    parse: integer(0, 31_536_000),
+  }),
   bodyLimit: setting({
     env: 'STAGEDOOR_BODY_LIMIT',
     about: 'largest JSON request body in bytes; where records are staged, 80 MiB',

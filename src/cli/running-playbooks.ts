@@ -88,6 +88,7 @@ export async function runPlaybooks(
           hooks.behind?.(now)
         },
       },
+      ...(config.handlerGrace > 0 && { handlerGraceMs: config.handlerGrace * 1000 }),
       ...(concurrency !== undefined && { concurrency }),
       ...(shutdownMs !== undefined && { shutdownMs }),
     })

@@ -68,5 +68,17 @@ export interface ExecutionEvent extends NewEvent {
 /** A result in an event, an inbox row or a state: small ones as they are, large ones by reference. */
 export type ResultValue = { readonly value: Json } | { readonly ref: string; readonly bytes: number }
 
+const RESULTS = 'stagedoor://results/'
+
+/** How the log names a result that is kept outside of it, wherever its bytes are: `stagedoor://results/<ref>`. */
+export function resultUri(ref: string): string {
+  return `${RESULTS}${ref}`
+}
+
+/** Logs of before had the bare reference. */
+export function refOfUri(uri: string): string {
+  return uri.startsWith(RESULTS) ? uri.slice(RESULTS.length) : uri
+}
+
 /** A result of at most so many bytes stays in its event. */
 export const INLINE_BYTES = 8 * 1024

@@ -5,6 +5,7 @@
 import { StagedoorError } from '../errors.ts'
 import { patiently } from './engine/patience.ts'
 import type { ResultValue } from './event.ts'
+import { isLoopBusy, untilLoopIsFree } from './playbook/budget.ts'
 import type { Json, JsonObject, Playbook, Step, ToolCall } from './playbook/definition.ts'
 import { ExpressionError, render, type Scope, withSecrets } from './playbook/expressions.ts'
 import { asJson } from './results/json-value.ts'
@@ -73,6 +74,7 @@ async function runTools(run: CommandRun, context: ToolContext, secrets: SecretsU
   let prev: Json = null
   for (const call of run.step.tools) {
     context.signal.throwIfAborted()
+    if (isLoopBusy()) await untilLoopIsFree()
     const args = withSecrets(render(call.args, scopeOf(run, prev)), secrets.resolve) as JsonObject
     prev = asJson(await toolOf(run.tools, call)(call.call, args, context))
   }

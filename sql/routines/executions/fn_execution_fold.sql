@@ -93,7 +93,7 @@ begin
            count(*) filter (where l.event_type = case when s.sharded then 'loop.shard.done' else 'command.completed' end) as done,
            count(*) filter (where case when s.sharded then l.event_type = 'loop.shard.failed' else l.gave_up end) as failed,
            bool_or(l.event_type = 'loop.done') as completed,
-           max(l.seq) filter (where l.event_type = 'loop.fanin.completed') as fanin
+           max(l.seq) filter (where l.event_type = case n.kind when 'loop' then 'loop.done' else 'loop.fanin.completed' end) as ended
       from log l
       join entry n on n.execution_id = l.execution_id and n.node_name = l.node_name and n.loop_id = l.loop_id
                   and l.seq > n.since and l.seq <= n.last_seq
@@ -105,7 +105,8 @@ begin
     select n.execution_id, n.kind,
            coalesce(r.state -> n.kind, '{}') || jsonb_object_agg(n.node_name, n.body || jsonb_build_object(
              'done', (n.body ->> 'done')::bigint + coalesce(c.done, 0),
-             'failed', (n.body ->> 'failed')::bigint + coalesce(c.failed, 0)) ||
+             -- The end of a loop says how many failed, with those that were cancelled before they were handed out.
+             'failed', coalesce((f.result #>> '{context,failed}')::bigint, (n.body ->> 'failed')::bigint + coalesce(c.failed, 0))) ||
              case n.kind when 'loop'
                then jsonb_build_object('completed', (n.body ->> 'completed')::boolean or coalesce(c.completed, false))
                else jsonb_build_object('status', coalesce(f.result ->> 'status', f.status, n.body ->> 'status')) end) as entries
@@ -113,7 +114,7 @@ begin
       join run r on r.execution_id = n.execution_id
       left join counted c on c.execution_id = n.execution_id and c.kind = n.kind and c.node_name = n.node_name
       left join lateral (select f.result, f.status from noetl.event f
-                          where f.execution_id = n.execution_id and f.seq = c.fanin offset 0) as f on true
+                          where f.execution_id = n.execution_id and f.seq = c.ended offset 0) as f on true
      where n.is_new or c.execution_id is not null
      group by n.execution_id, n.kind, r.state
   )

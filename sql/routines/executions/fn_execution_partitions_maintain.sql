@@ -19,6 +19,8 @@ begin
   p_keep := coalesce(p_keep, (select log from noetl.retention));
   created := iu_core.fn_partitions_make('noetl.event', p_ahead, p_keep, 'noetl.fn_snowflake_floor');
   dropped := 0;
+  -- What only waits of running executions ask for.
+  delete from noetl.wait_heard h where not exists (select from noetl.checkpoint c where c.execution_id = h.execution_id);
   perform iu_core.fn_partitions_guard('noetl.event', 'event_is_not_truncated');
   for v_old in
     select partition::text as name, from_id, to_id - 1 as to_id

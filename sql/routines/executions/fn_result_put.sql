@@ -24,7 +24,7 @@ begin
   end if;
   insert into noetl.result_ref (ref_id, execution_id, node_name, command_id, name, parent_ref_id, store_tier, physical_uri, content_hash, bytes)
   values (v_ref, p_execution_id, p_node_name, p_command_id, p_name, p_parent_ref_id,
-          case when p_body is null then 'disk' else 'db' end, p_physical_uri,
+          case when p_body is null then 'disk' else 'db' end, coalesce(p_physical_uri, 'db:noetl.result_body/' || v_ref),
           coalesce(p_content_hash, sha256(convert_to(p_body::text, 'UTF8'))), p_bytes);
   if p_body is not null then
     insert into noetl.result_body (ref_id, body) values (v_ref, p_body);

@@ -21,6 +21,10 @@ begin
     delete from noetl.wait w using held h
      where w.execution_id = h.execution_id and w.node_id = h.node_id
     returning w.execution_id, w.shard_id, w.node_id, h.body
+  ), heard as (
+    insert into noetl.wait_heard (execution_id, event_id)
+    select distinct g.execution_id, (g.body ->> 'event_id')::uuid from gone g where g.body ? 'event_id'
+    on conflict do nothing
   ), told as (
     insert into noetl.inbox (execution_id, shard_id, kind, body)
     select g.execution_id, g.shard_id, 'woken', jsonb_build_object('node_id', g.node_id) || g.body from gone g

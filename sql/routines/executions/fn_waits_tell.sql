@@ -54,7 +54,7 @@ begin
                           where w.kind = 'event' and w.event_domain = e.event_domain and w.event_type = e.event_type
                             and w.subject = e.event_subject_ref offset 0) as w
      where (w.match is null or e.safe_payload @> w.match)
-       and not pg_visible_in_snapshot(e.tx, w.since)
+       and (not pg_visible_in_snapshot(e.tx, w.since) or e.created_at >= w.since_at and not noetl.fn_wait_has_heard(w.execution_id, e.id))
        and noetl.fn_wait_hears(w.execution_id, e.workspace_id, e.event_domain)
     union all
     select w.execution_id, w.node_id, e.ordinality, 'received'
@@ -62,7 +62,7 @@ begin
       join hearer w on w.event_domain = s.event_domain and w.event_type = s.event_type and w.key = s.key and w.value = s.value
       join heard e on e.ordinality = s.ordinality
      where e.safe_payload @> w.match
-       and not pg_visible_in_snapshot(e.tx, w.since)
+       and (not pg_visible_in_snapshot(e.tx, w.since) or e.created_at >= w.since_at and not noetl.fn_wait_has_heard(w.execution_id, e.id))
        and noetl.fn_wait_may_hear(w.workspace_id, e.workspace_id, e.event_domain)
     union all
     select w.execution_id, w.node_id, e.ordinality, 'received'
@@ -71,7 +71,7 @@ begin
        select e.ordinality from heard e
         where e.event_domain = w.event_domain and e.event_type = w.event_type
           and (w.match is null or e.safe_payload @> w.match)
-          and not pg_visible_in_snapshot(e.tx, w.since)
+          and (not pg_visible_in_snapshot(e.tx, w.since) or e.created_at >= w.since_at and not noetl.fn_wait_has_heard(w.execution_id, e.id))
           and noetl.fn_wait_may_hear(w.workspace_id, e.workspace_id, e.event_domain)
         order by e.ordinality limit 1) as e
      where w.key is null

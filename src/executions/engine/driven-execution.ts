@@ -13,13 +13,13 @@ import {
   type Input,
   KeepNeeded,
   type LocalCommand,
-  type NewCommand,
   type Ports,
   type Timer,
   ValueNeeded,
 } from '../machine/decision.ts'
 import { scopeOf } from '../machine/scope.ts'
 import type { ExecutionState } from '../machine/state.ts'
+import { isLoopBusy, untilLoopIsFree } from '../playbook/budget.ts'
 import type { ResultStore } from '../results/store.ts'
 import type { Catalog, CatalogEntry } from './catalog.ts'
 import { type Address, decided } from './decided.ts'
@@ -47,8 +47,6 @@ export interface DrivenSurroundings {
   append(append: Append): void
   /** Its issue is durable. */
   begin(execution: DrivenExecution, command: LocalCommand): void
-  /** Items of loops are rows now. */
-  issued(execution: DrivenExecution, commands: readonly NewCommand[]): void
   /** As of the end of its log; undefined: it has none. */
   read(execution: string): Promise<ExecutionState | 'ended' | undefined>
   /** Its log ended under another owner: nobody is left to tell. */
@@ -241,6 +239,10 @@ export class DrivenExecution {
 
   private decideAll(): void {
     while (this.fetching === 0 && !this.gone && this.fatal === undefined && this.queue.length > 0) {
+      if (isLoopBusy()) {
+        this.pause(untilLoopIsFree())
+        return
+      }
       let decision: Decision
       try {
         decision = decide(this.entry.playbook, this.state, this.queue[0]!.input, this.ports)
@@ -309,7 +311,6 @@ export class DrivenExecution {
     this.refusals = 0
     if (this.gone) return
     for (const command of decision.run) this.around.begin(this, command)
-    if (decision.commands.length > 0) this.around.issued(this, decision.commands)
     for (const timer of decision.timers) this.timers.arm(timer)
     if (decision.ended) this.around.ended(this, decision.events.at(-1)!)
     else if (decision.go_on)

@@ -4,6 +4,7 @@ import type { Pool } from '../../db/connection.ts'
 import { commandsWithHandlers, resumeAfterLoad } from '../machine/resume.ts'
 import { type ExecutionState, isOver, onlyWaits } from '../machine/state.ts'
 import { type ExecutionOutcome, outcomeOf } from '../outcome.ts'
+import { isLoopBusy, untilLoopIsFree } from '../playbook/budget.ts'
 import type { CatalogEntry } from './catalog.ts'
 import type { Address } from './decided.ts'
 import { DrivenExecution, type DrivenSurroundings } from './driven-execution.ts'
@@ -283,7 +284,10 @@ export class Driver {
       ready.flatMap(({ row }) => (row.kind === 'start' ? [row.body.catalog_id as string] : [])),
     )
     await this.loadMissing(ready)
-    for (const one of ready) this.tellOne(one)
+    for (const one of ready) {
+      if (isLoopBusy()) await untilLoopIsFree()
+      this.tellOne(one)
+    }
   }
 
   private isReady({ row, owned }: Told): boolean {

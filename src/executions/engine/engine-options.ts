@@ -12,7 +12,7 @@ export interface EngineOptions {
   readonly pool: Pool
   /** A direct connection, for notices. Without it news are found by polling alone. */
   readonly listenUrl?: string
-  /** Steps that call a handler which is not among them are run by engines that have it. */
+  /** Steps that call a handler which is not among them are run by engines that have it, and wait while none has. */
   readonly tools: Tools
   readonly results: ResultStore
   readonly log?: Logger
@@ -28,6 +28,10 @@ export interface EngineOptions {
   readonly leaseMs?: number
   /** How often to look without a notice; default 250. */
   readonly pollMs?: number
+  /** How long a step waits for a handler that no running process has before it fails; default: for ever. */
+  readonly handlerGraceMs?: number
+  /** After this long a system issue says that a handler is missing; default 60 s. */
+  readonly handlerIssueMs?: number
   /** How long what runs may take to end when the engine stops; default 30 s. */
   readonly shutdownMs?: number
   readonly hooks?: EngineHooks

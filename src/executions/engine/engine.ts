@@ -11,6 +11,7 @@ import { harmless } from '../../db/hooks.ts'
 import { KeptConnection } from '../../db/kept-connection.ts'
 import { type Listener, listen } from '../../db/listen.ts'
 import { Repeating } from '../../db/repeating.ts'
+import { Wake } from '../../db/wake.ts'
 import { StagedoorError } from '../../errors.ts'
 import { type ExecutionOutcome, waitForEnd } from '../outcome.ts'
 import { Catalog } from './catalog.ts'
@@ -20,7 +21,6 @@ import type { Append } from './flush.ts'
 import { HandOver } from './hand-over.ts'
 import type { EngineHooks } from './hooks.ts'
 import { Inbox } from './inbox.ts'
-import { LiveHandlers } from './live-handlers.ts'
 import { LocalCommands } from './local-commands.ts'
 import { LogWriter } from './log-writer.ts'
 import { Projector } from './projector.ts'
@@ -33,6 +33,7 @@ export type { Engine, EngineOptions } from './engine-options.ts'
 
 export const DEFAULT_LEASE_MS = 6000
 const REAP_MS = 1000
+const HANDLERS_MS = 5000
 const EVICT_MS = 1000
 const LAG_MS = 1000
 /** In memory without a reason: executions that wait for a time, an event or a person; and those that wait for other engines. */
@@ -41,6 +42,8 @@ const IDLE_MS = 30_000
 const GIVE_MS = 2000
 const GIVE_LOOK_MS = 20
 const RETRY_MS = 300
+/** The net under the notice of a lease that ended. */
+const LEASE_LOOK_MS = 1000
 const FLUSH_TIMEOUT_MS = 30_000
 
 /** Throws when the database cannot be reached or refuses; later the engine goes on by itself. */
@@ -78,7 +81,8 @@ class RunningEngine implements Engine {
   private projector: Projector | undefined
   private waits: Waits | undefined
   private listener: Listener | undefined
-  private registering: Promise<void> | undefined
+  private readonly leaseEnded = new Wake()
+  private supervision: Promise<void> | undefined
   private lastId = '0'
   private stopping = false
   private stopped: Promise<void> | undefined
@@ -111,9 +115,6 @@ class RunningEngine implements Engine {
     })
     this.handOver = new HandOver({
       handlers: this.handlers,
-      runs: options.runs ?? true,
-      pool,
-      live: new LiveHandlers(pool),
       results,
       log: this.log,
       runHere: (execution, command) => this.local.begin(execution, command),
@@ -132,7 +133,6 @@ class RunningEngine implements Engine {
       idsAfter: (id) => this.snowflakes.after(id),
       append: (append) => this.writer.append(append),
       begin: (execution, command) => this.handOver.begin(execution, command),
-      issued: (execution, commands) => this.handOver.issued(execution, commands),
       forget: (ids) => this.inbox?.forget(ids),
       forgetShard: (shard) => this.inbox?.forgetShard(shard),
       behind: (executions, shard) => {
@@ -163,7 +163,9 @@ class RunningEngine implements Engine {
       await this.stop()
       throw mapConnectionError(error)
     }
+    this.supervision = this.superviseLease()
     this.errands.every(REAP_MS, () => this.reap())
+    if (drives) this.errands.every(HANDLERS_MS, () => this.lookForMissingHandlers())
     this.errands.every(EVICT_MS, async () => this.driver.evict(IDLE_MS, WAITING_MS))
     this.errands.every(LAG_MS, async () => this.hooks.behind?.(this.projector?.lagMs ?? 0))
     if (listenUrl !== undefined) this.listener = this.listen(listenUrl)
@@ -173,7 +175,7 @@ class RunningEngine implements Engine {
     const trouble = this.stopping
       ? 'stopping'
       : this.shards.over
-        ? 'its lease has passed'
+        ? 'its lease has passed; it registers again'
         : this.writer.trouble
     const detail = `${this.shards.size} shards, ${this.driver.size} executions in memory, ${this.local.size} steps running`
     return { name: 'executions', ok: trouble === undefined, detail: trouble ?? detail }
@@ -201,7 +203,8 @@ class RunningEngine implements Engine {
     this.stopping = true
     const graceMs = this.options.shutdownMs ?? 30_000
     this.errands.stop()
-    await this.registering?.catch(() => {})
+    this.leaseEnded.now()
+    await this.supervision
     await Promise.all([this.waits?.stop(), this.inbox?.stop()])
     await Promise.all([this.worker?.stop(graceMs), this.local.close(graceMs)])
     await this.writer.settled()
@@ -217,20 +220,18 @@ class RunningEngine implements Engine {
   private startDriving(pollMs: number): void {
     const { pool } = this.options
     const { log } = this
-    const engine = () => this.id
     this.inbox = new Inbox({
       pool,
       log,
       pollMs,
-      engine,
+      lease: () => this.shards,
       tell: (rows) => this.driver.tell(rows),
       resting: () => this.driver.resting,
-      lost: () => this.shards.lose('the database says so'),
     })
     this.projector = new Projector({
       pool,
       log,
-      engine,
+      engine: () => this.id,
       epochOf: (shard) => this.shards.epochOf(shard),
       fenced: () => this.shards.look(),
       projected: (executions, events, lagMs, ms) =>
@@ -249,8 +250,7 @@ class RunningEngine implements Engine {
       concurrency,
       pollMs,
       log: this.log,
-      engine: () => this.id,
-      lost: () => this.shards.lose('the database says so'),
+      lease: () => this.shards,
       ended: () => this.inbox?.now(),
       ...(this.hooks.ran && { ran: this.hooks.ran }),
     })
@@ -281,26 +281,34 @@ class RunningEngine implements Engine {
     this.snowflakes.after(this.lastId)
   }
 
+  /** A lease ends before the engine has its next: what it drove and ran is dropped by then. */
   private leaseOver(reason: string): void {
     this.worker?.lose()
     this.writer.hurry()
     this.hooks.leaseLost?.(reason)
-    if (!this.stopping) this.registering ??= this.registerAgain()
+    this.leaseEnded.now()
   }
 
-  private async registerAgain(): Promise<void> {
+  /** As long as the engine runs it holds a lease or tries to get one: nobody else registers it, and nothing ends this but a stop. */
+  private async superviseLease(): Promise<void> {
     while (!this.stopping) {
+      if (!this.shards.over) {
+        await this.leaseEnded.wait(LEASE_LOOK_MS)
+        continue
+      }
       try {
         await this.register()
-        await this.shards.start()
-        this.log.info({ engine: this.id }, 'registered again')
-        break
+        const { shards } = this
+        await shards.startRetrying()
+        if (shards.over) continue
+        this.log.info({ engine: shards.engine }, 'registered again')
+        this.inbox?.now()
+        this.worker?.now()
       } catch (error) {
         this.log.warn({ err: error }, 'the engine could not register; trying again')
-        await delay(RETRY_MS * (0.5 + Math.random()))
+        await this.leaseEnded.wait(RETRY_MS * (0.5 + Math.random()))
       }
     }
-    this.registering = undefined
   }
 
   private taken(shards: Shards, shard: number, lastEventId: string): void {
@@ -373,6 +381,22 @@ class RunningEngine implements Engine {
         this.worker?.now()
       },
     })
+  }
+
+  /** Commands whose handler no process has wait for it; people are told, and with a grace they fail after it. */
+  private async lookForMissingHandlers(): Promise<void> {
+    const { pool, handlerIssueMs = 60_000, handlerGraceMs } = this.options
+    const { rows } = await pool.query<{ failed: number }>(
+      `select noetl.fn_handlers_missing($1 * interval '1 millisecond', $2 * interval '1 millisecond') as failed`,
+      [handlerIssueMs, handlerGraceMs ?? null],
+    )
+    const { failed } = rows[0]!
+    if (failed === 0) return
+    this.log.error(
+      { commands: failed },
+      'steps failed: no running process has had their handler for too long',
+    )
+    this.inbox?.now()
   }
 
   /** What dead engines held is free again, and somebody must take it: sooner than the next heartbeat would. */

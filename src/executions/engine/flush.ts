@@ -62,6 +62,7 @@ export interface WaitRow {
   readonly event_type?: string
   readonly subject?: string
   readonly match?: JsonObject
+  readonly since_node?: string
   readonly staging_record_id?: string
 }
 

@@ -1,10 +1,10 @@
 /**
  * Commands of steps, when their issue is durable: most run here. One that calls a handler which this process was not given
- * becomes a row of noetl.command for an engine that has it, and its end comes back through the inbox.
+ * becomes a row of noetl.command for an engine that has it, and its end comes back through the inbox. Where none has it just
+ * now the row waits: its only process may be restarting.
  */
 import type { Logger } from 'pino'
-import type { Pool } from '../../db/connection.ts'
-import type { LocalCommand, NewCommand } from '../machine/decision.ts'
+import type { LocalCommand } from '../machine/decision.ts'
 import { planOf } from '../machine/plan.ts'
 import { madeFrom } from '../machine/scope.ts'
 import type { ResultStore } from '../results/store.ts'
@@ -12,16 +12,11 @@ import { storable } from '../storable.ts'
 import { ToolError } from '../tool.ts'
 import type { DrivenExecution } from './driven-execution.ts'
 import type { Append, CommandRow } from './flush.ts'
-import type { LiveHandlers } from './live-handlers.ts'
 import { ShardLost, Superseded } from './log-writer.ts'
 import { patiently } from './patience.ts'
 
 export interface HandingOver {
   readonly handlers: ReadonlySet<string>
-  /** Whether this engine takes items itself. */
-  readonly runs: boolean
-  readonly pool: Pool
-  readonly live: LiveHandlers
   readonly results: ResultStore
   readonly log: Logger
   runHere(execution: DrivenExecution, command: LocalCommand): void
@@ -41,38 +36,6 @@ export class HandOver {
     else void this.beginElsewhere(execution, command, needs)
   }
 
-  /**
-   * Items that nobody can run fail, as a step does. Only while none of their loop is done: later the processes that have
-   * the handler may just be restarting, and what is left waits for them.
-   */
-  issued(execution: DrivenExecution, commands: readonly NewCommand[]): void {
-    const { steps } = planOf(execution.entry.playbook)
-    for (const loop of new Map(commands.map((command) => [command.node_id, command])).values()) {
-      const { needs } = steps.get(loop.node_name)!
-      if (this.around.runs && needs.every((name) => this.around.handlers.has(name))) continue
-      if (needs.length > 0) void this.failIfNobodyHas(execution, loop, needs)
-    }
-  }
-
-  private async failIfNobodyHas(
-    execution: DrivenExecution,
-    { node_id, loop_id }: NewCommand,
-    needs: readonly string[],
-  ): Promise<void> {
-    const isWanted = (): boolean => {
-      const active = execution.over ? undefined : execution.state?.active[node_id]
-      return active?.kind === 'loop' && active.loop_id === loop_id && active.done === 0
-    }
-    try {
-      if (!isWanted() || (await this.around.live.include(needs)) || !isWanted()) return
-      // By way of the inbox: whoever owns the execution when we die here hears of it all the same.
-      const refusal = [execution.id, loop_id, storable(this.nobodyHas(needs))]
-      await patiently(() => this.around.pool.query('select noetl.fn_command_refuse($1, $2, $3)', refusal))
-    } catch (error) {
-      this.around.log.warn({ err: error }, 'it is not known who has a handler; the items wait for one')
-    }
-  }
-
   private async beginElsewhere(
     execution: DrivenExecution,
     command: LocalCommand,
@@ -80,8 +43,7 @@ export class HandOver {
   ): Promise<void> {
     execution.commands.add(command.command_id)
     try {
-      if (await this.around.live.include(needs)) await this.handOver(execution, command, needs)
-      else this.fail(execution, command, this.nobodyHas(needs), false)
+      await this.handOver(execution, command, needs)
     } catch (error) {
       const retryable = !(error instanceof ToolError) || error.retryable
       this.fail(execution, command, `it cannot be handed over: ${(error as Error).message}`, retryable)
@@ -154,15 +116,5 @@ export class HandOver {
         retryable,
       },
     })
-  }
-
-  private nobodyHas(needs: readonly string[]): string {
-    const missing = needs.filter((name) => !this.around.handlers.has(name)).join(', ')
-    const many =
-      needs.length > 1 ? `, together with the others that the step calls (${needs.join(', ')})` : ''
-    return (
-      `No running process has the handler ${missing}${many}. ` +
-      'Give its file with --handlers to stagedoor run, start or worker'
-    )
   }
 }

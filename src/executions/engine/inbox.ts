@@ -6,6 +6,7 @@ import { Wake } from '../../db/wake.ts'
 import type { Input, StartInput } from '../machine/decision.ts'
 import type { JsonObject } from '../playbook/definition.ts'
 import { isFenced } from './fenced.ts'
+import { type EngineLease, REFUSED } from './shards.ts'
 
 export interface InboxRow extends pg.QueryResultRow {
   readonly inbox_id: string
@@ -28,11 +29,10 @@ export interface InboxReading {
   readonly pool: Pool
   readonly log: Logger
   readonly pollMs: number
-  engine(): string
+  lease(): EngineLease
   tell(rows: readonly InboxRow[]): Promise<void>
   /** Executions whose rows stay where they are for now: however many, they keep nobody else from being told. */
   resting(): readonly string[]
-  lost(): void
 }
 
 const BATCH = 2000
@@ -81,24 +81,28 @@ export class Inbox {
 
   private async readUntilStopped(): Promise<void> {
     while (!this.stopping) {
+      const lease = this.around.lease()
       try {
         this.isFull = this.inHand.size >= MOST_IN_HAND
-        const more = !this.isFull && (await this.read()) === BATCH
+        const more = !this.isFull && !lease.over && (await this.read(lease)) === BATCH
         if (!more && !this.stopping) await this.wake.wait(this.around.pollMs)
       } catch (error) {
-        if (isFenced(error)) this.around.lost()
+        if (isFenced(error)) {
+          lease.lose(REFUSED)
+          continue
+        }
         this.around.log.warn({ err: error }, 'the inbox could not be read; trying again')
         await this.wake.wait(RETRY_MS * (0.5 + Math.random()))
       }
     }
   }
 
-  private async read(): Promise<number> {
+  private async read(lease: EngineLease): Promise<number> {
     this.lostMeanwhile.clear()
     const { rows } = await this.around.pool.query<InboxRow>({
       name: 'stagedoor_inbox_read',
       text: 'select inbox_id, execution_id, shard_id, kind, body from noetl.fn_inbox_read($1, $2, $3, $4)',
-      values: [this.around.engine(), BATCH, [...this.inHand.keys()], this.around.resting()],
+      values: [lease.engine, BATCH, [...this.inHand.keys()], this.around.resting()],
     })
     if (rows.length === 0 || this.stopping) return 0
     const told = rows.filter(({ shard_id }) => !this.lostMeanwhile.has(shard_id))

@@ -1,5 +1,6 @@
 /** What the items of a loop see: read once by each engine that runs some of them. */
 import type { Pool } from '../../db/connection.ts'
+import { refOfUri } from '../event.ts'
 import type { Json, JsonObject } from '../playbook/definition.ts'
 import type { ResultStore } from '../results/store.ts'
 import { patiently } from './patience.ts'
@@ -56,7 +57,7 @@ export class LoopScopes {
     let items: Promise<Json> | undefined
     return {
       scope: (await this.kept(loop, context, 'scope')) as JsonObject,
-      ...(typeof parent === 'string' && { parent_ref: parent }),
+      ...(typeof parent === 'string' && { parent_ref: refOfUri(parent) }),
       items: () => {
         items ??= this.kept(loop, context, 'collection').catch((error) => {
           // The next one asks again.
@@ -72,7 +73,7 @@ export class LoopScopes {
     const ref = context[`${name}_ref`]
     if (typeof ref !== 'string') return context[name] ?? {}
     const bytes = (context[`${name}_bytes`] as number | undefined) ?? 0
-    const value = await patiently(() => this.results.load({ ref, bytes }))
+    const value = await patiently(() => this.results.load({ ref: refOfUri(ref), bytes }))
     if (this.known.has(loop)) this.bytes.set(loop, (this.bytes.get(loop) ?? 0) + bytes)
     this.makeRoom(loop)
     return value

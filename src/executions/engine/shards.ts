@@ -1,6 +1,7 @@
 /**
  * An engine's lease while it is held: heartbeats, and the shards under it with the epoch of each. A shard that is lost is
- * dropped at once; when the lease itself passes, all are, and the engine registers anew.
+ * dropped at once; when the lease itself passes, all are, and the engine registers again. A refusal by the database ends the
+ * lease under which the statement was sent, never a later one.
  */
 import type pg from 'pg'
 import type { Logger } from 'pino'
@@ -18,6 +19,17 @@ export interface EngineTerms {
   /** False: no heartbeat is ever sent, as by a process that was frozen. For tests. */
   readonly beats: boolean
 }
+
+/** What a statement is sent under. Whoever sends one keeps hold of it until the answer: by then the engine may have another. */
+export interface EngineLease {
+  readonly engine: string
+  /** It has ended: an answer that comes now says nothing about what the engine holds. */
+  readonly over: boolean
+  lose(reason: string): void
+}
+
+/** The reason of a lease that a statement was refused under. */
+export const REFUSED = 'the database says so'
 
 export interface ShardKeeping {
   readonly pool: Pool
@@ -45,7 +57,7 @@ interface HeldShard extends pg.QueryResultRow {
 const BEATS_PER_LEASE = 3
 const RETRY_MS = 250
 
-export class Shards {
+export class Shards implements EngineLease {
   readonly engine: string
   /** Part of every id that this engine makes. */
   readonly node: number
@@ -63,11 +75,12 @@ export class Shards {
   static async take(keeping: ShardKeeping): Promise<Shards> {
     const askedAt = performance.now()
     const { name, drives, runs, handlers, leaseMs } = keeping.terms
-    const { rows } = await keeping.pool.query<{ engine_id: string; node_number: number }>(
+    // On the heartbeat's session, which gives up on a server that is silent: a registration without end would be a dead engine.
+    const [row] = await keeping.kept.query<{ engine_id: string; node_number: number }>(
       `select engine_id, node_number from noetl.fn_engine_register($1, $2, $3, $4 * interval '1 millisecond', $5)`,
       [name, drives, runs, leaseMs, handlers],
     )
-    return new Shards(rows[0]!.engine_id, rows[0]!.node_number, keeping, askedAt)
+    return new Shards(row!.engine_id, row!.node_number, keeping, askedAt)
   }
 
   private constructor(engine: string, node: number, keeping: ShardKeeping, askedAt: number) {
@@ -97,9 +110,16 @@ export class Shards {
     return this.beating
   }
 
+  /** Throws when the first heartbeat has no answer. */
   async start(): Promise<void> {
     await this.look()
     if (this.keeping.terms.beats) this.beatLater(this.keeping.terms.leaseMs / BEATS_PER_LEASE)
+  }
+
+  /** As `start`, and a first heartbeat without an answer is sent again until the lease has passed. */
+  async startRetrying(): Promise<void> {
+    if (this.keeping.terms.beats) await this.beat()
+    else await this.start()
   }
 
   /** Nothing of ours is under way in it: another engine may have it at once. */
@@ -153,7 +173,7 @@ export class Shards {
         'stagedoor_engine_heartbeat',
       )
     } catch (error) {
-      if (isFenced(error)) this.lose('the database says so')
+      if (isFenced(error)) this.lose(REFUSED)
       throw error
     }
     if (this.ended) return

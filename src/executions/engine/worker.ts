@@ -16,6 +16,7 @@ import { isFenced } from './fenced.ts'
 import type { HandedScope } from './flush.ts'
 import { LoopScopes } from './loop-scopes.ts'
 import { patiently } from './patience.ts'
+import { type EngineLease, REFUSED } from './shards.ts'
 
 export interface WorkerSurroundings {
   readonly pool: Pool
@@ -25,9 +26,7 @@ export interface WorkerSurroundings {
   readonly concurrency: number
   readonly pollMs: number
   readonly log: Logger
-  engine(): string
-  /** The lease is gone. */
-  lost(): void
+  lease(): EngineLease
   /** Ends were written: those of our own shards are in the inbox now. */
   ended(): void
   ran?(step: string, outcome: CommandOutcome['status'], ms: number): void
@@ -96,7 +95,7 @@ export class CommandWorker {
     this.loop = this.claimUntilStopped()
   }
 
-  /** There may be new commands. */
+  /** There may be new commands, or a new lease. */
   now(): void {
     this.wake.now()
   }
@@ -104,10 +103,12 @@ export class CommandWorker {
   /** With every heartbeat: what nobody wants any more ends. */
   async dropUnwanted(): Promise<void> {
     if (this.held.size === 0) return
+    const lease = this.around.lease()
     const { rows } = await this.around.pool.query<{ command_id: string }>(
       'select command_id from noetl.fn_command_cancelled($1, $2) command_id',
-      [this.around.engine(), [...this.held.keys()]],
+      [lease.engine, [...this.held.keys()]],
     )
+    if (lease.over) return
     const unwanted = new Set(rows.map((row) => row.command_id))
     if (unwanted.size === 0) return
     this.waiting = this.waiting.filter(({ command_id }) => !unwanted.has(command_id))
@@ -150,43 +151,55 @@ export class CommandWorker {
 
   private async claimUntilStopped(): Promise<void> {
     while (!this.stopping) {
+      const lease = this.around.lease()
+      if (lease.over) {
+        await this.wake.wait(this.around.pollMs)
+        continue
+      }
       try {
-        await this.adoptUnknown()
+        await this.adoptUnknown(lease)
         const limit = this.size.next(this.running, this.waiting.length)
-        const isShort = limit === 0 || (await this.claim(limit)) < limit
+        const isShort = limit === 0 || (await this.claim(lease, limit)) < limit
         if (isShort && !this.stopping) await this.wake.wait(limit === 0 ? undefined : this.around.pollMs)
       } catch (error) {
-        if (isFenced(error)) this.around.lost()
-        else if (isConnectionError(error)) this.looks = [0, performance.now() + SECOND_LOOK_MS]
+        if (isFenced(error)) {
+          lease.lose(REFUSED)
+          continue
+        }
+        if (isConnectionError(error)) this.looks = [0, performance.now() + SECOND_LOOK_MS]
         this.around.log.warn({ err: error }, 'no commands could be claimed; trying again')
         await this.wake.wait(RETRY_MS * (0.5 + Math.random()))
       }
     }
   }
 
-  private async claim(limit: number): Promise<number> {
+  private async claim(lease: EngineLease, limit: number): Promise<number> {
     const { rows } = await this.around.pool.query<Command>({
       name: 'stagedoor_command_claim',
       text: `select ${COLUMNS} from noetl.fn_command_claim($1, $2)`,
-      values: [this.around.engine(), limit],
+      values: [lease.engine, limit],
     })
-    await this.accept(rows)
+    await this.accept(lease, rows)
     return rows.length
   }
 
   /** After a claim without an answer: it may have counted, and then its commands are ours and nobody runs them. */
-  private async adoptUnknown(): Promise<void> {
+  private async adoptUnknown(lease: EngineLease): Promise<void> {
     if (this.looks.length === 0 || this.looks[0]! > performance.now()) return
     const { rows } = await this.around.pool.query<Command>(
       `select ${COLUMNS} from noetl.command where leased_by = $1`,
-      [this.around.engine()],
+      [lease.engine],
     )
     this.looks.shift()
-    await this.accept(rows.filter(({ command_id }) => !this.held.has(command_id)))
+    await this.accept(
+      lease,
+      rows.filter(({ command_id }) => !this.held.has(command_id)),
+    )
   }
 
-  private async accept(commands: readonly Command[]): Promise<void> {
-    if (commands.length === 0 || this.stopping) return
+  private async accept(lease: EngineLease, commands: readonly Command[]): Promise<void> {
+    // Of a lease that has ended: others have them, or will.
+    if (commands.length === 0 || this.stopping || lease.over) return
     for (const { command_id } of commands) this.held.set(command_id, undefined)
     this.waiting.push(...commands)
     // All at once; what fails here each of them reads for itself.
@@ -204,7 +217,7 @@ export class CommandWorker {
     this.running++
     const began = performance.now()
     const controller = new AbortController()
-    const engine = this.around.engine()
+    const { engine } = this.around.lease()
     this.held.set(command.command_id, controller)
     const outcome = await this.outcomeOf(command, controller.signal)
     this.running--

@@ -2,6 +2,7 @@
  * The machine: from a playbook, the state of an execution and what it is told, the events that follow and what has to happen
  * with them. No clock, no chance and no I/O of its own: the same answers for the same state, input and ports.
  */
+import { withinDecisionBudget } from '../playbook/budget.ts'
 import type { Playbook } from '../playbook/definition.ts'
 import { childEnded } from './children.ts'
 import { commandEnded } from './commands.ts'
@@ -28,7 +29,7 @@ export function decide(
 ): Decision {
   const turn = new Turn(planOf(playbook), state, ports)
   try {
-    take(turn, input)
+    withinDecisionBudget(() => take(turn, input))
     return turn.decision()
   } catch (thrown) {
     turn.revoke()

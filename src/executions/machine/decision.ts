@@ -168,6 +168,8 @@ export interface NewWait {
   readonly event_type?: string
   readonly subject?: string
   readonly match?: JsonObject
+  /** Events count from when this entry of a step began; absent: from the beginning of the execution. */
+  readonly since_node?: string
   readonly staging_record_id?: string
 }
 

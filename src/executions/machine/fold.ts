@@ -1,5 +1,5 @@
 /** The state of an execution from its log: the only code that changes a state. */
-import type { EventType, ExecutionEvent, ResultValue } from '../event.ts'
+import { type EventType, type ExecutionEvent, type ResultValue, refOfUri } from '../event.ts'
 import type { Json, JsonObject, LoopMode } from '../playbook/definition.ts'
 import { type Changes, forGood } from './changes.ts'
 import type { Seed } from './decision.ts'
@@ -290,7 +290,7 @@ function loopOf(state: ExecutionState, event: ExecutionEvent): LoopActivation | 
 
 function keptIn(context: JsonObject | undefined, name: string): ResultValue {
   const ref = context?.[`${name}_ref`]
-  if (typeof ref === 'string') return { ref, bytes: context?.[`${name}_bytes`] as number }
+  if (typeof ref === 'string') return { ref: refOfUri(ref), bytes: context?.[`${name}_bytes`] as number }
   return { value: context?.[name] ?? null }
 }
 

@@ -120,6 +120,7 @@ export function writeItemEnd(
   if (shard) meta.shard_id = shardIdOf(loop, index)
   else meta.attempt = attempt
   if (!completed) event.error = shortened(ended.error)
+  if (!completed && ended.cancelled) meta.cancelled = true
   if (!completed && !shard) meta.final = retry_at === undefined
   if (retry_at !== undefined) meta.retry_at = retry_at
   return turn.emit(event, event_id)

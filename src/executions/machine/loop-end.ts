@@ -2,18 +2,21 @@
 import type { JsonObject } from '../playbook/definition.ts'
 import { cancelChildren } from './call-back.ts'
 import { fanInOf } from './fan-in.ts'
-import { isRow } from './items.ts'
+import { isRow, writeItemEnd } from './items.ts'
 import type { PlannedStep } from './plan.ts'
 import type { FanIn, LoopActivation, StepOutcome } from './state.ts'
 import type { Turn } from './turn.ts'
 
 export function endLoop(turn: Turn, planned: PlannedStep, loop: LoopActivation, from: string): void {
-  const fanin = fanInOf(loop)
-  if (fanin.done + fanin.failed < fanin.total) callBack(turn, planned, loop)
+  const cancelled = loop.total - loop.done - loop.failed
+  const began = cancelled > 0 ? cancelOpen(turn, planned, loop, from) : from
+  // Every item has ended one way or the other: what was cancelled did not succeed.
+  const fanin = fanInOf({ total: loop.total, done: loop.done, failed: loop.total - loop.done })
   const outcome = outcomeOf(planned, fanin)
   const base = { node_id: loop.node_id, node_name: planned.name, node_type: 'loop' } as const
   const { total, done, failed } = fanin
-  let last = from
+  const more = cancelled > 0 && { cancelled }
+  let last = began
   if (loop.mode === 'fanout') {
     last = turn.emit(
       {
@@ -21,7 +24,7 @@ export function endLoop(turn: Turn, planned: PlannedStep, loop: LoopActivation, 
         event_type: 'loop.fanin.completed',
         status: fanin.status === 'complete' ? 'completed' : fanin.status,
         meta: { loop_id: loop.loop_id },
-        result: { status: fanin.status, context: { done, failed, total } },
+        result: { status: fanin.status, context: { done, failed, total, ...more } },
       },
       last,
     )
@@ -34,10 +37,10 @@ export function endLoop(turn: Turn, planned: PlannedStep, loop: LoopActivation, 
       meta: { loop_id: loop.loop_id, outcome },
       result: {
         status: 'ok',
-        context: { total, completed: done, failed },
+        context: { total, completed: done, failed, ...more },
         ...resultsOf(turn, planned, loop),
       },
-      ...(outcome === 'failed' && { error: errorOf(loop, fanin) }),
+      ...(outcome === 'failed' && { error: errorOf(loop, fanin, cancelled) }),
     },
     last,
   )
@@ -57,9 +60,25 @@ function outcomeOf({ step }: PlannedStep, { status }: FanIn): StepOutcome['statu
   return status === 'partial' && !step.loop!.allow_partial ? 'failed' : status
 }
 
-function errorOf({ failure }: LoopActivation, { total, failed }: FanIn): string {
+function errorOf({ failure }: LoopActivation, { total, failed }: FanIn, cancelled: number): string {
   const first = failure === undefined ? '' : `; item ${failure.index}: ${failure.error}`
-  return `${failed} of ${total} items failed${first}`
+  const rest = cancelled > 0 ? `, ${cancelled} were cancelled` : ''
+  return `${failed - cancelled} of ${total} items failed${rest}${first}`
+}
+
+/** The loop ends early: what is out ends as cancelled, each with an event of its own; what was never handed out has none. */
+function cancelOpen(turn: Turn, planned: PlannedStep, loop: LoopActivation, from: string): string {
+  callBack(turn, planned, loop)
+  const reason = loop.failure === undefined ? '' : `: item ${loop.failure.index} failed`
+  let last = from
+  for (const index of Object.keys(loop.open))
+    last = writeItemEnd(turn, loop, Number(index), {
+      status: 'failed',
+      error: `cancelled${reason}`,
+      retryable: false,
+      cancelled: true,
+    })
+  return last
 }
 
 function callBack(turn: Turn, planned: PlannedStep, loop: LoopActivation): void {

@@ -1,6 +1,6 @@
 /** Loops: begun, refilled as their items end, and ended exactly once. */
 
-import type { ResultValue } from '../event.ts'
+import { type ResultValue, resultUri } from '../event.ts'
 import type { Json, Loop } from '../playbook/definition.ts'
 import { InputFailure } from './failures.ts'
 import { attempted, inputOf, toolScopeOf } from './inputs.ts'
@@ -40,7 +40,8 @@ export function startLoop(turn: Turn, planned: PlannedStep, loop: Loop, node_id:
   )
   if (loop.mode === 'fanout') {
     const meta = { loop_id, total_shards: items.length }
-    turn.emit({ ...base, event_type: 'loop.fanout.started', meta }, started)
+    const shards = 'ref' in collection && { context: { shards_ref: resultUri(collection.ref) } }
+    turn.emit({ ...base, event_type: 'loop.fanout.started', meta, ...shards }, started)
   }
   goOnWith(turn, turn.state.active[node_id] as LoopActivation, started)
 }
@@ -163,6 +164,6 @@ function kept(
 
 function named(name: string, result: ResultValue): { [field: string]: Json } {
   return 'ref' in result
-    ? { [`${name}_ref`]: result.ref, [`${name}_bytes`]: result.bytes }
+    ? { [`${name}_ref`]: resultUri(result.ref), [`${name}_bytes`]: result.bytes }
     : { [name]: result.value }
 }

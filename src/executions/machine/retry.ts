@@ -7,7 +7,13 @@ import { later } from './waits.ts'
 /** How an attempt ended. */
 export type Attempt =
   | { readonly status: 'completed'; readonly result: ResultValue }
-  | { readonly status: 'failed'; readonly error: string; readonly retryable: boolean }
+  | {
+      readonly status: 'failed'
+      readonly error: string
+      readonly retryable: boolean
+      /** Not by itself: its loop ended early. */
+      readonly cancelled?: true
+    }
 
 /** ISO 8601; undefined: that was the last one. */
 export function retryAt(turn: Turn, retry: Retry, attempt: number, retryable: boolean): string | undefined {

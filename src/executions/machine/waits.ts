@@ -67,6 +67,7 @@ function wantedBy(turn: Turn, planned: PlannedStep, wait: Wait): Omit<NewWait, '
         ...(wait.match !== undefined && {
           match: inputOf(turn, planned, 'wait.match', wait.match) as JsonObject,
         }),
+        ...(wait.since !== undefined && sinceOf(turn, wait.since)),
         ...patience(turn, wait.timeout_ms),
       }
     case 'approval':
@@ -84,6 +85,12 @@ function wakeAt(turn: Turn, planned: PlannedStep, wait: { for_ms?: number; until
     )
   }
   return new Date(at).toISOString()
+}
+
+/** The latest entry of the step; none where it was never entered. */
+function sinceOf({ state }: Turn, step: string): { since_node?: string } {
+  const entries = state.entries[step]
+  return entries === undefined ? {} : { since_node: `${step}#${entries}` }
 }
 
 function textOf(turn: Turn, planned: PlannedStep, place: string, template: string): string {

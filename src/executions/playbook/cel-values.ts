@@ -4,6 +4,7 @@
  */
 import { Optional } from '@marcbachmann/cel-js'
 import { Duration, UnsignedInt } from '@marcbachmann/cel-js/evaluator'
+import { spend } from './budget.ts'
 import type { Json } from './definition.ts'
 
 /** What the language has no value for; the caller knows the expression. */
@@ -18,6 +19,7 @@ export function toCel(value: Json): unknown {
 }
 
 function listToCel(list: readonly Json[]): readonly unknown[] {
+  spend(list.length >> 3)
   let copy: unknown[] | undefined
   for (let index = 0; index < list.length; index++) {
     const before = list[index] as Json
@@ -29,6 +31,7 @@ function listToCel(list: readonly Json[]): readonly unknown[] {
 }
 
 function mapToCel(map: { readonly [key: string]: Json }): unknown {
+  spend(1)
   // The library knows a map by its constructor: one with such a key of its own would be taken for something else.
   if (Object.hasOwn(map, 'constructor') || Object.hasOwn(map, '__proto__')) {
     return new Map(Object.entries(map).map(([key, value]) => [key, toCel(value)]))
@@ -47,6 +50,8 @@ function mapToCel(map: { readonly [key: string]: Json }): unknown {
 export function fromCel(value: unknown): Json {
   switch (typeof value) {
     case 'string':
+      spend(value.length >> 4)
+      return value
     case 'boolean':
       return value
     case 'bigint':
@@ -67,7 +72,9 @@ function wholeNumber(value: bigint): number {
   throw new ValueError(`${value} is beyond 2^53, where JSON numbers are no longer exact; use string(...)`)
 }
 
+/** Parts may be shared and the whole much larger than what was computed: it is counted as it will be written. */
 function objectFromCel(value: object): Json {
+  spend(1)
   if (Array.isArray(value)) return listFromCel(value)
   if (value instanceof Map) return mapFromCel(value)
   if (value instanceof Optional) return value.hasValue() ? fromCel(value.value()) : null
@@ -82,6 +89,7 @@ function objectFromCel(value: object): Json {
 }
 
 function listFromCel(list: readonly unknown[]): Json {
+  spend(list.length >> 3)
   let copy: Json[] | undefined
   for (let index = 0; index < list.length; index++) {
     const after = fromCel(list[index])

@@ -6,11 +6,12 @@ import {
   EvaluationError,
   ParseError,
 } from '@marcbachmann/cel-js'
+import { isOverBudget, meterEvaluations, meterNode, overBudget, withinBudget } from './budget.ts'
 import { fromCel, toCel, ValueError } from './cel-values.ts'
 import type { Json } from './definition.ts'
 import { ExpressionError } from './expression-error.ts'
 import { type Path, pathsOf, purePath } from './paths.ts'
-import { refuseSlowPatterns } from './patterns.ts'
+import { refuseBadPatterns } from './patterns.ts'
 
 export type Scope = { readonly [name: string]: Json | undefined }
 
@@ -34,6 +35,7 @@ const language = new Environment({
   limits: { maxAstNodes: 5_000, maxDepth: 100 },
 })
 mixIntsWithDoubles()
+meterEvaluations(language)
 
 export function compile(text: string): Compiled {
   const known = kept.get(text)
@@ -47,14 +49,16 @@ export function compile(text: string): Compiled {
 function compileAnew(text: string): Compiled {
   if (text.length > LONGEST) throw new ExpressionError(text, `is longer than ${LONGEST} characters`)
   const run = parsed(text)
-  refuseSlowPatterns(text, run.ast)
+  refuseBadPatterns(text, run.ast)
+  meterNode(run.ast)
   const path = purePath(run.ast)
   if (path !== undefined) {
     return { text, ast: run.ast, paths: [path], compute: (scope) => follow(text, path, scope) }
   }
   const paths = pathsOf(run.ast)
   const project = projection(paths)
-  const compute = (scope: Scope): Json => {
+  const compute = (scope: Scope): Json => withinBudget(() => computeNow(scope))
+  const computeNow = (scope: Scope): Json => {
     let isRead = false
     try {
       const context = project(scope)
@@ -62,7 +66,7 @@ function compileAnew(text: string): Compiled {
       return fromCel(run(context))
     } catch (error) {
       // A scope may have getters, and what those throw is not about the expression.
-      throw isRead || error instanceof RangeError ? explained(text, error) : error
+      throw isRead || error instanceof RangeError || isOverBudget(error) ? explained(text, error) : error
     }
   }
   return { text, ast: run.ast, paths, compute }
@@ -178,6 +182,10 @@ function mixIntsWithDoubles(): void {
 
 function explained(text: string, error: unknown): ExpressionError {
   if (error instanceof ExpressionError) return error
+  if (isOverBudget(error)) {
+    const over = overBudget(text)
+    return new ExpressionError(text, `${over.message}. ${over.hint}`, { cause: over })
+  }
   if (error instanceof ValueError) return new ExpressionError(text, error.message, { cause: error })
   if (error instanceof ParseError || error instanceof EvaluationError || error instanceof CelTypeError) {
     const offset = error.range?.start

@@ -17,6 +17,9 @@ export function checkGraph(playbook: Playbook, findings: Findings): void {
   refuseUnknown(playbook.start, names, ['start'], findings)
   for (const [index, step] of playbook.steps.entries()) {
     checkArcs(step, ['steps', index, 'next', 'arcs'], names, findings)
+    const { wait } = step
+    if (wait?.kind === 'event' && wait.since !== undefined)
+      refuseUnknown(wait.since, names, ['steps', index, 'wait', 'since'], findings)
   }
   warnOfUnreachable(playbook, findings)
 }

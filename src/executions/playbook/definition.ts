@@ -76,6 +76,8 @@ export type Wait =
       readonly type: string
       readonly subject?: string
       readonly match?: JsonObject
+      /** A step: events count from when it was last entered. Absent: from the beginning of the execution. */
+      readonly since?: string
       readonly timeout_ms?: number
     }
   | { readonly kind: 'approval'; readonly record: string; readonly timeout_ms?: number }

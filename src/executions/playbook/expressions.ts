@@ -1,4 +1,5 @@
 /** Conditions and templates of a playbook, computed. */
+import { withinBudget } from './budget.ts'
 import { type Compiled, compile, type Scope } from './cel.ts'
 import type { Json } from './definition.ts'
 import { ExpressionError } from './expression-error.ts'
@@ -25,7 +26,7 @@ export function holds(expression: string, scope: Scope): boolean {
 /** A string that is nothing but `${…}` keeps the type of its value. Keys are not templates. */
 export function render(template: Json, scope: Scope): Json {
   const plan = planOf(template)
-  return plan === undefined ? template : plan(scope)
+  return plan === undefined ? template : withinBudget(() => plan(scope))
 }
 
 /** Absent for what holds no expression: that is its own result. */

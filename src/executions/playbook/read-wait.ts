@@ -3,7 +3,7 @@ import type { Json, Wait } from './definition.ts'
 import { Fields, isMap } from './fields.ts'
 import type { Findings, Place } from './problem.ts'
 
-const KEYS = ['for', 'until', 'event', 'approval', 'subject', 'match', 'timeout']
+const KEYS = ['for', 'until', 'event', 'approval', 'subject', 'match', 'since', 'timeout']
 /** As it is run. */
 const EXACT_KEYS = ['kind', 'for_ms', 'domain', 'type', 'record', 'timeout_ms']
 const FORMS = ['for', 'until', 'event', 'approval'] as const
@@ -60,7 +60,7 @@ function isTime(text: string): boolean {
 }
 
 function readEvent(fields: Fields): Wait | undefined {
-  only(fields, ['kind', 'event', 'domain', 'type', 'subject', 'match', 'timeout', 'timeout_ms'])
+  only(fields, ['kind', 'event', 'domain', 'type', 'subject', 'match', 'since', 'timeout', 'timeout_ms'])
   const event = fields.has('event')
     ? fields.text('event')
     : fields.has('domain') && fields.has('type')
@@ -74,6 +74,7 @@ function readEvent(fields: Fields): Wait | undefined {
   const match = fields.value('match')
   if (match !== undefined && !isMap(match))
     fields.error('match', 'match is a map that the payload must contain')
+  const since = fields.text('since')
   const timeout_ms = fields.duration('timeout', 1)
   if (domain === undefined || type === undefined) return undefined
   return {
@@ -82,6 +83,7 @@ function readEvent(fields: Fields): Wait | undefined {
     type,
     ...(subject !== undefined && { subject }),
     ...(isMap(match) && { match }),
+    ...(since !== undefined && { since }),
     ...(timeout_ms !== undefined && { timeout_ms }),
   }
 }

@@ -206,6 +206,13 @@ function wait() {
           match: Type.Optional(
             Type.Record(Type.String(), Type.Unknown(), { description: 'What its payload must contain.' }),
           ),
+          since: Type.Optional(
+            Type.String({
+              description:
+                'A step: events count from when it began. Default: from the beginning of the execution.',
+              examples: ['order'],
+            }),
+          ),
           timeout,
         },
         strict,

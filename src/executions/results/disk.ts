@@ -5,10 +5,11 @@ import { dirname, join } from 'node:path'
 import { errno } from '../../db/embedded/files.ts'
 
 const FOLDER = 'results'
-const URI = /^results\/\d{1,19}\/\d{1,19}\.json$/
+/** As the row has it: relative to the home. Rows of before have no scheme. */
+const URI = /^(?:disk:)?results\/\d{1,19}\/\d{1,19}\.json$/
 
 export function uriOf(executionId: string, ref: string): string {
-  return `${FOLDER}/${executionId}/${ref}.json`
+  return `disk:${FOLDER}/${executionId}/${ref}.json`
 }
 
 /** `object` is an older name of disk. Rows of other tiers name places that are no files. */
@@ -86,7 +87,7 @@ export async function removeDrafts(paths: readonly string[]): Promise<void> {
 /** A row says where its file is; a row that says something else leads nowhere. */
 function pathOf(home: string, uri: string): string {
   if (!URI.test(uri)) throw new Error(`${uri} is not the name of a result`)
-  return join(home, uri)
+  return join(home, uri.replace(/^disk:/, ''))
 }
 
 async function namesIn(folder: string): Promise<string[]> {

@@ -54,13 +54,14 @@ it(
   async () => {
     const path = file('geo.yaml', GEO)
     const misspelt = file('misspelt.mjs', handlers('return x').replace('geocode:', 'geocod:'))
-    const ran = await cli('run', path, '--handlers', misspelt)
+    const ran = await cli('run', path, '--handlers', misspelt, '--timeout', '6s')
     expect(ran).toMatchObject({ code: 1 })
+    expect(ran.stderr).toMatch(/items of geocode wait for the handler geocode, which no running process has/)
     expect(ran.stderr).toMatch(
       /^! The step geocode calls the handler geocode, which no running process has. Did you mean geocod\?\ngeo version/,
     )
     const none = file('none.mjs', 'export default {}\n')
-    expect((await cli('run', path, '--handlers', none)).stderr).toMatch(
+    expect((await cli('run', path, '--handlers', none, '--timeout', '1s')).stderr).toMatch(
       /none.mjs has no export playbookHandlers/,
     )
     const all = file('all.mjs', handlers('return x'))

@@ -49,6 +49,18 @@ const kinds = (log: readonly ExecutionEvent[]) =>
 const endsOf = (log: readonly ExecutionEvent[]) =>
   log.filter(({ event_type }) => event_type === 'command.completed').map(({ meta }) => meta!.command_id)
 
+/** What engines ask every few seconds. */
+async function look(issueAfter: string, grace: string | null = null): Promise<boolean> {
+  await engines.db
+    .pool('stagedoor_worker')
+    .query('select noetl.fn_handlers_missing($1, $2)', [issueAfter, grace])
+  return true
+}
+const issues = () =>
+  engines.db.owner<{ subject_ref: string; title: string; resolution: string | null }>(
+    "select subject_ref, title, resolution from iu_core.system_issue where code = 'handler_missing'",
+  )
+
 /** Its heartbeat stands still, as that of a process that was killed. */
 const DYING = { beats: false, drives: false, leaseMs: 1000 }
 
@@ -171,48 +183,101 @@ describe('an engine that drives without the handler', () => {
     expect([...runs]).toEqual([1, 2, 3].map((attempt) => [`${id}:a#1:${attempt}`, 1]))
   })
 
-  it('fails a step for which nobody has the handler, once, and says what to do', async () => {
-    await engines.start({ other: () => null })
-    await engines.start(
-      { a: () => null },
-      { runs: false, drives: true, leaseMs: 60_000, name: 'runs nothing' },
+  it('fails nothing while the only process with the handlers is restarted: steps, loops and sub-playbooks wait for it', async () => {
+    await engines.start({})
+    const items = Array.from({ length: 20 }, (_, index) => index)
+    await engines.register(playbook('restarted-child', [{ step: 'a' }]))
+    await engines.register(
+      playbook('restarted-plain', [{ step: 'a', next: 'b', retry: { attempts: 5 } }, { step: 'b' }]),
     )
-    await engines.register(playbook('nobody', [{ step: 'nowhere', retry: { attempts: 5 } }]))
-    const id = await engines.run('nobody')
+    await engines.register(
+      playbook('restarted-loops', [
+        { step: 'a', loop: { in: [1, 2] }, next: 'b' },
+        { step: 'b', loop: { in: items, mode: 'fanout', max_in_flight: 5 } },
+      ]),
+    )
+    await engines.register(
+      playbook('restarted-parent', [
+        { step: 'sub', tools: [{ tool: 'playbook', call: 'restarted-child', args: {} }] },
+      ]),
+    )
+    const NAMES = ['restarted-plain', 'restarted-loops', 'restarted-parent']
+    const run = () => Promise.all(NAMES.map((name) => engines.run(name)))
+    const { handlers } = counted({ a: () => 'A', b: () => 'B' })
 
-    const { status, error } = await engines.ended(id)
-    expect(status).toBe('FAILED')
-    expect(error).toMatch(/No running process has the handler nowhere.*--handlers/)
-    expect(kinds(await engines.log(id)).filter((kind) => kind.startsWith('command.'))).toEqual([
+    const ids = await run()
+    for (let restart = 0; restart < 3; restart++) {
+      const process = await engines.start(handlers, { drives: false })
+      ids.push(...(await run()))
+      await process.stop()
+      ids.push(...(await run()))
+    }
+    await until('what is due waits', async () => (await rows()).length > 0)
+    await engines.start(handlers, { drives: false })
+
+    for (const id of ids) expect(await engines.ended(id)).toMatchObject({ status: 'COMPLETED' })
+    expect(await rows()).toEqual([])
+  })
+
+  it('tells people of a handler that is missing, and that it is back, by itself', async () => {
+    await engines.start({ other: () => null })
+    await engines.start({ a: () => null }, { runs: false, leaseMs: 60_000, name: 'runs nothing' })
+    await engines.register(playbook('missing', [{ step: 'a', next: 'other' }, { step: 'other' }]))
+    const id = await engines.run('missing')
+    await until('it waits', async () => (await rows()).length === 1)
+    expect(await issues()).toEqual([])
+    await until('it is missed', () => look('1 minute'))
+    expect(await issues()).toEqual([])
+    await until('people are told', async () => (await look('0 seconds')) && (await issues()).length === 1)
+    expect(await issues()).toEqual([
+      {
+        subject_ref: 'handler:a',
+        title: 'No running process has the handler a; 1 step(s) of 1 execution(s) wait for it',
+        resolution: null,
+      },
+    ])
+
+    await engines.start({ a: () => null }, { drives: false })
+    expect(await engines.ended(id)).toMatchObject({ status: 'COMPLETED' })
+    await until(
+      'it is resolved',
+      async () => (await look('0 seconds')) && (await issues())[0]!.resolution !== null,
+    )
+    expect(await engines.db.owner('select from noetl.missing_handler')).toEqual([])
+  })
+
+  it('fails what waits for a handler after the grace that was set, once, and says what to do', async () => {
+    await engines.start({ other: () => null })
+    const items = Array.from({ length: 2500 }, (_, index) => index)
+    await engines.register(playbook('grace', [{ step: 'nowhere', retry: { attempts: 5 } }]))
+    await engines.register(
+      playbook('grace-loops', [{ step: 'each', loop: { in: items, mode: 'fanout', max_in_flight: 100 } }]),
+    )
+    const [step, loop] = [await engines.run('grace'), await engines.run('grace-loops')]
+    await until('both wait', async () => (await rows()).some(({ command_id }) => command_id.startsWith(step)))
+    const both = Promise.all([engines.ended(step), engines.ended(loop)])
+    let over = false
+    void both.finally(() => {
+      over = true
+    })
+    await until(
+      'the grace is over for all',
+      async () => (await look('1 minute', '0 seconds')) && over,
+      15_000,
+    )
+
+    const [failed, loopFailed] = await both
+    expect(failed).toMatchObject({ status: 'FAILED' })
+    expect(failed.error).toMatch(/No running process has had the handler nowhere for .*--handlers/)
+    expect(kinds(await engines.log(step)).filter((kind) => kind.startsWith('command.'))).toEqual([
       'command.issued nowhere',
       'command.failed nowhere',
     ])
+    expect(loopFailed).toMatchObject({
+      status: 'FAILED',
+      state: { fanout: { each: { done: 0, failed: 2500 } } },
+    })
     expect(await rows()).toEqual([])
-  })
-
-  it('fails the items of a loop for which nobody has the handler, however many', async () => {
-    await engines.start({})
-    const items = Array.from({ length: 2500 }, (_, index) => index)
-    await engines.register(
-      playbook('nobody-loops', [{ step: 'each', loop: { in: items, mode: 'fanout', max_in_flight: 100 } }]),
-    )
-    const id = await engines.run('nobody-loops')
-
-    const { status, error, state } = await engines.ended(id)
-    expect(status).toBe('FAILED')
-    expect(error).toMatch(/No running process has the handler each.*--handlers/)
-    expect(state).toMatchObject({ fanout: { each: { done: 0, failed: 2500 } } })
-    expect(await rows()).toEqual([])
-  })
-
-  it('counts a process that came a moment ago, and none that left', async () => {
-    await engines.start({})
-    await engines.register(playbook('moment', [{ step: 'a' }]))
-    expect(await engines.ended(await engines.run('moment'))).toMatchObject({ status: 'FAILED' })
-    const guest = await engines.start({ a: () => null }, { drives: false })
-    expect(await engines.ended(await engines.run('moment'))).toMatchObject({ status: 'COMPLETED' })
-    await guest.stop()
-    expect(await engines.ended(await engines.run('moment'))).toMatchObject({ status: 'FAILED' })
   })
 
   it('takes a step back when its execution is cancelled', async () => {

@@ -98,6 +98,21 @@ describe.each(['sequential', 'parallel', 'fanout'] as const)('a %s loop', (mode)
     expect(ended).toMatchObject({ status: 'FAILED' })
     expect(ended.error).toContain('stop')
     expect(await engines.db.owner('select from noetl.command where execution_id = $1', [id])).toEqual([])
+    const [progress] = await engines.db.owner<Record<string, string | number>>(
+      'select * from noetl.fn_loop_progress($1)',
+      [id],
+    )
+    const { total, issued, done, failed, cancelled, open, status } = progress!
+    expect({ total, open, sum: Number(done) + Number(failed) }).toEqual({ total: 200, open: '0', sum: 200 })
+    expect(Number(cancelled)).toBe(Number(failed) - 1)
+    expect(status).toBe(Number(done) === 0 ? 'failed' : 'partial')
+    const ends = (await engines.log(id)).filter(({ event_type, meta }) =>
+      mode === 'fanout'
+        ? /^loop\.shard\.(done|failed)$/.test(event_type)
+        : event_type === 'command.completed' || (event_type === 'command.failed' && meta!.final === true),
+    )
+    expect(ends).toHaveLength(Number(issued))
+    expect(await engines.differences()).toEqual([])
   })
 })
 

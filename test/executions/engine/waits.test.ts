@@ -69,6 +69,36 @@ describe('a step that waits', () => {
     })
   })
 
+  it('for an event hears what came while an earlier step ran, and each event once', async () => {
+    const emit = (n: number) =>
+      engines.db
+        .pool('stagedoor_worker')
+        .query(
+          "select iu_core.fn_event_emit('dot', 'run.applied', p_event_subject_ref => 'answer', p_safe_payload => $1)",
+          [{ run_id: String(n) }],
+        )
+    await emit(0)
+    await engines.start({ ask: () => emit(1).then(() => null), again: () => emit(2).then(() => null) })
+    const wait = { kind: 'event', domain: 'dot', type: 'run.applied', subject: 'answer' } as const
+    await engines.register(
+      playbook(
+        'answered',
+        [
+          { step: 'ask', next: 'first' },
+          { step: 'first', wait, next: 'again' },
+          { step: 'again', next: 'second' },
+          { step: 'second', wait: { ...wait, since: 'again' } },
+        ],
+        { output: ['${steps.first.result.payload}', '${steps.second.result.payload}'] },
+      ),
+    )
+    const id = await engines.run('answered')
+    expect(await engines.ended(id)).toMatchObject({ status: 'COMPLETED' })
+    expect((await engines.log(id)).at(-1)!.result).toMatchObject({
+      value: [{ run_id: '1' }, { run_id: '2' }],
+    })
+  })
+
   it('for an event loses patience where it was told to', async () => {
     await engines.start({})
     await engines.register(

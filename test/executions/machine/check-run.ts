@@ -94,24 +94,36 @@ function checkCounts(
   const { loop_id } = done.meta!
   const counted = { completed: 0, failed: 0 }
   const fanins = []
+  let [issued, ends] = [0, 0]
   for (const { event_type, meta, result } of log) {
     if (meta?.loop_id !== loop_id) continue
+    if (event_type === 'loop.item' || event_type === 'loop.shard.enqueued') issued++
+    if (
+      event_type === 'command.completed' || event_type === 'command.failed'
+        ? meta!.final !== false
+        : /^loop\.shard\.(done|failed)$/.test(event_type)
+    )
+      ends++
+    if (meta!.cancelled) continue
     if (event_type === 'command.completed' || event_type === 'loop.shard.done') counted.completed++
     if (event_type === 'loop.shard.failed' || (event_type === 'command.failed' && meta!.final))
       counted.failed++
     if (event_type === 'loop.fanin.completed') fanins.push(result!.context)
   }
   const { total, done: ok, failed } = should.fanin!
-  expect(done.result!.context).toEqual({ total, ...counted })
+  // What was handed out has ended, by itself or because its loop did, and the counts add up to the total.
+  expect(ends).toBe(issued)
+  const cancelled = total - counted.completed - counted.failed
+  const more = cancelled > 0 && { cancelled }
+  const lost = counted.failed + cancelled
+  expect(done.result!.context).toEqual({ total, completed: counted.completed, failed: lost, ...more })
   if (should.anyCounts) expect(counted.failed).toBe(1)
   else expect(counted).toEqual({ completed: ok, failed })
   const started = log.find(
     ({ event_type, meta }) => event_type === 'loop.started' && meta!.loop_id === loop_id,
   )!
   const mode = started.meta!.mode
-  expect(fanins).toEqual(
-    mode === 'fanout' ? [{ total, done: counted.completed, failed: counted.failed }] : [],
-  )
+  expect(fanins).toEqual(mode === 'fanout' ? [{ total, done: counted.completed, failed: lost, ...more }] : [])
 }
 
 function ended(event: ExecutionEvent): { node_id: string; status: string; attempt?: number } | undefined {

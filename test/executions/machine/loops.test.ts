@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { expect, it } from 'vitest'
+import { refOfUri } from '../../../src/executions/event.ts'
 import { shardIdOf } from '../../../src/executions/machine/items.ts'
 import type { Json, Loop } from '../../../src/executions/playbook/definition.ts'
 import { Driven, playbook } from './driven.ts'
@@ -131,7 +132,17 @@ it('fail_fast ends the loop with the first failure; what is heard of later is no
   expect(end.run).toMatchObject([{ step: 'z' }])
   expect(run.state!.steps.l).toMatchObject({
     status: 'failed',
-    fanin: { status: 'partial', total: 40, done: 1, failed: 1 },
+    fanin: { status: 'partial', total: 40, done: 1, failed: 39 },
+    error: expect.stringMatching(/^1 of 40 items failed, 38 were cancelled; item 5: /),
+  })
+  const ended = run.log.filter(({ event_type }) => /^loop\.shard\.(done|failed)$/.test(event_type))
+  expect(ended).toHaveLength(commands.length)
+  expect(new Set(ended.map(({ meta }) => meta!.shard_id)).size).toBe(commands.length)
+  expect(ended.filter(({ meta }) => meta!.cancelled === true)).toHaveLength(14)
+  const fanin = run.log.find(({ event_type }) => event_type === 'loop.fanin.completed')!
+  expect(fanin).toMatchObject({
+    status: 'partial',
+    result: { status: 'partial', context: { done: 1, failed: 39, cancelled: 38, total: 40 } },
   })
   expect(run.completed('l#1', 1, { index: 7 }).events).toEqual([])
 })
@@ -207,12 +218,12 @@ it('keeps the collection and what its tools see in loop.started, large ones by r
   })
   const started = run.log.find(({ event_type }) => event_type === 'loop.started')!
   expect(started.context).toMatchObject({
-    collection_ref: 'r1',
+    collection_ref: 'stagedoor://results/r1',
     collection_bytes: 50_000,
     scope_ref: expect.any(String),
   })
   expect(run.kept.has('l#1/collection')).toBe(false)
-  expect(run.results.get(started.context!.scope_ref as string)).toMatchObject({
+  expect(run.results.get(refOfUri(started.context!.scope_ref as string))).toMatchObject({
     args: { n: 1, m: 2 },
     steps: { a: { result: many } },
   })

@@ -133,7 +133,7 @@ describe('expressions', () => {
     [`args: { x: "\${result}" }`, '7:19', 'there is no `result` here'],
     [`args: { x: "\${args.n" }`, '7:17', 'has no closing }'],
     [`args: { x: { "\${args.n}": 1 } }`, '7:18', 'a key is not a template'],
-    [`args: { x: "\${args.n.matches('(a*)*')}" }`, '7:34', 'time without end'],
+    [`args: { x: "\${args.n.matches('(a{30}){30}')}" }`, '7:34', 'repeats too much'],
     [`next: [{ when: fanin.stat == "x", step: a }]`, '7:20', 'a fan-in has no `stat`'],
     [`next: [{ when: item == 1, step: a }]`, '7:20', 'there is no `item` here'],
     [`next: [{ when: "result ==", step: a }]`, '7:', 'it ends too early'],

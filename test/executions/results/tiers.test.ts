@@ -69,7 +69,7 @@ describe('a result', () => {
       name: 'rows',
       parent_ref_id: '17',
       store_tier: 'db',
-      physical_uri: null,
+      physical_uri: expect.stringMatching(/^db:noetl\.result_body\/\d+$/),
       bytes: '8193',
     })
     expect(await store().load(kept)).toBe(text(8193))
@@ -78,8 +78,8 @@ describe('a result', () => {
   it('over 1 MiB is a file below the home, readable by its owner only, and a row after it', async () => {
     const kept = await store().keep(text(1024 * 1024 + 1), { execution_id: id })
     const row = await rowOf(refOf(kept))
-    expect(row).toMatchObject({ store_tier: 'disk', physical_uri: `results/${id}/${refOf(kept)}.json` })
-    const file = join(home, row.physical_uri as string)
+    expect(row).toMatchObject({ store_tier: 'disk', physical_uri: `disk:results/${id}/${refOf(kept)}.json` })
+    const file = join(home, (row.physical_uri as string).slice('disk:'.length))
     expect((await stat(file)).mode & 0o777).toBe(0o600)
     expect(
       createHash('sha256')
@@ -190,6 +190,12 @@ describe('fn_result_read', () => {
     )
     const global = await store().keep(text(9000), { execution_id: id })
     expect(await sqlstateOf(read(await createMember(db, mine, 'admin'), refOf(global)))).toBe('SD811')
+  })
+
+  it('shows the older tier `object` as disk', async () => {
+    const kept = await store().keep(text(9000), { execution_id: id })
+    await db.owner(`update noetl.result_ref set store_tier = 'object' where ref_id = $1`, [refOf(kept)])
+    expect(await read({ role: 'service_role' }, refOf(kept))).toMatchObject({ store_tier: 'disk' })
   })
 
   it('says when a result has been collected', async () => {

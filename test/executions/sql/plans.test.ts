@@ -60,3 +60,22 @@ it.each([
   expect(plan).not.toMatch(/Seq Scan/)
   expect(plan).not.toMatch(/Rows Removed by Filter/)
 })
+
+it('an item that is handed out twice is refused, as a command that is issued twice', async () => {
+  const id = await engines.newId()
+  let seq = 0
+  for (const type of ['loop.item', 'loop.shard.enqueued']) {
+    const meta = { loop_id: `twice ${type}`, shard_id: 's', command_id: 'c', iter_index: 3 }
+    const insert = () =>
+      db.owner(
+        `insert into noetl.event (execution_id, event_id, seq, event_type, catalog_id, node_name, meta, current_index)
+         values ($1, $1::bigint + $2, $2, $3, 1, 'each', $4, 3)`,
+        [id, ++seq, type, meta],
+      )
+    await insert()
+    await expect(insert()).rejects.toMatchObject({
+      code: '23505',
+      constraint: expect.stringMatching(/loop_id|expr|current_index/),
+    })
+  }
+})

@@ -1,0 +1,253 @@
+/**
+ * What expressions may cost. A playbook's author must not be able to stop the process that drives everybody's executions, so
+ * every expression has a budget of steps: nodes that are evaluated, and what functions and comparisons read. It counts work,
+ * never time: the same expression on the same values fails always or never. A step takes 0.1 to 0.2 µs.
+ *
+ * The language's evaluator knows no such limit. It evaluates every node by its method `run`: that one is replaced, and the
+ * handlers of nodes whose cost follows from their operands are told first what they are about to read.
+ */
+import { setImmediate } from 'node:timers/promises'
+import { type ASTNode, type Environment, EvaluationError } from '@marcbachmann/cel-js'
+import { RE2JS } from 're2js'
+import { StagedoorError } from '../../errors.ts'
+
+/** Of one expression, or of one template with all expressions in it. */
+export const MAX_STEPS = 250_000
+/** Of everything that is computed for one input of an execution. */
+export const MAX_DECISION_STEPS = 1_000_000
+/** An error that the language passes over: it comes with a stack and a quotation of the source, and takes 20 to 80 µs. */
+const ERROR_STEPS = 250
+/** The instructions of a pattern: `(a{30}){30}` has 900. */
+export const MAX_PATTERN_SIZE = 300
+
+/** Thrown through the language's own error handling. Made once: it may be met many times on the way out of nested loops. */
+class OverBudget extends Error {}
+const OVER = new OverBudget()
+
+/** What is left of the running expression, and of the decision that it is part of. Evaluation is synchronous: one at a time. */
+let left = 0
+let decisionLeft = Number.POSITIVE_INFINITY
+let depth = 0
+/** Since the event loop last came round. */
+let spentThisTurn = 0
+
+/** Counts work that is about to be done. */
+export function spend(steps: number): void {
+  left -= steps
+  if (left < 0) throw OVER
+}
+
+/** One expression or template; within another one it shares that one's budget. */
+export function withinBudget<T>(compute: () => T): T {
+  if (depth > 0) return compute()
+  const granted = Math.min(MAX_STEPS, decisionLeft)
+  left = granted
+  depth++
+  try {
+    return compute()
+  } finally {
+    depth--
+    const spent = granted - Math.max(0, left)
+    decisionLeft -= spent
+    if (spent > 0) count(spent)
+  }
+}
+
+/** Everything that one input leads to. */
+export function withinDecisionBudget<T>(decide: () => T): T {
+  decisionLeft = MAX_DECISION_STEPS
+  try {
+    return decide()
+  } finally {
+    decisionLeft = Number.POSITIVE_INFINITY
+  }
+}
+
+export function isOverBudget(error: unknown): boolean {
+  return error instanceof OverBudget
+}
+
+export function overBudget(expression: string): StagedoorError {
+  return new StagedoorError('expression_over_budget', { expression, limit: MAX_STEPS })
+}
+
+function count(spent: number): void {
+  if (spentThisTurn === 0) {
+    void setImmediate().then(() => {
+      spentThisTurn = 0
+    })
+  }
+  spentThisTurn += spent
+}
+
+/** So much was computed that others should have their turn first: requests, heartbeats, other executions. */
+export function isLoopBusy(): boolean {
+  return spentThisTurn > MAX_STEPS
+}
+
+/** Resolves when they have had it. */
+export async function untilLoopIsFree(): Promise<void> {
+  while (isLoopBusy()) await setImmediate()
+}
+
+interface Evaluator {
+  run(node: MeteredNode, context: unknown): unknown
+  tryEval(node: MeteredNode, context: unknown): unknown
+}
+
+type Handle = (first: unknown, second: unknown, third: unknown, fourth: unknown) => unknown
+type MeteredNode = ASTNode & {
+  evaluate(evaluator: Evaluator, node: MeteredNode, context: unknown): unknown
+  handle?: Handle
+  metered?: true
+}
+
+/** From now on whatever this environment evaluates is counted. */
+export function meterEvaluations(language: Environment): void {
+  const probe = language.parse('null')
+  let evaluator: Evaluator | undefined
+  const node = probe.ast as MeteredNode
+  node.evaluate = (own) => {
+    evaluator = own
+    return null
+  }
+  probe()
+  if (evaluator === undefined) throw new Error('the evaluator of @marcbachmann/cel-js cannot be metered')
+  evaluator.run = function (node, context) {
+    if (--left < 0) throw OVER
+    if (node.metered === undefined) meterNode(node)
+    return node.evaluate(this, node, context)
+  }
+  evaluator.tryEval = function (node, context) {
+    try {
+      return this.run(node, context)
+    } catch (error) {
+      // `exists` and `||` go on after an error of one operand; nothing goes on after this one.
+      if (error === OVER) throw error
+      spend(ERROR_STEPS)
+      return error
+    }
+  }
+}
+
+/** The handler of a node is told what it is about to read; the language sets it when it checks the types. */
+export function meterNode(node: ASTNode): void {
+  const metered = node as MeteredNode
+  if (metered.metered) return
+  metered.metered = true
+  const { handle } = metered
+  if (handle === undefined) return
+  switch (node.op) {
+    case 'in':
+      metered.handle = (value, list, third, fourth) => {
+        spend(costOfSearch(value, list))
+        return handle(value, list, third, fourth)
+      }
+      break
+    case '==':
+    case '!=':
+    case '+':
+    case '<':
+    case '<=':
+    case '>':
+    case '>=':
+      metered.handle = (one, other, third, fourth) => {
+        const isDeep = node.op === '==' || node.op === '!='
+        if (isDeep && typeof one === 'object' && typeof other === 'object') spend(deepSize(one))
+        else spend(shallowSize(one) + shallowSize(other))
+        return handle(one, other, third, fourth)
+      }
+      break
+    case 'call':
+      metered.handle = (args, second, third, fourth) => {
+        spend(costOfCall(node.args[0], args as readonly unknown[]))
+        return handle(args, second, third, fourth)
+      }
+      break
+    case 'rcall':
+      metered.handle = node.args[0] === 'matches' ? matching(node, handle) : calling(node.args[0], handle)
+  }
+}
+
+function calling(name: string, handle: Handle): Handle {
+  return (args, second, third, fourth) => {
+    spend(costOfCall(name, args as readonly unknown[]))
+    return handle(args, second, third, fourth)
+  }
+}
+
+/** JavaScript's patterns can take time without end; those of RE2 take time in proportion to text and pattern. */
+function matching(node: ASTNode, handle: Handle): Handle {
+  return (args, second, third, fourth) => {
+    const [text, pattern] = args as readonly unknown[]
+    if (typeof text !== 'string' || typeof pattern !== 'string') return handle(args, second, third, fourth)
+    try {
+      const compiled = compilePattern(pattern)
+      spend((text.length * compiled.programSize()) >> 2)
+      return compiled.test(text)
+    } catch (error) {
+      if (error === OVER) throw error
+      throw new EvaluationError((error as Error).message, node)
+    }
+  }
+}
+
+const MAX_PATTERNS = 1000
+const patterns = new Map<string, RE2JS>()
+
+/** Throws what is wrong with it. */
+export function compilePattern(pattern: string): RE2JS {
+  const known = patterns.get(pattern)
+  if (known !== undefined) return known
+  const compiled = RE2JS.compile(pattern)
+  if (compiled.programSize() > MAX_PATTERN_SIZE)
+    throw new Error(
+      `the pattern repeats too much: it has ${compiled.programSize()} instructions of at most ${MAX_PATTERN_SIZE}`,
+    )
+  if (patterns.size >= MAX_PATTERNS) patterns.delete(patterns.keys().next().value as string)
+  patterns.set(pattern, compiled)
+  return compiled
+}
+
+function costOfSearch(value: unknown, list: unknown): number {
+  if (!Array.isArray(list)) return 0
+  return typeof value === 'object' && value !== null ? list.length * deepSize(value) : list.length >> 2
+}
+
+/** Texts are searched in time of both lengths at worst. */
+const SEARCHES: ReadonlySet<string> = new Set(['contains', 'indexOf', 'lastIndexOf', 'split'])
+
+function costOfCall(name: string, args: readonly unknown[]): number {
+  let cost = 0
+  for (const arg of args) cost += shallowSize(arg)
+  const [text, part] = args
+  if (SEARCHES.has(name) && typeof text === 'string' && typeof part === 'string')
+    cost += Math.ceil((text.length * part.length) / 1024)
+  if (name === 'join' && Array.isArray(text)) for (const item of text) cost += shallowSize(item)
+  return cost
+}
+
+function shallowSize(value: unknown): number {
+  if (typeof value === 'string') return value.length >> 4
+  if (typeof value !== 'object' || value === null) return 0
+  if (Array.isArray(value)) return value.length >> 2
+  if (value instanceof Uint8Array) return value.length >> 4
+  return 1
+}
+
+/** How many values a comparison may look at; it stops counting where nothing is left to spend. */
+function deepSize(value: unknown): number {
+  let size = 0
+  const open: unknown[] = [value]
+  while (open.length > 0 && size <= left) {
+    const next = open.pop()
+    size++
+    if (typeof next === 'string') size += next.length >> 4
+    else if (Array.isArray(next)) {
+      if (size + next.length > left) return size + next.length
+      for (const item of next) open.push(item)
+    } else if (typeof next === 'object' && next !== null && !(next instanceof Uint8Array))
+      for (const item of next instanceof Map ? next.values() : Object.values(next)) open.push(item)
+  }
+  return size
+}

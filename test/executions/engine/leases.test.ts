@@ -1,0 +1,90 @@
+/** An engine that loses its lease has another soon, whatever is refused, delayed or lost on the way. */
+import type pg from 'pg'
+import { expect, it } from 'vitest'
+import { until } from '../../support/until.ts'
+import { playbook, useEngines } from './engines.ts'
+import { faultyPool, gate } from './faulty-pool.ts'
+
+const engines = useEngines()
+const worker = () => engines.db.pool('stagedoor_worker')
+
+/** As another engine does when a lease has passed. */
+async function endLease(engine: string): Promise<void> {
+  await engines.db.owner(
+    `update noetl.engine set leased_until = clock_timestamp() - interval '1 second' where engine_id = $1`,
+    [engine],
+  )
+  await engines.db.owner('select noetl.fn_engine_reap()')
+}
+
+for (const statement of ['fn_command_claim', 'fn_inbox_read', 'fn_command_cancelled'])
+  it(`a late answer to ${statement} under an old lease does not end the new one`, async () => {
+    const held = gate()
+    let holds = false
+    let isHeld = false
+    const pool = faultyPool(worker(), async (sql) => {
+      if (!holds || isHeld || !sql.includes(statement)) return
+      isHeld = true
+      await held.passed
+    })
+    const lost: string[] = []
+    const busy = gate()
+    const engine = await engines.start(
+      { a: () => 1, each: () => busy.passed },
+      { pool, leaseMs: 1500, pollMs: 20, hooks: { leaseLost: (reason) => lost.push(reason) } },
+    )
+    await engines.register(playbook('plain', [{ step: 'a' }]))
+    await engines.register(playbook('items', [{ step: 'each', loop: { in: [1], mode: 'parallel' } }]))
+    const items = await engines.run('items')
+    await until('an item runs', async () => {
+      const rows = await engines.db.owner('select from noetl.command where leased_by is not null')
+      return rows.length > 0
+    })
+    const first = engine.id
+    holds = true
+    await until('the statement is under way', () => isHeld)
+    await endLease(first)
+    await until('the engine has a lease again', () => engine.id !== first && engine.health().ok)
+    const second = engine.id
+    held.open()
+
+    busy.open()
+    expect(await engines.ended(await engines.run('plain'))).toMatchObject({ status: 'COMPLETED' })
+    expect(await engines.ended(items)).toMatchObject({ status: 'COMPLETED' })
+    expect(engine.id).toBe(second)
+    expect(lost).toHaveLength(1)
+    await engine.stop()
+  })
+
+it('an engine whose registrations and first heartbeats are lost for a while tries again until it has a lease', async () => {
+  let broken = 0
+  let breaks = false
+  const pool = new Proxy(worker(), {
+    get(target, name) {
+      const value = Reflect.get(target, name)
+      if (name !== 'connect') return typeof value === 'function' ? value.bind(target) : value
+      return async () => breaking(await target.connect())
+    },
+  })
+  const breaking = (client: pg.PoolClient): pg.PoolClient =>
+    new Proxy(client, {
+      get(target, name) {
+        const value = Reflect.get(target, name)
+        if (name !== 'query') return typeof value === 'function' ? value.bind(target) : value
+        return (config: { text: string }) => {
+          if (!breaks || broken === 6 || !/fn_engine_(register|heartbeat)/.test(config.text))
+            return target.query(config)
+          broken++
+          return Promise.reject(new Error('Connection terminated unexpectedly'))
+        }
+      },
+    })
+  const engine = await engines.start({ a: () => 1 }, { pool, leaseMs: 1500, pollMs: 20 })
+  await engines.register(playbook('plain', [{ step: 'a' }]))
+  const first = engine.id
+  breaks = true
+  await endLease(first)
+  await until('the engine has a lease again', () => engine.id !== first && engine.health().ok)
+  expect(broken).toBe(6)
+  expect(await engines.ended(await engines.run('plain'))).toMatchObject({ status: 'COMPLETED' })
+})
