@@ -61,7 +61,7 @@ export function useRealConsole(name: string): RealConsole {
       })
       page.on('pageerror', (error) => complaints.push(String(error)))
       await page.goto(links.get(role)!)
-      await page.getByRole('heading', { name: 'The way of the data' }).waitFor()
+      await page.getByRole('heading', { name: 'How data flows' }).waitFor()
       return page
     },
     file(fileName, text) {
