@@ -210,7 +210,10 @@ describe('the console', { timeout: 30_000 }, () => {
       /awaiting review\s*1.*oldest waiting\s*38 min ago.*invalid lines\s*3/s,
     )
     await expectText('.room:has(h2:text-is("Production")) .big', /1,502\s+rows promoted/)
-    await expectText('.room:has(h2:text-is("Production")) .facts', /last promotion\s*12 min ago.*can be undone\s*1/s)
+    await expectText(
+      '.room:has(h2:text-is("Production")) .facts',
+      /last promotion\s*12 min ago.*can be undone\s*1/s,
+    )
     await expectText(
       '#needs',
       /repair\s*wrong\.csv\s*3 invalid lines.*review\s*waits\.csv\s*40 new, 10 changed/s,
