@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { runCli } from '../support/cli.ts'
+import { until } from '../support/until.ts'
 import { hasStaleRoute, STALE_ROUTE, seen, useRealConsole } from './real-console.ts'
 
 const real = useRealConsole('decisions')
@@ -57,12 +58,11 @@ describe('a plan that production has overtaken', { timeout: 120_000 }, () => {
     await page.route(STALE_ROUTE, (route) =>
       route.fulfill({ json: refused && !planned ? CHANGED : { items: [], total: 0 } }),
     )
-    const complaint = page.waitForEvent('console')
+    const asked = page.waitForResponse(STALE_ROUTE)
     await page.goto(`${real.url}/uploads/${id}`)
+    await asked
     refused = true
     await page.getByRole('button', { name: 'Promote', exact: true }).click()
-    // The refusal itself is a 409, which the browser mentions.
-    await complaint
     await staleIsShown(page)
 
     // The page still knows it after a reload.
@@ -78,6 +78,7 @@ describe('a plan that production has overtaken', { timeout: 120_000 }, () => {
     expect(await seen(page.locator('.grid-row ins'))).toBe('99.50')
     await page.getByRole('button', { name: 'Submit for review' }).click()
     await state(page, 'Awaiting review')
+    // The refusal itself, which the browser mentions.
     real.forgive(/409/)
   })
 
@@ -231,16 +232,16 @@ describe('records of other kinds', { timeout: 120_000 }, () => {
     await expect
       .poll(() => seen(reviewer.locator('main')))
       .toMatch(/new unit\s*Travel[\s\S]*Book two weeks ahead\./)
+    const sent = reviewer.waitForRequest(/\/approve$/)
     await reviewer.getByRole('button', { name: 'Approve' }).click()
     await state(reviewer, 'approved')
     await state(operator, 'approved')
-    expect(
-      await real.sql(
-        `select lifecycle_status, approved_digest = content_hash as bound from iu_core.iu_staging_record
-          where staging_record_id = $1`,
-        [id],
-      ),
-    ).toEqual([{ lifecycle_status: 'approved', bound: true }])
+    const [record] = await real.sql<{ lifecycle_status: string; content_hash: string }>(
+      'select lifecycle_status, content_hash from iu_core.iu_staging_record where staging_record_id = $1',
+      [id],
+    )
+    expect(record?.lifecycle_status).toBe('approved')
+    expect((await sent).postDataJSON()).toEqual({ digest: record?.content_hash })
   })
 
   test('a checklist is ticked before a package can be approved, and a rejection needs a reason', async () => {
@@ -283,19 +284,30 @@ describe('records of other kinds', { timeout: 120_000 }, () => {
   })
 
   async function stage(purpose: string): Promise<string> {
-    const [{ id }] = (await real.sql<{ id: string }>(
-      `select staging_record_id as id from iu_core.fn_iu_staging_create(
-         p_staging_kind => 'review_package', p_payload_type => 'review_bundle', p_purpose => $1,
-         p_parts => array[
-           '{"part_name": "manifest", "payload_kind": "json", "payload_json": {"big": 12345678901234567890}}',
-           '{"part_name": "commentary", "payload_kind": "text", "payload_text": "Spend rose because of winter."}',
-           '{"part_name": "checklist", "payload_kind": "json",
-             "payload_json": [{"id": "sums", "text": "The sums agree"}]}']::jsonb[],
-         p_workspace_id => (select id from public.workspaces limit 1), p_owner_actor => 'report-writer',
-         p_source_kind => 'agent')`,
-      [purpose],
-    )) as [{ id: string }]
-    return id
+    const [workspace] = await real.sql<{ id: string }>('select id from public.workspaces limit 1')
+    const parts = [
+      { part_name: 'manifest', payload_kind: 'json', payload_json: { big: 'BIG' } },
+      { part_name: 'commentary', payload_kind: 'text', payload_text: 'Spend rose because of winter.' },
+      {
+        part_name: 'checklist',
+        payload_kind: 'json',
+        payload_json: [{ id: 'sums', text: 'The sums agree' }],
+      },
+    ]
+    const request = {
+      workspace_id: workspace!.id,
+      staging_kind: 'review_package',
+      payload_type: 'review_bundle',
+      purpose,
+      parts,
+    }
+    const answer = await fetch(`${real.url}/api/staging`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${real.token('operator')}`, 'content-type': 'application/json' },
+      body: JSON.stringify(request).replace('"BIG"', '12345678901234567890'),
+    })
+    expect(answer.status).toBe(201)
+    return ((await answer.json()) as { staging_record_id: string }).staging_record_id
   }
 })
 
@@ -330,5 +342,7 @@ async function approve(id: string, how: 'Approve only' | 'Approve and promote'):
 }
 
 async function state(page: Page, word: string): Promise<void> {
-  await expect.poll(() => seen(page.locator('h1 .chip')), { timeout: 20_000 }).toBe(word)
+  const chip = page.locator('h1 .chip')
+  // Also before the tests, where expect.poll is not to be had.
+  await until(`the state ${word}`, async () => (await chip.allInnerTexts())[0] === word, 30_000)
 }

@@ -13,6 +13,8 @@ export type Role = 'operator' | 'reviewer'
 export interface RealConsole {
   readonly home: string
   readonly url: string
+  /** For what a program of this person would ask the API. */
+  token(role: Role): string
   /** A page of its own for this person; what the browser complains of fails the test. */
   signIn(role: Role, options?: BrowserContextOptions): Promise<Page>
   /** A file that can be chosen. */
@@ -54,6 +56,7 @@ export function useRealConsole(name: string): RealConsole {
     get url() {
       return new URL(links.get('operator')!).origin
     },
+    token: (role) => new URL(links.get(role)!).hash.replace(/^#token=/, ''),
     async signIn(role, options = {}) {
       const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
       const page = await context.newPage()

@@ -26,19 +26,24 @@ export function RecordDecision({ record, take }: Props) {
     beatNow()
   })
   const [rejecting, setRejecting] = useState(false)
+  /** Until the answer comes, what was ticked is shown as ticked. */
+  const [wanted, setWanted] = useState<readonly string[]>()
   const { staging_record_id: id, may, lifecycle_status } = record
   const pending = lifecycle_status === 'pending'
   const mine = record.owner_actor === me.actor
   const ticked = record.checklist.filter(({ ticked_at }) => ticked_at !== null).map(({ item_id }) => item_id)
 
-  const tick = (wanted: readonly string[]) =>
-    run('Saving', async () => {
+  async function tick(items: readonly string[]) {
+    setWanted(items)
+    await run('Saving', async () => {
       for (const { item_id } of record.checklist) {
-        if (wanted.includes(item_id) !== ticked.includes(item_id))
-          await api.records.tick(id, item_id, wanted.includes(item_id))
+        if (items.includes(item_id) !== ticked.includes(item_id))
+          await api.records.tick(id, item_id, items.includes(item_id))
       }
       return api.records.find(id)
     })
+    setWanted(undefined)
+  }
 
   return (
     <aside className="card decision" aria-labelledby="decision-title">
@@ -84,7 +89,7 @@ export function RecordDecision({ record, take }: Props) {
         {record.checklist.length > 0 && (
           <Checklist
             items={record.checklist.map((item) => ({ ...item, text: item.label }))}
-            ticked={ticked}
+            ticked={wanted ?? ticked}
             disabled={!may.tick.allowed || busy !== undefined}
             undoable
             tick={tick}

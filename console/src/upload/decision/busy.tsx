@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react'
 
 /** What is being done, and for how long: a number that counts says that it goes on. */
-export function Busy({ words }: { words: string | undefined; id: string }) {
+export function Busy({ words }: { words: string | undefined }) {
   const [seconds, setSeconds] = useState(0)
   useEffect(() => {
     setSeconds(0)

@@ -26,7 +26,7 @@ export function Checklist({ items, ticked, disabled = false, undoable = false, t
         <label key={item_id}>
           <input
             type="checkbox"
-            checked={ticked_by !== null || ticked.includes(item_id)}
+            checked={ticked.includes(item_id) || (ticked_by !== null && !undoable)}
             disabled={disabled || (ticked_by !== null && !undoable)}
             onChange={(event) =>
               tick(event.target.checked ? [...ticked, item_id] : ticked.filter((one) => one !== item_id))

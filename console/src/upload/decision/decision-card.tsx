@@ -80,7 +80,7 @@ export function DecisionCard({ upload, take, dataset, stale, correct }: Props) {
         stale={stale.plan !== undefined}
         correct={correct}
       />
-      <Busy words={busy} id={upload.upload_id} />
+      <Busy words={busy} />
       <RefusalNote failure={failure} />
     </aside>
   )
