@@ -269,7 +269,9 @@ describe('records of other kinds', { timeout: 120_000 }, () => {
     await state(page, 'rejected')
     await page.getByText('Rejected: “The sums do not agree”').waitFor()
     await page.getByRole('link', { name: /^Review/ }).click()
-    await page.getByText('Nothing awaits review.').waitFor()
+    await page.getByRole('heading', { name: 'Uploads awaiting review' }).waitFor()
+    const left = page.getByRole('link', { name: /^Commentary on week/ })
+    await expect.poll(() => left.count(), { timeout: 15_000 }).toBe(0)
     expect(approved).not.toBe(rejected)
   })
 

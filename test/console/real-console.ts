@@ -38,10 +38,10 @@ export function useRealConsole(name: string): RealConsole {
   beforeAll(async () => {
     server = startCli(['start'], { STAGEDOOR_HOME: home, PORT: String(await freePort()) })
     browser = await launchBrowser()
-    await server.says(/Ctrl-C stops everything/, 60_000)
+    await server.says(/Ctrl-C stops everything/, 180_000)
     for (const [, role, link] of server.output().matchAll(/Sign in as (\w+).*\n\s*(\S+)/g))
       links.set(role!, link!)
-  }, 90_000)
+  }, 240_000)
   afterEach(async () => {
     for (const page of pages.splice(0)) await page.context().close()
     expect(complaints.splice(0)).toEqual([])
