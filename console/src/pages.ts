@@ -1,5 +1,6 @@
 import type { ComponentType } from 'react'
 import { Overview } from './overview/overview.tsx'
+import { RecordPage } from './review/record-page.tsx'
 import { ReviewPage } from './review/review-page.tsx'
 import type { Room } from './rooms.ts'
 import { matchPath } from './route.ts'
@@ -21,6 +22,7 @@ export const PAGES: readonly Page[] = [
   { path: '/uploads', title: 'Uploads', room: 'held', content: UploadsPage },
   { path: '/uploads/:id', title: 'Upload', room: 'held', content: UploadPage },
   { path: '/review', title: 'Review', room: 'held', content: ReviewPage },
+  { path: '/review/:id', title: 'Review', room: 'held', content: RecordPage },
 ]
 
 export function pageAt(path: string): { page: Page; params: Record<string, string> } | undefined {

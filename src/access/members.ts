@@ -116,7 +116,7 @@ export interface Me {
   readonly actor: string
   readonly name: string | null
   readonly role: string
-  readonly workspaces: { id: string; name: string | null; role: AppRole }[]
+  readonly workspaces: { id: string; name: string | null; role: AppRole; rights: string[] }[]
 }
 
 /** Who the database says the caller is. */
@@ -124,9 +124,10 @@ export async function whoAmI(db: Queryable): Promise<Me> {
   const { rows } = await db.query<Me>(
     `select iu_core.fn_actor() as actor, iu_core.fn_caller_role() as role,
             (select max(m.display_name) from iu_core.fn_my_memberships() m) as name,
-            coalesce((select json_agg(json_build_object('id', m.workspace_id, 'name', m.name, 'role', m.app_role)
+            coalesce((select json_agg(json_build_object('id', m.workspace_id, 'name', m.name, 'role', m.app_role, 'rights', a.rights)
                                       order by m.name)
-                        from iu_core.fn_my_memberships() m), '[]') as workspaces`,
+                        from iu_core.fn_my_memberships() m
+                        join iu_core.app_role a on a.app_role = m.app_role), '[]') as workspaces`,
   )
   return rows[0]!
 }

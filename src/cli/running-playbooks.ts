@@ -100,7 +100,10 @@ export async function runPlaybooks(
         {
           name: 'projection',
           ok: lagMs < LATE_MS,
-          detail: `executions are shown ${lagMs} ms after the fact`,
+          detail:
+            lagMs < 1_000
+              ? 'the execution view is up to date'
+              : `the execution view is ${Math.round(lagMs / 1000)} s behind`,
         },
       ],
       async stop() {

@@ -46,7 +46,7 @@ export function createHealthProbe(): (db: Queryable) => Promise<HealthCheck[]> {
 }
 
 function partitions(name: string, days: number): HealthCheck {
-  return { name, ok: days >= FEWEST_PARTITION_DAYS, detail: `made for ${days} days ahead` }
+  return { name, ok: days >= FEWEST_PARTITION_DAYS, detail: `partitions exist for the next ${days} days` }
 }
 
 function digest(lines: string[]): string {

@@ -16,6 +16,8 @@ export async function serveConsole(app: FastifyInstance): Promise<void> {
     await site.register(files, {
       root: FOLDER,
       wildcard: false,
+      // Its own header, max-age=0, would replace the one below.
+      cacheControl: false,
       // Hashed names never change; the page that names them always may.
       setHeaders: (reply, path) => {
         reply.setHeader(

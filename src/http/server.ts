@@ -1,5 +1,6 @@
 /** The HTTP server: the API under /api, the console beside it. Parses, calls a module, answers. */
 import { randomUUID } from 'node:crypto'
+import compress from '@fastify/compress'
 import helmet from '@fastify/helmet'
 import rateLimit from '@fastify/rate-limit'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
@@ -118,6 +119,7 @@ export async function createServer(context: ApiContext): Promise<FastifyInstance
   })
   watchArrivals(app, context.stallMs)
   await app.register(helmet, { contentSecurityPolicy: CONTENT_SECURITY, crossOriginEmbedderPolicy: false })
+  await app.register(compress, COMPRESSION)
   if (context.config.rateLimit > 0) await limitRate(app, context.config.rateLimit)
   authenticate(app, context)
   const measures = context.measures ?? createMeasures()
@@ -165,6 +167,19 @@ export async function createServer(context: ApiContext): Promise<FastifyInstance
   )
   await serveConsole(app)
   return app
+}
+
+/**
+ * Text only. Not server-sent events, which must go out as they come, and not the bytes of parts and results: those have
+ * ranges, a length and a digest of their own (their routes say `compress: false`).
+ */
+const COMPRESSION = {
+  threshold: 1_024,
+  customTypes:
+    /^(?:application\/(?:problem\+)?json|text\/(?!event-stream)[\w.+-]+|application\/javascript|image\/svg\+xml)(?:;|$)/,
+  encodings: ['br' as const, 'gzip' as const],
+  // Request bodies stay as they are sent: a small body that unpacks to gigabytes would pass every limit.
+  globalDecompression: false,
 }
 
 const CONTENT_SECURITY = {

@@ -77,6 +77,28 @@ export async function searchStatus(db: Queryable): Promise<SearchStatus> {
   return rows[0]!.status
 }
 
+/** Counts end here: enough to say that something is behind, and cheap however much waits. */
+export const MAX_COUNTED = 1000
+
+export interface WaitingForSearch {
+  /** Units and documents whose newest text is not in search yet. */
+  readonly pending: number
+  /** Those that failed every try and need a person. */
+  readonly failed: number
+}
+
+/** How much of what the caller may see is not in search, up to MAX_COUNTED each. */
+export async function waitingForSearch(db: Queryable): Promise<WaitingForSearch> {
+  const { rows } = await db.query<WaitingForSearch>(
+    `select (select count(*)::int from (select from iu_core.vector_outbox
+              where status in ('pending', 'processing') limit $1) as p) as pending,
+            (select count(*)::int from (select from iu_core.vector_outbox
+              where status = 'dead_letter' limit $1) as f) as failed`,
+    [MAX_COUNTED],
+  )
+  return rows[0]!
+}
+
 export interface DeadProjection {
   readonly outbox_id: string
   readonly unit_id: string | null

@@ -168,10 +168,16 @@ export interface RecordFilter {
   readonly kind?: StagingKind
   readonly owner?: string
   readonly workspace?: string
+  /** Only what needs a person: pending, not expired, with approval required, and not the review of an upload. */
+  readonly undecided?: boolean
   readonly limit: number
   /** The id of the last record of the page before. */
   readonly after?: string
 }
+
+/** By the plan and not by source_ref, which whoever stages a record can write: nobody hides one from the reviewers. */
+const UNDECIDED = `and lifecycle_status = 'pending' and approval_required and expires_at > clock_timestamp()
+        and not exists (select from iu_core.ingest_plan p where p.review_record_id = staging_record_id)`
 
 /** Newest first, as far as the caller may see. */
 export async function listRecords(db: Queryable, filter: RecordFilter): Promise<StagingRecord[]> {
@@ -182,6 +188,7 @@ export async function listRecords(db: Queryable, filter: RecordFilter): Promise<
         and ($4::text is null or staging_kind = $4)
         and ($5::text is null or owner_actor = $5)
         and ($6::uuid is null or workspace_id = $6)
+        ${filter.undecided ? UNDECIDED : ''}
       order by staging_record_id desc limit $1`,
     [
       filter.limit,

@@ -46,10 +46,20 @@ export interface FixtureState {
   next: string | null
   /** Uploads by their status; only what the overview and the rail show of them. */
   uploads: FixtureUpload[]
+  /** Only what the overview shows of them. */
+  jobs: FixtureRow[]
+  executions: FixtureRow[]
+  search: { pending: number; failed: number }
+  unsearchable: FixtureRow[]
+  records: FixtureRow[]
+  /** Of the one who is signed in. */
+  rights: string[]
   /** Names by id. */
   people: Record<string, string>
   takesTokens: boolean
 }
+
+export type FixtureRow = Record<string, unknown>
 
 export interface FixtureUpload {
   upload_id: string
@@ -131,6 +141,12 @@ export function initialState(): FixtureState {
     ],
     next: null,
     uploads: [],
+    jobs: [],
+    executions: [],
+    search: { pending: 0, failed: 0 },
+    unsearchable: [],
+    records: [],
+    rights: ['read', 'stage', 'operate'],
     people: {},
     takesTokens: true,
   }
@@ -229,7 +245,8 @@ function answer(
     return refusal(401, 'token_invalid', 'The token is not valid: it expired')
   }
   if (path === '/api/me') {
-    const workspaces = [{ id: 'w1', name: 'Acme Media', role: 'operator' }]
+    const role = state.rights.includes('stage') ? 'operator' : 'viewer'
+    const workspaces = [{ id: 'w1', name: 'Acme Media', role, rights: state.rights }]
     return {
       status: 200,
       body: { actor: 'operator@localhost', name: null, role: 'authenticated', workspaces },
@@ -249,8 +266,77 @@ function answer(
     const uploads = all.slice(0, limit)
     return { status: 200, body: { uploads, people: state.people, next: all.length > limit ? 'next' : null } }
   }
-  if (path === '/api/staging') return { status: 200, body: { records: [], people: {}, next: null } }
+  if (path === '/api/staging') return listed('records', state.records, query)
+  if (path === '/api/jobs') return listed('jobs', state.jobs.filter(matches('state', query)), query)
+  if (path === '/api/executions')
+    return listed('executions', state.executions.filter(matches('status', query)), query)
+  if (path === '/api/search/waiting') return { status: 200, body: state.search }
+  if (path === '/api/search/dead') return { status: 200, body: { dead: state.unsearchable } }
+  if (path === '/api/datasets') return { status: 200, body: { datasets: [] } }
   return refusal(404, 'not_found', 'There is no such path')
+}
+
+function matches(field: string, query: URLSearchParams) {
+  const wanted = query.get(field)
+  return (row: FixtureRow) => wanted === null || row[field] === wanted
+}
+
+function listed(name: string, rows: FixtureRow[], query: URLSearchParams): Answer {
+  const limit = Number(query.get('limit') ?? 50)
+  const body = { [name]: rows.slice(0, limit), people: {}, next: rows.length > limit ? 'next' : null }
+  return { status: 200, body }
+}
+
+/** Dead, unless told otherwise. */
+export function job(id: number, kind: string, changes: FixtureRow = {}): FixtureRow {
+  return {
+    job_id: `0199a7c2-0000-7000-8000-2${String(id).padStart(11, '0')}`,
+    job_kind: kind,
+    state: 'dead',
+    attempts: 5,
+    last_error: 'ECONNREFUSED smtp',
+    finished_at: new Date(Date.now() - 7_200_000).toISOString(),
+    ...changes,
+  }
+}
+
+/** Running, unless told otherwise. */
+export function execution(id: number, playbook: string, changes: FixtureRow = {}): FixtureRow {
+  const at = new Date(Date.now() - 60_000).toISOString()
+  return {
+    execution_id: String(380609617270407000 + id),
+    playbook,
+    status: 'RUNNING',
+    last_node_name: 'fan_out',
+    error: null,
+    items: 10_000,
+    items_done: 8_702,
+    items_failed: 0,
+    start_time: at,
+    end_time: null,
+    created_at: at,
+    ...changes,
+  }
+}
+
+/** A marking that waits for approval, unless told otherwise. */
+export function record(id: number, purpose: string, changes: FixtureRow = {}): FixtureRow {
+  return {
+    staging_record_id: `0199a7c2-0000-7000-8000-3${String(id).padStart(11, '0')}`,
+    staging_kind: 'mark_manifest',
+    payload_type: 'manifest_json',
+    purpose,
+    lifecycle_status: 'pending',
+    owner_actor: 'agent-7',
+    source_kind: 'agent',
+    source_ref: null,
+    part_count: 2,
+    approval_required: true,
+    four_eyes: true,
+    checklist_required: false,
+    created_at: new Date(Date.now() - 3_600_000).toISOString(),
+    ...changes,
+  }
 }
 
 function refusal(status: number, code: string, detail: string): Answer {

@@ -97,7 +97,7 @@ describe('the keyboard alone', { timeout: 60_000 }, () => {
     await page.keyboard.press('Enter')
     await page.getByRole('tab', { name: /^Problems/ }).waitFor()
 
-    await tabTo(page, 'Problems 4 wrong')
+    await tabTo(page, 'Problems 4 invalid')
     await page.keyboard.press('ArrowLeft')
     expect(await page.getByRole('tab', { selected: true }).getAttribute('id')).toBe('tab-plan')
     await page.keyboard.press('ArrowRight')
@@ -120,7 +120,7 @@ describe('the keyboard alone', { timeout: 60_000 }, () => {
     await page.keyboard.press('Control+a')
     await page.keyboard.type(label?.startsWith('Day') ? '2026-01-05' : '12.50')
     await page.keyboard.press('Enter')
-    await page.getByText('3 lines are wrong now, 4 before').waitFor()
+    await page.getByText('3 lines are invalid now, 4 before').waitFor()
   })
 
   test('what is being typed stays while the page is read anew', async () => {
@@ -148,7 +148,7 @@ describe('the keyboard alone', { timeout: 60_000 }, () => {
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     await page.getByRole('button', { name: 'Edit line…' }).click()
     await page.getByRole('button', { name: 'Check this line again' }).click()
-    await page.getByText(/checked again: \d lines? (is|are) wrong now/).waitFor()
+    await page.getByText(/checked again: \d lines? (is|are) invalid now/).waitFor()
     expect(await page.getByRole('button', { name: 'Edit line…' }).count()).toBe(0)
   })
 

@@ -4,9 +4,12 @@ import { launchBrowser } from './browser.ts'
 import {
   EXPIRED_TOKEN,
   event,
+  execution,
   type FixtureServer,
   GOOD_TOKEN,
   initialState,
+  job,
+  record,
   startFixtureServer,
   upload,
 } from './fixture-server.ts'
@@ -47,7 +50,7 @@ describe('the console', { timeout: 30_000 }, () => {
   test('the token outlives a reload and ends with signing out', async () => {
     await openSignedIn()
     await page.reload()
-    await heading('The way of the data').waitFor()
+    await heading('How data flows').waitFor()
     await page.getByRole('button', { name: 'Sign out' }).click()
     await heading('Sign in').waitFor()
     expect(await page.evaluate('sessionStorage.length')).toBe(0)
@@ -55,8 +58,29 @@ describe('the console', { timeout: 30_000 }, () => {
     await heading('Sign in').waitFor()
   })
 
-  test('the picture shows five rooms in the order of the data, and which are not built yet', async () => {
-    await openSignedIn()
+  test('the picture shows five rooms in the order of the data, each with what is in it', async () => {
+    server.state.jobs = [
+      job(5, 'send_report', { state: 'waiting' }),
+      job(4, 'send_report', { state: 'running' }),
+      job(3, 'send_report'),
+      job(2, 'send_report'),
+      job(1, 'resize', { last_error: 'out of memory' }),
+    ]
+    server.state.executions = [
+      execution(2, 'weekly-report'),
+      execution(1, 'nightly-import', { status: 'FAILED', error: 'step load failed: no such table' }),
+    ]
+    server.state.search = { pending: 12, failed: 1 }
+    server.state.unsearchable = [
+      {
+        outbox_id: 'o1',
+        name: 'demo/budgets',
+        tries: 3,
+        error: 'the embedder refused it',
+        died_at: new Date().toISOString(),
+      },
+    ]
+    await openSignedIn({ viewport: { width: 1440, height: 900 } })
     const picture = page.getByRole('list', { name: 'Rooms and gates in the order of the data' })
     expect(await picture.getByRole('heading').allInnerTexts()).toEqual([
       'Held',
@@ -65,9 +89,98 @@ describe('the console', { timeout: 30_000 }, () => {
       'Work',
       'Projections',
     ])
-    expect(await picture.locator('.room.is-unbuilt h2').allInnerTexts()).toEqual(['Work', 'Projections'])
-    await expectText('.room:has-text("Signals") .big', /3\s+events/)
-    await expectText('.room:has-text("Signals") .facts', /latest event\s*2 min ago/)
+    await expectText('.room:has(h2:text-is("Signals")) .big', /3\s+events/)
+    await expectText(
+      '.room:has(h2:text-is("Signals")) .facts',
+      /latest event\s*2 min ago\s*jobs in hand\s*2\s*failed jobs\s*3/,
+    )
+    await expectText('.room:has(h2:text-is("Work"))', /1\s+running\s*failed executions\s*1/)
+    await expectText('.room:has(h2:text-is("Projections"))', /12\s+pending\s*failed\s*1/)
+    await expectText('#jobs', /1 waiting · 1 running · 3 failed/)
+    await expectText('#jobs', /dead letter\s*send_report × 2\s*ECONNREFUSED smtp\s*5 attempts/)
+    await expectText('#executions', /running\s*weekly-report\s*8,702 of 10,000 items done/)
+    await expectText('#executions', /failed\s*nightly-import\s*step load failed: no such table/)
+    await expectText('#search', /12 pending · 1 failed[\s\S]*demo\/budgets\s*the embedder refused it/)
+    await expectText('#needs', /dead letter\s*send_report × 2/)
+    expect(await page.locator('body').innerText()).not.toMatch(/not built/i)
+  })
+
+  test.each([
+    ['Jobs', '#jobs'],
+    ['Executions', '#executions'],
+    ['Search', '#search'],
+  ])('the link %s of the rail leads to what it names', async (name, target) => {
+    await openSignedIn()
+    await page.getByRole('navigation').getByRole('link', { name, exact: true }).click()
+    expect(new URL(page.url()).hash).toBe(target)
+    await expect
+      .poll(() =>
+        page.evaluate<boolean>(
+          `document.querySelector('${target}').getBoundingClientRect().top < window.innerHeight`,
+        ),
+      )
+      .toBe(true)
+  })
+
+  test('rooms with nothing in them say so', async () => {
+    await openSignedIn()
+    await expectText('#jobs', /No job is waiting or running, and none has failed\./)
+    await expectText('#executions', /No playbook has run yet\./)
+    await expectText('#search', /up to date\s*Every unit that you may see is in search\./)
+    await expectText('#needs', /Nothing needs your attention\./)
+  })
+
+  test('records of every kind that need a person are counted and listed, not only review packages', async () => {
+    server.state.records = [
+      record(3, 'Marking of the handbook'),
+      record(2, 'Preview of a cut', { staging_kind: 'cut_preview', payload_type: 'import_preview' }),
+      record(1, 'Commentary on week 45', {
+        staging_kind: 'review_package',
+        payload_type: 'review_bundle',
+        checklist_required: true,
+      }),
+    ]
+    await openSignedIn()
+    await expectText(
+      '#needs',
+      /review\s*Marking of the handbook\s*marking of a document from an agent, 2 parts/,
+    )
+    await page
+      .getByRole('navigation')
+      .getByRole('link', { name: /^Review\W+3$/ })
+      .click()
+    for (const purpose of ['Marking of the handbook', 'Preview of a cut', 'Commentary on week 45'])
+      await page.getByRole('link', { name: purpose }).waitFor()
+    await expectText('#waiting-records', /3 records/)
+  })
+
+  test('a viewer is told that they only look, and gets no form; a closed gate is said before sending', async () => {
+    server.state.rights = ['read']
+    await openSignedIn()
+    await page.getByRole('navigation').getByRole('link', { name: 'Uploads' }).click()
+    await page.getByText('You can look at uploads, not make them.').waitFor()
+    await expectText('main', /You are viewer in Acme Media\. Uploading needs the role operator/)
+    expect(await page.getByRole('button', { name: 'Choose a file…' }).count()).toBe(0)
+
+    server.state.rights = ['read', 'stage']
+    for (const gate of server.state.gates) gate.open = false
+    await page.reload()
+    await page.getByText('Uploads are stopped: the gate into Held is closed.').waitFor()
+    await page.getByLabel('The file to upload').setInputFiles({
+      name: 'a.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from('a,b\n1,2\n'),
+    })
+    expect(await page.getByRole('button', { name: 'Upload', exact: true }).isEnabled()).toBe(false)
+  })
+
+  test('the name of every link and button has the words that stand on it', async () => {
+    await openSignedIn()
+    const named = await page.evaluate<{ name: string; text: string }[]>(
+      `[...document.querySelectorAll('a[aria-label], button[aria-label]')].map((control) => ({
+         name: control.getAttribute('aria-label'), text: control.innerText.replace(/\\s+/g, ' ').trim() }))`,
+    )
+    for (const { name, text } of named) expect(name).toContain(text)
   })
 
   test('what waits for a person comes first, and the rooms count it', async () => {
@@ -91,16 +204,19 @@ describe('the console', { timeout: 30_000 }, () => {
       upload(1, 'being-read.csv', { status: 'reading', review_status: null, plan_totals: null }),
     ]
     await openSignedIn()
-    await expectText('.room:has-text("Held") .big', /3\s+uploads/)
+    await expectText('.room:has(h2:text-is("Held")) .big', /3\s+uploads/)
     await expectText(
-      '.room:has-text("Held") .facts',
-      /wait for approval\s*1.*oldest waiting\s*38 min ago.*wrong lines\s*3/s,
+      '.room:has(h2:text-is("Held")) .facts',
+      /awaiting review\s*1.*oldest waiting\s*38 min ago.*invalid lines\s*3/s,
     )
-    await expectText('.room:has-text("Production") .big', /1,502\s+rows promoted/)
-    await expectText('.room:has-text("Production") .facts', /last promotion\s*12 min ago.*can be undone\s*1/s)
+    await expectText('.room:has(h2:text-is("Production")) .big', /1,502\s+rows promoted/)
+    await expectText(
+      '.room:has(h2:text-is("Production")) .facts',
+      /last promotion\s*12 min ago.*can be undone\s*1/s,
+    )
     await expectText(
       '#needs',
-      /repair\s*wrong\.csv\s*3 wrong lines.*approve\s*waits\.csv\s*40 new, 10 changed/s,
+      /repair\s*wrong\.csv\s*3 invalid lines.*review\s*waits\.csv\s*40 new, 10 changed/s,
     )
     const rail = page.getByRole('navigation')
     await rail.getByRole('link', { name: /^Uploads\W+3$/ }).waitFor()
@@ -145,7 +261,7 @@ describe('the console', { timeout: 30_000 }, () => {
       }),
     ]
     await openSignedIn({ viewport: { width, height: 800 } })
-    await expectText('.room:has-text("Production") .big', /1,234,567\s+rows promoted/)
+    await expectText('.room:has(h2:text-is("Production")) .big', /1,234,567\s+rows promoted/)
     const wide = await page.evaluate<string[]>(
       `[...document.querySelectorAll('.room')].filter((room) => room.scrollWidth > room.clientWidth).map((room) => room.innerText)`,
     )
@@ -170,29 +286,29 @@ describe('the console', { timeout: 30_000 }, () => {
   test('every gate shows its name and its state, and follows a change', async () => {
     await openSignedIn()
     const gate = (name: string) => page.getByRole('link', { name })
-    await gate('Gate into Held, iu_core.staging_writes_enabled: open').waitFor()
-    await gate('Gate between Signals and Work, queue.consumer_dispatch.enabled: closed').waitFor()
+    await gate('Gate into Held: open iu_core.staging_writes_enabled').waitFor()
+    await gate('Gate between Signals and Work: closed queue.consumer_dispatch.enabled').waitFor()
     await gate(
-      'Gate between Production and Projections, iu_core.no_vector_staging_excluded: staging excluded',
+      'Gate between Production and Projections: staging excluded iu_core.no_vector_staging_excluded',
     ).waitFor()
     await expectText('[id="gate-iu_core.staging_cleanup_enabled"]', /closed.*never changed/s)
     await expectText('[id="gate-iu_core.staging_writes_enabled"]', /open.*changed 2 min ago by operator/s)
 
     for (const row of server.state.gates) row.open = !row.open
     await nextBeat()
-    await gate('Gate into Held, iu_core.staging_writes_enabled: closed').waitFor()
-    await gate('Gate between Signals and Work, queue.consumer_dispatch.enabled: open').waitFor()
+    await gate('Gate into Held: closed iu_core.staging_writes_enabled').waitFor()
+    await gate('Gate between Signals and Work: open queue.consumer_dispatch.enabled').waitFor()
   })
 
   test('health shows every check in words, and says which one is wrong', async () => {
     await openSignedIn()
     await expectText('#health', /version 0\.1\.0/)
-    await expectText('#health', /in order\s*Event partitions\s*created 93 days ahead/)
+    await expectText('#health', /OK\s*Event partitions\s*created 93 days ahead/)
     await expectText('header.top', /ready/)
 
     server.state.checks[2] = { name: 'workers', ok: false, detail: 'no worker has reported for 3 min' }
     await nextBeat()
-    await expectText('#health', /wrong\s*Workers\s*no worker has reported for 3 min/)
+    await expectText('#health', /wrong\s*Maintenance\s*no worker has reported for 3 min/)
     await expectText('header.top', /not ready: 1 wrong/)
   })
 
@@ -208,7 +324,7 @@ describe('the console', { timeout: 30_000 }, () => {
     server.state.events = Array.from({ length: 20 }, (_, age) => event(20 - age, 'dot.run.applied', 'r', age))
     server.state.next = 'more'
     await nextBeat()
-    await expectText('.room:has-text("Signals") .big', /20\+\s+events/)
+    await expectText('.room:has(h2:text-is("Signals")) .big', /20\+\s+events/)
 
     server.state.events = []
     server.state.next = null
@@ -224,14 +340,14 @@ describe('the console', { timeout: 30_000 }, () => {
       await nextBeat()
       await expectText('.page-head', /The server does not answer\. What you see is from/)
       await expectText('header.top', /connection lost/)
-      await expectText('#health', /was in order\s*Database/)
+      await expectText('#health', /was OK\s*Database/)
       expect(await page.locator('.flow').boundingBox()).toEqual(before)
     } finally {
       await server.start()
     }
     await page.getByRole('button', { name: 'Ask now' }).click()
-    await expectText('.page-head', /Live/)
-    await expectText('#health', /in order\s*Database/)
+    await expectText('.page-head', /Updates every 5 s/)
+    await expectText('#health', /OK\s*Database/)
     expect(complaints.filter((complaint) => !complaint.includes('ERR_CONNECTION_REFUSED'))).toEqual([])
   })
 
@@ -256,7 +372,7 @@ describe('the console', { timeout: 30_000 }, () => {
     await expectText('[role=alert]', /The token is not valid: it expired\. Get a new one/)
 
     await signInWith(`http://localhost:4680/#token=${GOOD_TOKEN}`)
-    await heading('The way of the data').waitFor()
+    await heading('How data flows').waitFor()
   })
 
   test('an expired sign-in link says so and teaches how to get a token', async () => {
@@ -281,7 +397,7 @@ describe('the console', { timeout: 30_000 }, () => {
     await expectText('main', /The server does not answer.*Your token is kept/s)
     await page.unroute('**/api/me')
     await nextBeat()
-    await heading('The way of the data').waitFor()
+    await heading('How data flows').waitFor()
   })
 
   test('an address that is no page says so', async () => {
@@ -331,7 +447,7 @@ describe('the console for everyone', { timeout: 30_000 }, () => {
     answer()
     await expectText('#events', /system\.gate_changed/)
     await expectText('#gates', /never changed/)
-    await expectText('#health', /in order/)
+    await expectText('#health', /OK/)
     expect(await places()).toEqual(before)
   })
 
@@ -395,7 +511,7 @@ async function open(path = '/', options: BrowserContextOptions = {}): Promise<vo
 
 async function openSignedIn(options: BrowserContextOptions = {}): Promise<void> {
   await open(`/#token=${GOOD_TOKEN}`, options)
-  await page.getByRole('link', { name: 'iu_core.staging_writes_enabled: open' }).waitFor()
+  await page.getByRole('link', { name: 'Gate into Held: open' }).waitFor()
   await page.locator('#health .chip.is-ok').first().waitFor()
   await page.locator('#events table').waitFor()
 }

@@ -18,7 +18,7 @@ afterAll(async () => {
   await server.end()
 })
 
-it('the sign-in link that start prints leads to the way of the data, live and without a console error', {
+it('the sign-in link that start prints leads to the overview, live and without a console error', {
   timeout: 90_000,
 }, async () => {
   const [, link] = await server.says(/Sign in as operator.*\n\s*(\S+)/)
@@ -27,10 +27,10 @@ it('the sign-in link that start prints leads to the way of the data, live and wi
   page.on('console', (message) => message.type() === 'error' && errors.push(message.text()))
   page.on('pageerror', (error) => errors.push(error.message))
   await page.goto(link!)
-  await page.getByRole('heading', { name: 'The way of the data' }).waitFor()
+  await page.getByRole('heading', { name: 'How data flows' }).waitFor()
   expect(page.url()).not.toContain('token')
   await page.getByText('system.gate_changed').first().waitFor()
-  await page.getByText('made for', { exact: false }).first().waitFor()
+  await page.getByText('partitions exist for the next', { exact: false }).first().waitFor()
 
   // What somebody does on the command line shows without a reload.
   const rows = await page.getByText('system.gate_changed').count()

@@ -88,7 +88,9 @@ it('a request runs under the caller’s role and claims', async () => {
     actor: operator.userId,
     name: null,
     role: 'authenticated',
-    workspaces: [{ id: workspace, name: 'Acme Media', role: 'operator' }],
+    workspaces: [
+      { id: workspace, name: 'Acme Media', role: 'operator', rights: ['read', 'stage', 'operate'] },
+    ],
   })
 })
 

@@ -83,6 +83,45 @@ async function counts() {
   return row!
 }
 
+describe('what needs a person', () => {
+  it('is listed behind any number of newer records that need nobody, whatever its kind', async () => {
+    const marking = await stage(tokens.owner, {
+      staging_kind: 'mark_manifest',
+      payload_type: 'mark_report',
+      // Whoever stages can write this; it must not hide the record from the reviewers.
+      source_ref: 'upload 0190b5a2-7c1e-7a33-8f0e-3a1d5b7c9e11',
+      parts: [{ part_name: 'report', payload_kind: 'json', payload_json: {} }],
+    })
+    const preview = await stage(tokens.owner, {
+      staging_kind: 'cut_preview',
+      payload_type: 'import_preview',
+      parts: [{ part_name: 'preview', payload_kind: 'json', payload_json: {} }],
+    })
+    const review = await stage(tokens.agent)
+    for (let made = 0; made < 5; made += 1) {
+      await stage(tokens.agent, {
+        staging_kind: 'agent_intermediate',
+        payload_type: 'source_excerpt',
+        parts: [{ part_name: 'note', payload_kind: 'text', payload_text: `note ${made}` }],
+      })
+    }
+    const undecided = async () => {
+      const { body } = await api.get('/api/staging?undecided=true&limit=4', tokens.reviewer)
+      return (body as { records: { staging_record_id: string }[] }).records.map(
+        ({ staging_record_id }) => staging_record_id,
+      )
+    }
+    expect(await undecided()).toEqual(
+      [review, preview, marking].map(({ staging_record_id }) => staging_record_id),
+    )
+    for (const one of [marking, preview, review]) {
+      const reason = { reason: 'a test' }
+      await api.post(`/api/staging/${one.staging_record_id}/reject`, tokens.reviewer, reason)
+    }
+    expect(await undecided()).toEqual([])
+  })
+})
+
 describe('create', () => {
   it('answers 201 with the digest that SQL gives, and where the record is', async () => {
     const { status, body, headers } = await api.post('/api/staging', tokens.agent, record())

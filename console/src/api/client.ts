@@ -1,7 +1,18 @@
 import { learnNames } from '../people.ts'
 import { query } from './query.ts'
+import { createRecordsApi, type RecordsApi } from './records.ts'
 import { createRequest } from './request.ts'
-import type { EventPage, Gates, Health, Me, Ready, StagingRecord, StagingRecords } from './types.ts'
+import type {
+  DeadProjection,
+  EventPage,
+  Executions,
+  Gates,
+  Health,
+  Jobs,
+  Me,
+  Ready,
+  SearchWaiting,
+} from './types.ts'
 import { createUploadsApi, type UploadsApi } from './uploads.ts'
 
 export interface Api {
@@ -10,9 +21,14 @@ export interface Api {
   me(): Promise<Me>
   gates(): Promise<Gates>
   events(page: { limit: number; after?: string }): Promise<EventPage>
-  /** Review packages that wait for a decision. */
-  reviewPackages(page: { limit: number; after?: string }): Promise<StagingRecords>
-  stagingRecord(id: string): Promise<StagingRecord>
+  jobs(asked: { state?: Jobs['jobs'][number]['state']; limit: number }): Promise<Jobs>
+  executions(asked: {
+    status?: Executions['executions'][number]['status']
+    limit: number
+  }): Promise<Executions>
+  searchWaiting(): Promise<SearchWaiting>
+  deadProjections(limit: number): Promise<{ dead: DeadProjection[] }>
+  readonly records: RecordsApi
   readonly uploads: UploadsApi
 }
 
@@ -34,9 +50,11 @@ export function createApi(token?: string): Api {
     me: () => request('/me'),
     gates: () => request('/gates'),
     events: (page) => named(request(`/events?${query(page)}`)),
-    reviewPackages: (page) =>
-      named(request(`/staging?${query({ ...page, kind: 'review_package', status: 'pending' })}`)),
-    stagingRecord: (id) => request(`/staging/${id}`),
+    jobs: (asked) => request(`/jobs?${query(asked)}`),
+    executions: (asked) => request(`/executions?${query(asked)}`),
+    searchWaiting: () => request('/search/waiting'),
+    deadProjections: (limit) => request(`/search/dead?${query({ limit })}`),
+    records: createRecordsApi(request, token),
     uploads: createUploadsApi(request, token),
   }
 }

@@ -39,6 +39,25 @@ export function readAnswer<T>(
   throw new ApiProblem({}, status)
 }
 
+/** A text that is not JSON, or not to be read as such. */
+export async function readText(
+  path: string,
+  token: string | undefined,
+  headers: Record<string, string> = {},
+): Promise<string> {
+  const response = await fetch(`/api${path}`, {
+    headers: { ...authorization(token), ...headers },
+    signal: AbortSignal.timeout(PATIENCE_MS),
+    cache: 'no-store',
+    credentials: 'omit',
+  }).catch((cause) => {
+    throw new NoAnswer('No answer from the server.', cause)
+  })
+  const body = await response.text()
+  if (!response.ok) readAnswer(response.status, response.headers.get('content-type'), body)
+  return body
+}
+
 export function authorization(token: string | undefined): Record<string, string> {
   return token === undefined ? {} : { authorization: `Bearer ${token}` }
 }

@@ -1944,6 +1944,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/search/waiting": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How many of your units and documents are not in search yet, and how many failed
+         * @description Counts end at 1000, which means that many or more.
+         */
+        get: operations["countWaitingForSearch"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/search/now": {
         parameters: {
             query?: never;
@@ -2260,6 +2280,8 @@ export interface operations {
                             name: string | null;
                             /** @enum {unknown} */
                             role: "viewer" | "operator" | "reviewer" | "admin" | "agent";
+                            /** @description read, stage, operate, review, administer */
+                            rights: string[];
                         }[];
                     };
                 };
@@ -2388,6 +2410,8 @@ export interface operations {
                 /** @description the actor who staged it */
                 owner?: string;
                 workspace?: string;
+                /** @description only what needs a person: pending, not expired, approval required; without the reviews of uploads, which are decided there */
+                undecided?: boolean;
                 limit: number;
                 /** @description the `next` of the page before */
                 after?: string;
@@ -15445,6 +15469,38 @@ export interface operations {
             };
             /** @description not allowed */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    countWaitingForSearch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        pending: number;
+                        failed: number;
+                    };
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -19,5 +19,12 @@ export type RecordedEvent = EventPage['events'][number]
 export type StagingRecords = Answer<'listStagingRecords'>
 export type StagingSummary = StagingRecords['records'][number]
 export type StagingRecord = Answer<'getStagingRecord'>
+export type Job = Answer<'listJobs'>['jobs'][number]
+export type Jobs = Answer<'listJobs'>
+export type Execution = Answer<'listExecutions'>['executions'][number]
+export type Executions = Answer<'listExecutions'>
+export type SearchWaiting = Answer<'countWaitingForSearch'>
+export type DeadProjection = Answer<'listDeadProjections'>['dead'][number]
+export type Marking = Answer<'getMarking'>
 /** application/problem+json */
 export type Problem = components['schemas']['Problem']

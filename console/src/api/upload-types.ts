@@ -27,6 +27,22 @@ export type PlanAction = PlanRow['action']
 export type LedgerRow = Answer<'listUploadLineage'>['rows'][number]
 export type UndoPlan = Answer<'planUploadUndo'>
 
+type Image = Readonly<Record<string, unknown>>
+
+/** A row of production that changed after it was planned on; null: there is, or was, no such row. */
+export interface StaleRow {
+  readonly target_table: string
+  readonly key: Image | null
+  readonly before: Image | null
+  readonly planned: Image | null
+  readonly now: Image | null
+}
+
+export interface StalePlan {
+  readonly items: readonly StaleRow[]
+  readonly total: number
+}
+
 export interface Page<Row> {
   readonly rows: readonly Row[]
   readonly next: string | number | null

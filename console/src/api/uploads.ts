@@ -12,6 +12,7 @@ import type {
   Page,
   PlanRow,
   StagedRow,
+  StalePlan,
   UndoPlan,
   UploadClient,
   UploadDetail,
@@ -55,6 +56,8 @@ export interface UploadsApi {
   exportProblems(id: string, name: string): Promise<void>
   plan(id: string, mode: GateMode, threshold?: number): Promise<UploadDetail>
   planRows(id: string, asked: PlanRowsAsked): Promise<Page<PlanRow>>
+  /** Rows that changed since the plan was made, the first of them. */
+  stalePlan(id: string): Promise<StalePlan>
   submit(id: string, digest: string): Promise<UploadDetail>
   approve(id: string, digest: string, ticked: readonly string[]): Promise<UploadDetail>
   reject(id: string, reason: string): Promise<UploadDetail>
@@ -89,6 +92,7 @@ export function createUploadsApi(request: Request, token: string | undefined): U
     plan: (id, mode, threshold) =>
       post(id, 'plan', { gate_mode: mode, ...(threshold !== undefined && { threshold }) }),
     planRows: (id, asked) => request(`/uploads/${id}/plan/rows?${query(asked)}`),
+    stalePlan: (id) => request(`/uploads/${id}/plan/stale`),
     submit: (id, digest) => post(id, 'submit', { digest }),
     approve: (id, digest, ticked) => post(id, 'approve', { digest, ticked }),
     reject: (id, reason) => post(id, 'reject', { reason }),

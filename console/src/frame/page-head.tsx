@@ -14,10 +14,11 @@ export function PageHead({ title }: { title: string }) {
       <div role="status">{lost && <Lost at={at} />}</div>
       {!lost && (
         <p>
-          Live, read every 5 s while you look.{' '}
+          Updates every 5 s
           {at !== undefined && (
             <>
-              Last read <Ago at={at} />.
+              {' '}
+              · <Ago at={at} />
             </>
           )}
         </p>

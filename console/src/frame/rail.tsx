@@ -5,9 +5,14 @@ import { Brand } from '../parts/brand.tsx'
 import { ROOMS } from '../rooms.ts'
 import { usePath } from '../route.ts'
 
-/** Parts of a page that are worth a way of their own until they are pages. */
+/** Parts of the overview that have a link of their own until they are pages. */
 const SHORTCUTS: Record<string, readonly { title: string; href: string }[]> = {
-  signals: [{ title: 'Latest events', href: '/#events' }],
+  signals: [
+    { title: 'Latest events', href: '/#events' },
+    { title: 'Jobs', href: '/#jobs' },
+  ],
+  work: [{ title: 'Executions', href: '/#executions' }],
+  projections: [{ title: 'Search', href: '/#search' }],
   system: [
     { title: 'Health', href: '/#health' },
     { title: 'Gates', href: '/#gates' },
@@ -19,7 +24,7 @@ const SHORTCUTS: Record<string, readonly { title: string; href: string }[]> = {
 const COUNTS: Record<string, (held: Held) => string> = {
   '/uploads': (held) => orMore(held.uploads.length, held.moreUploads),
   '/review': (held) =>
-    orMore(held.waiting.length + held.packages.length, held.moreWaiting || held.morePackages),
+    orMore(held.waiting.length + held.records.length, held.moreWaiting || held.moreRecords),
 }
 
 function orMore(count: number, more: boolean): string {
@@ -49,11 +54,8 @@ export function Rail() {
           <Links follow={close} pages={PAGES.filter((page) => page.room === undefined)} />
           <ol className="rail-rooms">
             {ROOMS.map((room) => (
-              <li key={room.id} className={room.built ? 'rail-room' : 'rail-room is-unbuilt'}>
-                <span className="rail-title">
-                  {room.name}
-                  {!room.built && <span className="unseen"> (not built yet)</span>}
-                </span>
+              <li key={room.id} className="rail-room">
+                <span className="rail-title">{room.name}</span>
                 <Links
                   follow={close}
                   pages={PAGES.filter((page) => page.room === room.id)}

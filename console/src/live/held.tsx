@@ -14,9 +14,9 @@ export interface Held {
   /** Those that wait for a decision, newest first: asked for by themselves, since others may be newer than all of them. */
   readonly waiting: readonly Upload[]
   readonly moreWaiting: boolean
-  /** Review packages that do not belong to an upload. */
-  readonly packages: readonly StagingSummary[]
-  readonly morePackages: boolean
+  /** Staging records of every kind that wait for a decision and do not belong to an upload, newest first. */
+  readonly records: readonly StagingSummary[]
+  readonly moreRecords: boolean
 }
 
 const HeldContext = createContext<Polled<Held> | undefined>(undefined)
@@ -33,17 +33,17 @@ export function HeldProvider({ children }: { children: ReactNode }) {
 }
 
 async function readHeld(api: Api): Promise<Held> {
-  const [uploads, waiting, packages] = await Promise.all([
+  const [uploads, waiting, records] = await Promise.all([
     api.uploads.list({ status: 'reading,staged,planned', limit: MOST }),
     api.uploads.list({ waiting: true, limit: MOST }),
-    api.reviewPackages({ limit: MOST }),
+    api.records.undecided({ limit: MOST }),
   ])
   return {
     uploads: uploads.uploads,
     moreUploads: uploads.next !== null,
     waiting: waiting.uploads,
     moreWaiting: waiting.next !== null,
-    packages: packages.records.filter((record) => !record.source_ref?.startsWith('upload ')),
-    morePackages: packages.next !== null,
+    records: records.records,
+    moreRecords: records.next !== null,
   }
 }

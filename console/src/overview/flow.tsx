@@ -2,18 +2,20 @@ import { Fragment, type ReactNode } from 'react'
 import type { EventPage, Gate } from '../api/types.ts'
 import type { Uploads } from '../api/upload-types.ts'
 import type { Held } from '../live/held.tsx'
+import type { Work } from '../live/work.ts'
 import { ROOMS, type Room } from '../rooms.ts'
 import { DISPATCH, STAGING_CLEANUP, STAGING_EXCLUDED, STAGING_WRITES, stateOf } from './gates.ts'
 import { HeldFacts } from './held-facts.tsx'
 import { GatePassage, type Passage, PlainPassage } from './passage.tsx'
 import { ProductionFacts } from './production-facts.tsx'
 import { SignalsFacts } from './signals-facts.tsx'
+import { ProjectionsFacts, WorkFacts } from './work-facts.tsx'
 
 /** What stands before each room. */
 const PASSAGES: Record<Room['id'], Passage> = {
   held: { kind: 'gate', gate: STAGING_WRITES, about: 'Gate into Held' },
-  production: { kind: 'plain', about: 'a person approves', built: true },
-  signals: { kind: 'plain', about: 'same transaction', built: true },
+  production: { kind: 'plain', about: 'a person approves' },
+  signals: { kind: 'plain', about: 'same transaction' },
   work: { kind: 'gate', gate: DISPATCH, about: 'Gate between Signals and Work' },
   projections: { kind: 'gate', gate: STAGING_EXCLUDED, about: 'Gate between Production and Projections' },
 }
@@ -23,9 +25,10 @@ interface Props {
   readonly events: EventPage | undefined
   readonly held: Held | undefined
   readonly promoted: Uploads | undefined
+  readonly work: Work | undefined
 }
 
-export function Flow({ gates, events, held, promoted }: Props) {
+export function Flow({ gates, events, held, promoted, work }: Props) {
   const find = (name: string) => gates?.find((gate) => gate.gate === name)
   return (
     <ol className="flow" aria-label="Rooms and gates in the order of the data">
@@ -45,7 +48,9 @@ export function Flow({ gates, events, held, promoted }: Props) {
                 </HeldFacts>
               )}
               {room.id === 'production' && <ProductionFacts promoted={promoted} />}
-              {room.id === 'signals' && <SignalsFacts page={events} />}
+              {room.id === 'signals' && <SignalsFacts page={events} work={work} />}
+              {room.id === 'work' && <WorkFacts work={work} />}
+              {room.id === 'projections' && <ProjectionsFacts work={work} />}
             </RoomCard>
           </Fragment>
         )
@@ -56,9 +61,8 @@ export function Flow({ gates, events, held, promoted }: Props) {
 
 function RoomCard({ room, children }: { room: Room; children: ReactNode }) {
   return (
-    <li className={room.built ? 'card room' : 'card room is-unbuilt'}>
+    <li className="card room">
       <h2>{room.name}</h2>
-      {!room.built && <span className="unbuilt">not built yet</span>}
       <p>{room.purpose}</p>
       {children}
     </li>

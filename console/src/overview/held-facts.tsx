@@ -9,7 +9,7 @@ export function HeldFacts({ held, children }: { held: Held | undefined; children
     held &&
     [
       ...held.waiting.map(({ planned_at }) => planned_at ?? ''),
-      ...held.packages.map(({ created_at }) => created_at),
+      ...held.records.map(({ created_at }) => created_at),
     ].sort()
   const wrong = held?.uploads.reduce((sum, { invalid_count }) => sum + (invalid_count ?? 0), 0)
   const uploads = held?.uploads.length
@@ -22,11 +22,11 @@ export function HeldFacts({ held, children }: { held: Held | undefined; children
       <dl className="facts">
         <div>
           <dt>
-            <a href="/review">wait for approval</a>
+            <a href="/review">awaiting review</a>
           </dt>
           <dd>
             {waiting === undefined ? '–' : waiting.length}
-            {(held?.moreWaiting || held?.morePackages) && '+'}
+            {(held?.moreWaiting || held?.moreRecords) && '+'}
           </dd>
         </div>
         <div>
@@ -34,7 +34,7 @@ export function HeldFacts({ held, children }: { held: Held | undefined; children
           <dd>{waiting?.[0] ? <Ago at={waiting[0]} /> : waiting === undefined ? '–' : 'none'}</dd>
         </div>
         <div>
-          <dt>wrong lines</dt>
+          <dt>invalid lines</dt>
           <dd>{wrong === undefined ? '–' : count(wrong)}</dd>
         </div>
         {children}

@@ -3,11 +3,13 @@ import { PageHead } from '../frame/page-head.tsx'
 import { useHeld } from '../live/held.tsx'
 import { useSystem } from '../live/system.tsx'
 import { usePolled } from '../live/use-polled.ts'
+import { readWork } from '../live/work.ts'
 import { EventsCard } from './events-card.tsx'
 import { Flow } from './flow.tsx'
 import { GatesCard } from './gates-card.tsx'
 import { HealthCard } from './health-card.tsx'
 import { NeedsCard } from './needs-card.tsx'
+import { ExecutionsCard, JobsCard, SearchCard } from './work-cards.tsx'
 import './overview.css'
 
 const readGates = (api: Api) => api.gates()
@@ -20,17 +22,29 @@ export function Overview() {
   const events = usePolled(readEvents)
   const held = useHeld()
   const promoted = usePolled(readPromoted)
+  const work = usePolled(readWork)
   return (
     <>
-      <PageHead title="The way of the data" />
-      <Flow gates={gates.data?.gates} events={events.data} held={held.data} promoted={promoted.data} />
+      <PageHead title="How data flows" />
+      <Flow
+        gates={gates.data?.gates}
+        events={events.data}
+        held={held.data}
+        promoted={promoted.data}
+        work={work.data}
+      />
       <div className="below">
         <div className="stack">
-          <NeedsCard held={held} />
+          <NeedsCard held={held} work={work.data} />
           <HealthCard system={system} />
           <GatesCard gates={gates} />
         </div>
-        <EventsCard events={events} />
+        <div className="stack">
+          <JobsCard work={work} />
+          <ExecutionsCard work={work} />
+          <SearchCard work={work} check={system.data?.ready.checks.find(({ name }) => name === 'search')} />
+          <EventsCard events={events} />
+        </div>
       </div>
     </>
   )

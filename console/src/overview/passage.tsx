@@ -10,7 +10,6 @@ interface Gated {
 interface Plain {
   readonly kind: 'plain'
   readonly about: string
-  readonly built: boolean
 }
 
 /** The way from one room to the next: through a gate that can be closed, or a plain way. */
@@ -20,15 +19,11 @@ export function GatePassage({ passage, state }: { passage: Gated; state: GateSta
   const word = state?.said ?? state?.word ?? 'reading…'
   return (
     <li className="passage">
-      <a
-        href={`#gate-${passage.gate}`}
-        className={`gate is-${state?.tone ?? 'stale'}`}
-        aria-label={`${passage.about}, ${passage.gate}: ${word}`}
-      >
+      <a href={`#gate-${passage.gate}`} className={`gate is-${state?.tone ?? 'stale'}`}>
         <GateMark state={state} />
         <span className="gate-text">
-          <b>{word}</b>
-          <Breakable name={passage.gate} />
+          <span className="unseen">{passage.about}: </span>
+          <b>{word}</b> <Breakable name={passage.gate} />
         </span>
       </a>
     </li>
@@ -37,14 +32,13 @@ export function GatePassage({ passage, state }: { passage: Gated; state: GateSta
 
 export function PlainPassage({ passage }: { passage: Plain }) {
   return (
-    <li className={passage.built ? 'passage' : 'passage is-unbuilt'}>
+    <li className="passage">
       <span className="gate">
         <svg viewBox="0 0 26 26" aria-hidden="true">
           <path className="arrow" d="M6 13h13M14 8l5 5-5 5" />
         </svg>
         <span className="gate-text">
           <span>{passage.about}</span>
-          {!passage.built && <span className="unseen"> (not built yet)</span>}
         </span>
       </span>
     </li>

@@ -1,7 +1,13 @@
 import type { EventPage } from '../api/types.ts'
+import { countOf, type Work } from '../live/work.ts'
 import { Ago } from '../parts/ago.tsx'
 
-export function SignalsFacts({ page }: { page: EventPage | undefined }) {
+interface Props {
+  readonly page: EventPage | undefined
+  readonly work: Work | undefined
+}
+
+export function SignalsFacts({ page, work }: Props) {
   const latest = page?.events[0]
   return (
     <>
@@ -17,12 +23,24 @@ export function SignalsFacts({ page }: { page: EventPage | undefined }) {
           </dd>
         </div>
         <div>
-          <dt>jobs</dt>
-          <dd className="muted">not built yet</dd>
+          <dt>
+            <a href="#jobs">jobs in hand</a>
+          </dt>
+          <dd>{work === undefined ? '–' : inHand(work)}</dd>
+        </div>
+        <div>
+          <dt>
+            <a href="#jobs">failed jobs</a>
+          </dt>
+          <dd>{work === undefined ? '–' : countOf(work.dead)}</dd>
         </div>
       </dl>
     </>
   )
+}
+
+function inHand({ waiting, running }: Work): string {
+  return countOf({ rows: [...waiting.rows, ...running.rows], more: waiting.more || running.more })
 }
 
 /** The API pages and does not count, so a full page is "that many or more". */

@@ -11,9 +11,9 @@ interface Props {
 export function Dialog({ title, close, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null)
   useEffect(() => {
-    const shown = dialog.current
-    shown?.showModal()
-    return () => shown?.close()
+    const opener = document.activeElement
+    dialog.current?.showModal()
+    return () => returnFocus(opener)
   }, [])
   return (
     <dialog
@@ -29,4 +29,15 @@ export function Dialog({ title, close, children }: Props) {
       {children}
     </dialog>
   )
+}
+
+/**
+ * React takes the dialog out of the page before it could give the focus back by itself. A button that is disabled
+ * while its action runs, or that is gone, cannot have it: then the content has, and not the body.
+ */
+function returnFocus(opener: Element | null): void {
+  if (opener instanceof HTMLElement && opener.isConnected) opener.focus()
+  if (document.activeElement === document.body || document.activeElement === null) {
+    document.getElementById('main')?.focus({ preventScroll: true })
+  }
 }

@@ -5,13 +5,13 @@ import { useHeld } from '../live/held.tsx'
 import { Ago } from '../parts/ago.tsx'
 import { Card } from '../parts/card.tsx'
 import { Chip } from '../parts/chip.tsx'
-import { Command } from '../parts/command.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { counted } from '../parts/figures.ts'
 import { Person } from '../parts/person.tsx'
 import { useSession } from '../session/session.tsx'
 import { planSaid } from '../upload/state.ts'
 import { useClientNames } from '../uploads/use-client-names.ts'
+import { recordSaid } from './record-words.ts'
 import './review.css'
 
 /** What waits for a decision, the oldest first: it has waited longest. */
@@ -19,6 +19,7 @@ export function ReviewPage() {
   const held = useHeld()
   const { data, failure } = held
   const uploads = data?.waiting.toReversed() ?? []
+  const records = data?.records.toReversed() ?? []
   const clients = useClientNames(uploads)
   return (
     <>
@@ -26,21 +27,19 @@ export function ReviewPage() {
       <div className="stack">
         <Card
           id="waiting-uploads"
-          title="Uploads that wait for approval"
+          title="Uploads awaiting review"
           aside={data && <Counted many={uploads.length} more={data.moreWaiting} what="upload" />}
         >
           <FailureNote failure={failure} />
           {data === undefined && failure === undefined && <p className="empty">Reading…</p>}
-          {data !== undefined && uploads.length === 0 && <NothingWaits />}
+          {data !== undefined && uploads.length === 0 && <NothingWaits others={records.length > 0} />}
           <ul className="lines queue">
             {uploads.map((upload) => (
               <UploadLine key={upload.upload_id} upload={upload} client={clients[upload.client_id]} />
             ))}
           </ul>
         </Card>
-        {data !== undefined && data.packages.length > 0 && (
-          <Packages packages={data.packages} more={data.morePackages} />
-        )}
+        {data !== undefined && records.length > 0 && <Records records={records} more={data.moreRecords} />}
       </div>
     </>
   )
@@ -52,7 +51,7 @@ function UploadLine({ upload, client }: { upload: Upload; client: string | undef
   return (
     <li>
       <span className="line-state">
-        <Chip tone="held">{mine ? 'waits for others' : 'approve'}</Chip>
+        <Chip tone="held">{mine ? 'awaiting others' : 'review'}</Chip>
       </span>
       <span className="line-text">
         <a href={`/uploads/${upload.upload_id}`}>
@@ -73,27 +72,26 @@ function Counted({ many, more, what }: { many: number; more: boolean; what: stri
   return <span className="tiny">{counted(many, what) + (more ? ' or more' : '')}</span>
 }
 
-function Packages({ packages, more }: { packages: readonly StagingSummary[]; more: boolean }) {
+/** Markings, previews, packages of agents: whatever the policy says a person must approve. */
+function Records({ records, more }: { records: readonly StagingSummary[]; more: boolean }) {
+  const { me } = useSession()
   return (
     <Card
-      id="waiting-packages"
-      title="Other packages that wait for approval"
-      aside={<Counted many={packages.length} more={more} what="package" />}
+      id="waiting-records"
+      title="Other records awaiting review"
+      aside={<Counted many={records.length} more={more} what="record" />}
     >
       <ul className="lines queue">
-        {packages.map((record) => (
+        {records.map((record) => (
           <li key={record.staging_record_id}>
             <span className="line-state">
-              <Chip tone="held">approve</Chip>
+              <Chip tone="held">{record.owner_actor === me.actor ? 'awaiting others' : 'review'}</Chip>
             </span>
             <span className="line-text">
-              <b>{record.purpose}</b>
-              <span className="muted">
-                {counted(record.part_count, 'part')} from{' '}
-                {record.source_kind === 'agent' ? 'an agent' : 'a person'}
-                {record.checklist_required && ', with a checklist'}
-              </span>
-              <Command text={`npm run -s stagedoor -- staging show ${record.staging_record_id}`} />
+              <a href={`/review/${record.staging_record_id}`}>
+                <b>{record.purpose}</b>
+              </a>
+              <span className="muted">{recordSaid(record)}</span>
             </span>
             <span className="line-when">
               <Ago at={record.created_at} /> · <Person id={record.owner_actor} />
@@ -105,13 +103,13 @@ function Packages({ packages, more }: { packages: readonly StagingSummary[]; mor
   )
 }
 
-function NothingWaits() {
+function NothingWaits({ others }: { others: boolean }) {
   return (
     <div className="empty">
-      <b>Nothing waits for approval.</b>
+      <b>{others ? 'No upload awaits review.' : 'Nothing awaits review.'}</b>
       <p>
-        When somebody asks for approval of a plan, it stands here with how many rows it would change. Who
-        uploads a file cannot approve it; it takes a second person.
+        When somebody submits a plan for review, it is listed here with how many rows it would change. Whoever
+        uploads a file cannot approve it: a second person does.
       </p>
     </div>
   )

@@ -4,7 +4,7 @@ import type { RecordedEvent } from '../api/types.ts'
 import type { UploadDetail } from '../api/upload-types.ts'
 import { Ago } from '../parts/ago.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
-import { counted } from '../parts/figures.ts'
+import { count, counted } from '../parts/figures.ts'
 import { Person } from '../parts/person.tsx'
 import { useSession } from '../session/session.tsx'
 
@@ -13,7 +13,7 @@ const WORDS: Record<string, string> = {
   ingestion_failed: 'Could not be read',
   ingestion_repaired: 'Lines corrected',
   ingestion_planned: 'Planned',
-  ingestion_submitted: 'Approval asked for',
+  ingestion_submitted: 'Submitted for review',
   ingestion_approved: 'Approved',
   ingestion_rejected: 'Rejected',
   ingestion_complete: 'Promoted',
@@ -66,8 +66,8 @@ function factsOf({ safe_payload }: RecordedEvent): string {
   return [
     typeof lines === 'number' && counted(lines, 'line'),
     typeof rows === 'number' && counted(rows, 'row'),
-    typeof invalid === 'number' && invalid > 0 && `${invalid} wrong`,
-    gate_mode === 'LENIENT' && 'wrong lines are left out',
+    typeof invalid === 'number' && invalid > 0 && `${count(invalid)} invalid`,
+    gate_mode === 'LENIENT' && 'invalid lines are skipped',
     typeof plan_digest === 'string' && `digest ${plan_digest.slice(0, 8)}`,
     typeof reason === 'string' && `“${reason}”`,
   ]

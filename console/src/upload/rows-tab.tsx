@@ -11,7 +11,7 @@ const PAGE = 500
 
 const VERDICTS: Record<StagedRow['validation_status'], { tone: Tone; word: string }> = {
   valid: { tone: 'ok', word: 'valid' },
-  invalid: { tone: 'bad', word: 'wrong' },
+  invalid: { tone: 'bad', word: 'invalid' },
   skipped: { tone: 'stale', word: 'left out' },
   pending: { tone: 'work', word: 'pending' },
 }
@@ -54,7 +54,7 @@ export function RowsTab({ upload }: { upload: UploadDetail }) {
         >
           <option value="">all lines ({count(upload.line_count ?? 0)})</option>
           <option value="valid">valid lines ({count(upload.valid_count ?? 0)})</option>
-          <option value="invalid">wrong lines ({count(upload.invalid_count ?? 0)})</option>
+          <option value="invalid">invalid lines ({count(upload.invalid_count ?? 0)})</option>
           <option value="skipped">lines left out ({count(upload.skipped_count ?? 0)})</option>
         </select>
         <span>from line</span>

@@ -66,10 +66,10 @@ export function failureSaid(upload: Upload): string {
 
 function plannedState(upload: Upload): State {
   if (upload.run_mode === 'FULL_DRY_RUN') return { tone: 'stale', word: 'dry run' }
-  if (upload.plan_refusal !== null) return { tone: 'bad', word: 'wrong lines' }
+  if (upload.plan_refusal !== null) return { tone: 'bad', word: 'invalid lines' }
   switch (upload.review_status) {
     case 'pending':
-      return { tone: 'held', word: 'waits for approval' }
+      return { tone: 'held', word: 'Awaiting review' }
     case 'approved':
       return { tone: 'ok', word: 'approved' }
     case 'rejected':
@@ -77,18 +77,18 @@ function plannedState(upload: Upload): State {
     case 'expired':
       return { tone: 'stale', word: 'request expired' }
     case 'not_submitted':
-      return { tone: 'held', word: 'approval to be asked' }
+      return { tone: 'held', word: 'Ready to submit' }
     case null:
       return { tone: 'held', word: 'ready to promote' }
   }
 }
 
-/** Wrong lines stand in the way until they are corrected or left out; then they are only a fact. */
+/** Invalid lines stand in the way until they are corrected or skipped; then they are only a fact. */
 export function wrongSaid(upload: Upload): { readonly text: string; readonly open: boolean } {
   const wrong = count(upload.invalid_count ?? 0)
   const leftOut = upload.gate_mode === 'LENIENT' && upload.plan_refusal === null
   const ended = ['promoted', 'undone', 'discarded', 'expired'].includes(upload.status)
-  return { text: `${wrong} ${leftOut ? 'left out' : 'wrong'}`, open: !leftOut && !ended }
+  return { text: `${wrong} ${leftOut ? 'skipped' : 'invalid'}`, open: !leftOut && !ended }
 }
 
 /** Since when it stands there. */
@@ -127,9 +127,7 @@ export function planSaid(upload: Upload): string {
     said('insert'),
     said('update'),
     said('unchanged'),
-    upload.invalid_count
-      ? `${counted(upload.invalid_count, 'wrong line', 'wrong lines')} left out`
-      : undefined,
+    upload.invalid_count ? `${counted(upload.invalid_count, 'invalid line')} skipped` : undefined,
   ].filter(Boolean)
   return parts.length === 0 ? 'no row' : parts.join(', ')
 }

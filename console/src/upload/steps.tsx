@@ -15,17 +15,24 @@ interface Step {
 
 const SAID: Record<Standing, string> = {
   done: 'done',
-  now: 'waits for a person',
+  now: 'waiting for a person',
   running: 'running',
   wrong: 'something is wrong',
   ahead: 'not yet',
 }
 
 /** How far the file has come, with what was found on the way. */
-export function Steps({ upload, progress }: { upload: UploadDetail; progress: Progress | undefined }) {
+interface Props {
+  readonly upload: UploadDetail
+  readonly progress: Progress | undefined
+  /** True: production has changed since the plan was made. */
+  readonly stale: boolean
+}
+
+export function Steps({ upload, progress, stale }: Props) {
   return (
     <ol className="steps" aria-label="How far it has come">
-      {stepsOf(upload, progress).map(({ name, standing, fact }) => (
+      {stepsOf(upload, progress, stale).map(({ name, standing, fact }) => (
         <li key={name} className={`is-${standing}`} aria-current={standing === 'now' ? 'step' : undefined}>
           <b>{name}</b>
           <span className="unseen"> ({SAID[standing]})</span>
@@ -36,7 +43,7 @@ export function Steps({ upload, progress }: { upload: UploadDetail; progress: Pr
   )
 }
 
-function stepsOf(upload: UploadDetail, progress: Progress | undefined): Step[] {
+function stepsOf(upload: UploadDetail, progress: Progress | undefined, stale: boolean): Step[] {
   const { status } = upload
   const staged = upload.line_count !== null
   const planned = upload.plan_digest !== null
@@ -57,15 +64,21 @@ function stepsOf(upload: UploadDetail, progress: Progress | undefined): Step[] {
     { name: 'Resolve', standing: planned ? 'done' : 'ahead', fact: resolveFact(upload) },
     {
       name: 'Plan',
-      standing: planned ? 'done' : status === 'staged' ? 'now' : 'ahead',
-      fact: planned
-        ? `${milliseconds(upload.plan_took_ms ?? 0)} · digest ${upload.plan_digest?.slice(0, 4)}…`
-        : 'what would change',
+      standing: stale ? 'wrong' : planned ? 'done' : status === 'staged' ? 'now' : 'ahead',
+      fact: stale
+        ? 'out of date'
+        : planned
+          ? `${milliseconds(upload.plan_took_ms ?? 0)} · digest ${upload.plan_digest?.slice(0, 4)}…`
+          : 'what would change',
     },
-    { name: 'Approve', standing: approveStanding(upload, ended), fact: <ApproveFact upload={upload} /> },
+    {
+      name: 'Review',
+      standing: stale ? 'ahead' : approveStanding(upload, ended),
+      fact: <ApproveFact upload={upload} />,
+    },
     {
       name: 'Promote',
-      standing: ended ? 'done' : canPromote(upload) ? 'now' : 'ahead',
+      standing: ended ? 'done' : canPromote(upload) && !stale ? 'now' : 'ahead',
       fact: <PromoteFact upload={upload} />,
     },
   ]
@@ -126,7 +139,7 @@ function ApproveFact({ upload }: { upload: UploadDetail }) {
       </>
     )
   }
-  if (!upload.approval_required) return 'not asked for'
+  if (!upload.approval_required) return 'not required'
   switch (upload.review_status) {
     case 'approved':
       return 'approved'

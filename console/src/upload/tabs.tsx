@@ -5,6 +5,7 @@ import { useParameter } from '../route.ts'
 import { HistoryTab } from './history-tab.tsx'
 import { LineageTab } from './lineage-tab.tsx'
 import { PlanTab } from './plan/plan-tab.tsx'
+import { useDraftCount } from './problems/drafts.ts'
 import { ProblemsTab } from './problems/problems-tab.tsx'
 import { RowsTab } from './rows-tab.tsx'
 import { wrongSaid } from './state.ts'
@@ -13,17 +14,20 @@ interface Props {
   readonly upload: UploadDetail
   take(upload: UploadDetail): void
   readonly dataset: Dataset | undefined
+  /** See ProblemsTab. */
+  readonly toFirst: number
 }
 
 const TABS = ['plan', 'problems', 'rows', 'lineage', 'history'] as const
 type Tab = (typeof TABS)[number]
 
-export function Tabs({ upload, take, dataset }: Props) {
+export function Tabs({ upload, take, dataset, toFirst }: Props) {
   const [asked, setTab] = useParameter('tab')
   // Kept: correcting the last wrong line must not take the page away from under one's hands.
   const [first] = useState(() => firstTab(upload))
   const tab = TABS.find((one) => one === asked) ?? first
   const list = useRef<HTMLDivElement>(null)
+  const unsaved = useDraftCount(upload.upload_id)
 
   function move(event: KeyboardEvent) {
     const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
@@ -50,12 +54,13 @@ export function Tabs({ upload, take, dataset }: Props) {
           >
             {one[0]?.toUpperCase() + one.slice(1)}
             <TabCount tab={one} upload={upload} />
+            {one === 'problems' && unsaved > 0 && <span className="tiny"> · {unsaved} unsaved</span>}
           </button>
         ))}
       </div>
       <div id="tab-panel" role="tabpanel" aria-labelledby={`tab-${tab}`}>
         {tab === 'plan' && <PlanTab upload={upload} dataset={dataset} />}
-        {tab === 'problems' && <ProblemsTab upload={upload} take={take} />}
+        {tab === 'problems' && <ProblemsTab upload={upload} take={take} toFirst={toFirst} />}
         {tab === 'rows' && <RowsTab upload={upload} />}
         {tab === 'lineage' && <LineageTab upload={upload} />}
         {tab === 'history' && <HistoryTab upload={upload} />}

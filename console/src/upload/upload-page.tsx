@@ -1,4 +1,5 @@
-import { useEffect } from 'react'
+import { useEffect, useState } from 'react'
+import { ApiProblem, type Failure } from '../api/failure.ts'
 import type { UploadDetail } from '../api/upload-types.ts'
 import { Lost } from '../frame/page-head.tsx'
 import { useSystem } from '../live/system.tsx'
@@ -7,12 +8,15 @@ import { Chip } from '../parts/chip.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { bytes, counted, shortHash } from '../parts/figures.ts'
 import { Person } from '../parts/person.tsx'
+import { useParameter } from '../route.ts'
 import { DecisionCard } from './decision/decision-card.tsx'
 import { ReadingCard } from './reading-card.tsx'
-import { stateOf } from './state.ts'
+import { StaleCard } from './stale-card.tsx'
+import { type State, stateOf } from './state.ts'
 import { Steps } from './steps.tsx'
 import { Tabs } from './tabs.tsx'
 import { useDataset } from './use-dataset.ts'
+import { useStale } from './use-stale.ts'
 import { type LiveUpload, useUpload } from './use-upload.ts'
 import './upload.css'
 
@@ -26,38 +30,77 @@ export function UploadPage({ params }: { params: Readonly<Record<string, string>
   if (upload !== undefined) return <Loaded live={live} upload={upload} />
   return (
     <>
-      <h1>Upload</h1>
-      {failure === undefined && <p className="muted">Reading…</p>}
-      <FailureNote failure={failure} />
+      <div className="page-head">
+        <h1>{isMissing(failure) ? 'There is no such upload' : 'Upload'}</h1>
+      </div>
+      {failure === undefined ? <p className="muted">Reading…</p> : <NotLoaded failure={failure} />}
     </>
+  )
+}
+
+function isMissing(failure: Failure | undefined): boolean {
+  return failure instanceof ApiProblem && (failure.status === 404 || failure.status === 400)
+}
+
+function NotLoaded({ failure }: { failure: Failure }) {
+  return (
+    <section className="card" aria-label="What went wrong">
+      {!isMissing(failure) && <FailureNote failure={failure} />}
+      <div className="empty">
+        {isMissing(failure) && (
+          <p>It was deleted, it is in a workspace that you are not in, or the address is incomplete.</p>
+        )}
+        <p>
+          <a className="link" href="/uploads">
+            Go to all uploads
+          </a>
+        </p>
+      </div>
+    </section>
   )
 }
 
 function Loaded({ live, upload }: { live: LiveUpload; upload: UploadDetail }) {
   const dataset = useDataset(upload)
+  const stale = useStale(upload)
+  const [toFirst, setToFirst] = useState(0)
+  const [, setTab] = useParameter('tab')
   const readable = upload.line_count !== null && upload.status !== 'reading'
+  const state: State =
+    stale.plan === undefined ? stateOf(upload) : { tone: 'stale', word: 'plan is out of date' }
   return (
     <>
-      <Head upload={upload} />
-      <Steps upload={upload} progress={live.progress} />
+      <Head upload={upload} state={state} />
+      <Steps upload={upload} progress={live.progress} stale={stale.plan !== undefined} />
       <div className="upload-columns">
-        <section className="card upload-work" aria-label="What is in it">
-          <FailureNote failure={live.failure} />
-          {readable ? (
-            <Tabs upload={upload} take={live.take} dataset={dataset} />
-          ) : (
-            <ReadingCard upload={upload} progress={live.progress} />
-          )}
-        </section>
-        <DecisionCard upload={upload} take={live.take} dataset={dataset} />
+        <div className="stack">
+          {stale.plan && <StaleCard plan={stale.plan} upload={upload} />}
+          <section className="card upload-work" aria-label="What is in it">
+            <FailureNote failure={live.failure} />
+            {readable ? (
+              <Tabs upload={upload} take={live.take} dataset={dataset} toFirst={toFirst} />
+            ) : (
+              <ReadingCard upload={upload} progress={live.progress} />
+            )}
+          </section>
+        </div>
+        <DecisionCard
+          upload={upload}
+          take={live.take}
+          dataset={dataset}
+          stale={stale}
+          correct={() => {
+            setTab('problems')
+            setToFirst(toFirst + 1)
+          }}
+        />
       </div>
     </>
   )
 }
 
-function Head({ upload }: { upload: UploadDetail }) {
+function Head({ upload, state }: { upload: UploadDetail; state: State }) {
   const { lost, at } = useSystem()
-  const state = stateOf(upload)
   return (
     <div className="page-head upload-head">
       <h1>

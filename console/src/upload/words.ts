@@ -10,13 +10,13 @@ export const ACTION_WORDS: Readonly<Record<PlanAction, string>> = {
 }
 
 export const UNDO_WORDS: Readonly<Record<string, string>> = {
-  reversed: 'taken back',
-  kept: 'kept',
-  refused: 'refused',
+  reversed: 'reverted',
+  kept: 'skipped',
+  refused: 'blocked',
 }
 
-/** What becomes of wrong lines. */
+/** What becomes of invalid lines. */
 export const MODE_WORDS: Readonly<Record<GateMode, string>> = {
-  STRICT: 'refuse the file',
-  LENIENT: 'leave them out',
+  STRICT: 'reject the file',
+  LENIENT: 'skip them',
 }

@@ -1,7 +1,8 @@
 import { Command } from '../parts/command.tsx'
 
 /** What to do first, and what will come of it. */
-export function NoUploads() {
+export function NoUploads({ mayUpload }: { mayUpload: boolean }) {
+  if (!mayUpload) return <p className="empty">Nothing was uploaded yet.</p>
   return (
     <div className="empty is-teaching">
       <b>Nothing was uploaded yet.</b>

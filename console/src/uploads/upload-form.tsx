@@ -1,6 +1,7 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { asFailure, type Failure } from '../api/failure.ts'
 import type { SentUpload } from '../api/send-file.ts'
+import { STAGING_WRITES } from '../overview/gates.ts'
 import { Choice } from '../parts/choice.tsx'
 import { bytes } from '../parts/figures.ts'
 import { Meter } from '../parts/meter.tsx'
@@ -13,11 +14,14 @@ import { useChoices } from './use-choices.ts'
 interface Props {
   readonly file: File | undefined
   take(file: File | undefined): void
+  /** True: the gate into Held is closed, and the server would refuse the file. */
+  readonly closed: boolean
 }
 
 /** One file, whose it is, and what to do with lines that are wrong. */
-export function UploadForm({ file, take }: Props) {
+export function UploadForm({ file, take, closed }: Props) {
   const { api, me } = useSession()
+  const workspaces = me.workspaces.filter(({ rights }) => rights.includes('stage'))
   const offered = useChoices(file?.name)
   const { datasets, clients, chosen, choose } = offered
   const [sent, setSent] = useState<number>()
@@ -81,7 +85,7 @@ export function UploadForm({ file, take }: Props) {
               Choose a file…
             </button>
             <span className="tiny">
-              CSV, TSV, XLSX, JSON, JSON lines or Parquet. Nothing is changed before a person agrees.
+              CSV, TSV, XLSX, JSON, JSON lines or Parquet. Nothing is changed before a person approves it.
             </span>
           </p>
         ) : (
@@ -99,11 +103,11 @@ export function UploadForm({ file, take }: Props) {
         )}
       </div>
       <div className="choices">
-        {me.workspaces.length > 1 && (
+        {workspaces.length > 1 && (
           <Choice
             label="Workspace"
             value={chosen.workspace}
-            options={me.workspaces.map(({ id, name }) => [id, name ?? id])}
+            options={workspaces.map(({ id, name }) => [id, name ?? id])}
             choose={(workspace) => choose({ workspace })}
           />
         )}
@@ -133,11 +137,11 @@ export function UploadForm({ file, take }: Props) {
           />
         )}
         <Choice
-          label="Wrong lines"
+          label="Invalid lines"
           value={chosen.onInvalid}
           options={[
-            ['refuse', 'all lines or none'],
-            ['skip', 'leave them out'],
+            ['refuse', 'Reject the whole file'],
+            ['skip', 'Skip invalid lines'],
           ]}
           choose={(onInvalid) => choose({ onInvalid: onInvalid === 'skip' ? 'skip' : 'refuse' })}
         />
@@ -145,7 +149,9 @@ export function UploadForm({ file, take }: Props) {
           ref={button}
           type="submit"
           className={file === undefined ? 'button' : 'button is-next'}
-          disabled={sent !== undefined || file === undefined || chosen.dataset === '' || needsClient}
+          disabled={
+            closed || sent !== undefined || file === undefined || chosen.dataset === '' || needsClient
+          }
         >
           Upload
         </button>
@@ -170,10 +176,16 @@ export function UploadForm({ file, take }: Props) {
             : 'Choose whose data this is.'}
         </p>
       )}
+      {closed && (
+        <p className="note is-held" role="status">
+          <b>Uploads are stopped: the gate into Held is closed.</b> An administrator opens it with{' '}
+          <code>stagedoor gate open {STAGING_WRITES}</code>.
+        </p>
+      )}
       <RefusalNote failure={failure ?? offered.failure} />
       {known && (
         <p className="note is-held" role="status">
-          <b>These very bytes are here already.</b> Nothing was uploaded again.{' '}
+          <b>This file was already uploaded.</b> Nothing was uploaded again.{' '}
           <a className="link" href={`/uploads/${known.upload.upload_id}`}>
             Open {known.upload.file_name}
           </a>

@@ -1,10 +1,12 @@
 import { useState } from 'react'
 import type { Api } from '../api/client.ts'
 import { asFailure, type Failure } from '../api/failure.ts'
+import type { Me } from '../api/types.ts'
 import type { Upload } from '../api/upload-types.ts'
 import { PageHead } from '../frame/page-head.tsx'
 import { useSearchKey } from '../frame/search-key.ts'
 import { usePolled } from '../live/use-polled.ts'
+import { STAGING_WRITES } from '../overview/gates.ts'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { useSession } from '../session/session.tsx'
 import { NoUploads } from './no-uploads.tsx'
@@ -14,10 +16,15 @@ import { useDroppedFile } from './use-dropped-file.ts'
 import './uploads.css'
 
 const NEWEST = 50
+const readGates = (api: Api) => api.gates()
 const readNewest = (api: Api) => api.uploads.list({ limit: NEWEST })
 
 export function UploadsPage() {
   const [file, setFile] = useState<File>()
+  const { me } = useSession()
+  const gates = usePolled(readGates)
+  const closed = gates.data?.gates.some(({ gate, open }) => gate === STAGING_WRITES && !open) ?? false
+  const mayUpload = me.workspaces.some(({ rights }) => rights.includes('stage'))
   const over = useDroppedFile(setFile)
   const newest = usePolled(readNewest)
   const older = useOlder(newest.data?.next ?? undefined)
@@ -28,8 +35,8 @@ export function UploadsPage() {
   return (
     <>
       <PageHead title="Uploads" />
-      <section className={over ? 'card is-over' : 'card'} aria-label="Upload a file">
-        <UploadForm file={file} take={setFile} />
+      <section className={over && mayUpload ? 'card is-over' : 'card'} aria-label="Upload a file">
+        {mayUpload ? <UploadForm file={file} take={setFile} closed={closed} /> : <OnlyLooks me={me} />}
       </section>
       <section className="card uploads" aria-labelledby="uploads-title">
         <header className="card-head">
@@ -53,7 +60,7 @@ export function UploadsPage() {
         </header>
         <FailureNote failure={newest.failure ?? older.failure} />
         {newest.data === undefined && newest.failure === undefined && <p className="empty">Reading…</p>}
-        {newest.data !== undefined && all.length === 0 && <NoUploads />}
+        {newest.data !== undefined && all.length === 0 && <NoUploads mayUpload={mayUpload} />}
         {all.length > 0 && shown.length === 0 && (
           <p className="empty">No upload here has “{text}” in its name.</p>
         )}
@@ -67,6 +74,21 @@ export function UploadsPage() {
         )}
       </section>
     </>
+  )
+}
+
+/** In place of the form for somebody who would be refused after sending. */
+function OnlyLooks({ me }: { me: Me }) {
+  const [first] = me.workspaces
+  return (
+    <div className="empty">
+      <b>You can look at uploads, not make them.</b>
+      <p>
+        {first === undefined
+          ? 'You are in no workspace. An administrator can add you to one.'
+          : `You are ${first.role} in ${first.name ?? first.id}. Uploading needs the role operator, reviewer or admin, which an administrator can give you.`}
+      </p>
+    </div>
   )
 }
 

@@ -21,11 +21,9 @@ export function useChoices(fileName: string | undefined): Offered {
   const [failure, setFailure] = useState<Failure>()
   const before = rememberedChoices()
 
+  const workspaces = me.workspaces.filter(({ rights }) => rights.includes('stage'))
   const workspace =
-    said.workspace ??
-    me.workspaces.find(({ id }) => id === before.workspace)?.id ??
-    me.workspaces[0]?.id ??
-    ''
+    said.workspace ?? workspaces.find(({ id }) => id === before.workspace)?.id ?? workspaces[0]?.id ?? ''
   useEffect(() => {
     if (workspace === '') return
     let wanted = true

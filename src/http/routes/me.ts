@@ -8,7 +8,12 @@ const Me = Type.Object({
   name: nullable(Type.String({ description: 'how people call you' })),
   role: Type.String({ description: 'the database role of your requests' }),
   workspaces: Type.Array(
-    Type.Object({ id: Type.String(), name: nullable(Type.String()), role: Type.Enum([...APP_ROLES]) }),
+    Type.Object({
+      id: Type.String(),
+      name: nullable(Type.String()),
+      role: Type.Enum([...APP_ROLES]),
+      rights: Type.Array(Type.String(), { description: 'read, stage, operate, review, administer' }),
+    }),
   ),
 })
 

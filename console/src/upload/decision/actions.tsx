@@ -1,21 +1,29 @@
 import { useState } from 'react'
 import type { Permission, UploadDetail } from '../../api/upload-types.ts'
+import { Deed } from '../../parts/deed.tsx'
 import { counted } from '../../parts/figures.ts'
-import { useParameter } from '../../route.ts'
+import { RejectDialog } from '../../parts/reject-dialog.tsx'
 import { useSession } from '../../session/session.tsx'
+import { written } from '../state.ts'
 import { Checklist } from './checklist.tsx'
 import type { Doing } from './decision-card.tsx'
 import { DiscardDialog } from './discard-dialog.tsx'
 import { thresholdOf } from './mode-choice.tsx'
-import { RejectDialog } from './reject-dialog.tsx'
 import { UndoDialog } from './undo-dialog.tsx'
 
 type Asking = 'reject' | 'undo' | 'discard'
 
 /** The buttons for where the upload stands, the one to do next first; beside one that is not allowed stands why. */
-export function Actions({ upload, doing }: { upload: UploadDetail; doing: Doing }) {
-  const { api } = useSession()
-  const [, setTab] = useParameter('tab')
+interface Props {
+  readonly upload: UploadDetail
+  readonly doing: Doing
+  /** True: production has changed since the plan was made, and promoting would be refused. */
+  readonly stale: boolean
+  correct(): void
+}
+
+export function Actions({ upload, doing, stale, correct }: Props) {
+  const { api, me } = useSession()
   const [asking, setAsking] = useState<Asking>()
   const [ticked, setTicked] = useState<readonly string[]>([])
   const { may, status, review_status } = upload
@@ -24,22 +32,24 @@ export function Actions({ upload, doing }: { upload: UploadDetail; doing: Doing 
   const planned = status === 'planned' && upload.plan_refusal === null && upload.run_mode !== 'FULL_DRY_RUN'
   const toCorrect =
     status === 'planned' && !planned && (upload.invalid_count ?? 0) > 0 && upload.run_mode !== 'FULL_DRY_RUN'
-  const pending = planned && review_status === 'pending'
-  const toAsk = planned && ['not_submitted', 'rejected', 'expired'].includes(review_status ?? '')
-  const toPromote = planned && (review_status === 'approved' || review_status === null)
+  const pending = planned && !stale && review_status === 'pending'
+  const toAsk = planned && !stale && ['not_submitted', 'rejected', 'expired'].includes(review_status ?? '')
+  const toPromote = planned && !stale && (review_status === 'approved' || review_status === null)
   const missing = upload.checklist.filter(
     ({ item_id, required, ticked_at }) => required && ticked_at === null && !ticked.includes(item_id),
   )
 
   const approve = () => doing.run('Approving', () => api.uploads.approve(id, digest, ticked))
-  const promote = () => doing.run('Promoting', () => api.uploads.promote(id, digest))
+  const promote = () => doing.run(promoting(upload), () => api.uploads.promote(id, digest))
   async function approveAndPromote() {
     const approved = await approve()
     if (approved?.may.promote.allowed) await promote()
   }
 
+  const plan = (words: string) =>
+    doing.run(words, () => api.uploads.plan(id, upload.gate_mode ?? 'STRICT', thresholdOf(upload)))
   const button = (text: string, permission: Permission, act: () => unknown, next = false) => (
-    <Deed text={text} permission={permission} busy={doing.busy !== undefined} act={act} next={next} />
+    <Deed text={text} {...permission} busy={doing.busy !== undefined} act={act} next={next} />
   )
   const ticks: Permission =
     missing.length === 0 ? may.approve : { allowed: false, why: 'Tick what you have looked at first.' }
@@ -50,32 +60,27 @@ export function Actions({ upload, doing }: { upload: UploadDetail; doing: Doing 
         <Checklist items={upload.checklist} ticked={ticked} tick={setTicked} />
       )}
       {toCorrect &&
+        button(`Correct ${counted(upload.invalid_count ?? 0, 'invalid line')}`, may.repair, correct, true)}
+      {status === 'staged' && button('Make a plan', may.plan, () => plan('Planning'), true)}
+      {stale && button('Plan again', may.plan, () => plan('Re-planning'), true)}
+      {stale &&
+        upload.approval_required &&
         button(
-          `Correct ${counted(upload.invalid_count ?? 0, 'wrong line')}`,
-          may.repair,
-          () => setTab('problems'),
-          true,
-        )}
-      {status === 'staged' &&
-        button(
-          'Make a plan',
-          may.plan,
-          () =>
-            doing.run('Planning', () =>
-              api.uploads.plan(id, upload.gate_mode ?? 'STRICT', thresholdOf(upload)),
-            ),
-          true,
+          'Ask for review again',
+          { allowed: false, why: 'Plan again first, and look at it.' },
+          () => {},
         )}
       {toAsk &&
         button(
-          'Ask for approval',
+          review_status === 'not_submitted' ? 'Submit for review' : 'Ask for review again',
           may.submit,
-          () => doing.run('Asking', () => api.uploads.submit(id, digest)),
-          true,
+          () => doing.run('Submitting', () => api.uploads.submit(id, digest)),
+          upload.uploaded_by === me.actor || review_status === 'not_submitted',
         )}
-      {pending && button('Approve and promote', toApprove, approveAndPromote, true)}
+      {pending && may.approve.allowed && button('Approve and promote', toApprove, approveAndPromote, true)}
       {pending && may.approve.allowed && button('Approve only', { allowed: ticks.allowed }, approve)}
-      {pending &&
+      {planned &&
+        review_status === 'pending' &&
         may.reject.allowed &&
         button('Reject with a reason…', may.reject, () => setAsking('reject'))}
       {toPromote && button('Promote', may.promote, promote, true)}
@@ -83,7 +88,12 @@ export function Actions({ upload, doing }: { upload: UploadDetail; doing: Doing 
       {['staged', 'planned', 'failed'].includes(status) &&
         button('Discard…', may.discard, () => setAsking('discard'))}
       {asking === 'reject' && (
-        <RejectDialog upload={upload} doing={doing} close={() => setAsking(undefined)} />
+        <RejectDialog
+          title="Reject this plan"
+          reader="Whoever uploaded it"
+          close={() => setAsking(undefined)}
+          reject={(reason) => doing.run('Rejecting', () => api.uploads.reject(id, reason))}
+        />
       )}
       {asking === 'undo' && <UndoDialog upload={upload} doing={doing} close={() => setAsking(undefined)} />}
       {asking === 'discard' && (
@@ -93,27 +103,7 @@ export function Actions({ upload, doing }: { upload: UploadDetail; doing: Doing 
   )
 }
 
-interface DeedProps {
-  readonly text: string
-  readonly permission: Permission
-  readonly busy: boolean
-  readonly next: boolean
-  act(): unknown
-}
-
-function Deed({ text, permission, busy, next, act }: DeedProps) {
-  const { allowed, why } = permission
-  return (
-    <div>
-      <button
-        type="button"
-        className={next && allowed ? 'button is-next' : 'button'}
-        disabled={!allowed || busy}
-        onClick={act}
-      >
-        {text}
-      </button>
-      {!allowed && why && <p className="tiny">{why}</p>}
-    </div>
-  )
+/** With how much there is to do: a large promotion takes a while. */
+function promoting(upload: UploadDetail): string {
+  return `Promoting ${counted(written(upload.plan_totals).rows, 'row')}`
 }

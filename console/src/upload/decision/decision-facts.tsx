@@ -1,7 +1,9 @@
 import type { ReactNode } from 'react'
 import type { Dataset, UploadDetail } from '../../api/upload-types.ts'
+import { Ago } from '../../parts/ago.tsx'
 import { count, counted, onDay, shortHash } from '../../parts/figures.ts'
-import { written } from '../state.ts'
+import { Person } from '../../parts/person.tsx'
+import { sumActions, written } from '../state.ts'
 import { MODE_WORDS } from '../words.ts'
 
 export function DecisionFacts({ upload, dataset }: { upload: UploadDetail; dataset: Dataset | undefined }) {
@@ -15,16 +17,39 @@ export function DecisionFacts({ upload, dataset }: { upload: UploadDetail; datas
       </Fact>
       <Fact name="Valid">{validSaid(upload)}</Fact>
       {(upload.invalid_count ?? 0) > 0 && upload.gate_mode !== null && (
-        <Fact name="Wrong lines">{MODE_WORDS[upload.gate_mode]}</Fact>
+        <Fact name="Invalid lines">{MODE_WORDS[upload.gate_mode]}</Fact>
       )}
-      <Fact name={upload.promoted_at === null ? 'Touches' : 'Touched'}>
+      <Fact name={wroteName(upload)}>
         {counted(tables, 'table')}, {counted(rows, 'row')}
       </Fact>
-      <Fact name="Undo">
-        {undo_until === null ? (dataset ? `for ${dataset.undo_window}` : '–') : `until ${onDay(undo_until)}`}
-      </Fact>
+      {upload.undone_at !== null ? (
+        <>
+          <Fact name="Reverted">{counted(sumActions(upload.undo_totals).reversed ?? 0, 'row')}</Fact>
+          <Fact name="Undone">
+            <Ago at={upload.undone_at} />
+            {upload.undone_by !== null && (
+              <>
+                {' '}
+                by <Person id={upload.undone_by} />
+              </>
+            )}
+          </Fact>
+        </>
+      ) : (
+        <Fact name="Undo">{undoSaid(undo_until, dataset)}</Fact>
+      )}
     </dl>
   )
+}
+
+function wroteName({ promoted_at, undone_at }: UploadDetail): string {
+  if (undone_at !== null) return 'Had written'
+  return promoted_at === null ? 'Will write' : 'Wrote'
+}
+
+function undoSaid(until: string | null, dataset: Dataset | undefined): string {
+  if (until === null) return dataset ? `for ${dataset.undo_window}` : '–'
+  return Date.parse(until) < Date.now() ? `ended ${onDay(until)}` : `until ${onDay(until)}`
 }
 
 function Fact({ name, children }: { name: string; children: ReactNode }) {

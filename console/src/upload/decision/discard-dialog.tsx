@@ -20,12 +20,12 @@ export function DiscardDialog({ upload, doing, close }: Props) {
     <Dialog title={`Discard ${upload.file_name}?`} close={close}>
       <p>
         {upload.line_count === null
-          ? 'No line of it is held, and production is not touched. It leaves the list of what is open.'
-          : `Its ${counted(upload.line_count, 'line')} and all corrections are let go. Production is not touched. The file can be uploaded again.`}
+          ? 'None of its lines is held, and production is not touched. It leaves the list of open uploads.'
+          : `Its ${counted(upload.line_count, 'line')} and your corrections will be deleted. Production is not touched. You can upload the file again.`}
       </p>
       <div className="dialog-foot">
         <button type="button" className="button" onClick={close}>
-          Keep it
+          Cancel
         </button>
         <button type="button" className="button is-next" onClick={discard}>
           Discard

@@ -4,7 +4,7 @@ import { useSession } from '../../session/session.tsx'
 import type { Doing } from './decision-card.tsx'
 import { ShareField } from './share-field.tsx'
 
-/** All lines or none, or only those that are valid. Choosing the other one makes the plan anew. */
+/** All lines or none, or only those that are valid. Choosing the other one plans again. */
 export function ModeChoice({ upload, doing }: { upload: UploadDetail; doing: Doing }) {
   const { api } = useSession()
   /** Until the answer comes, what was chosen is shown as chosen. */
@@ -19,7 +19,7 @@ export function ModeChoice({ upload, doing }: { upload: UploadDetail; doing: Doi
   const mode = chosen ?? upload.gate_mode
   async function plan(wanted: GateMode, share: number) {
     setChosen(wanted)
-    await doing.run('Planning anew', () => api.uploads.plan(upload.upload_id, wanted, share))
+    await doing.run('Re-planning', () => api.uploads.plan(upload.upload_id, wanted, share))
     setChosen(undefined)
   }
   const option = (value: GateMode, word: string, text: string) => (
@@ -38,9 +38,13 @@ export function ModeChoice({ upload, doing }: { upload: UploadDetail; doing: Doi
   )
   const choice = (
     <fieldset className="mode">
-      <legend>Wrong lines</legend>
-      {option('STRICT', 'Refuse the file', 'all lines or none')}
-      {option('LENIENT', 'Leave them out', mode === 'LENIENT' ? '' : `if ${percent(threshold)} % are valid`)}
+      <legend>Invalid lines</legend>
+      {option('STRICT', 'Reject the whole file', '')}
+      {option(
+        'LENIENT',
+        'Skip invalid lines',
+        mode === 'LENIENT' ? '' : `if ${percent(threshold)} % are valid`,
+      )}
       {mode === 'LENIENT' && (
         <ShareField
           key={threshold}
@@ -56,9 +60,9 @@ export function ModeChoice({ upload, doing }: { upload: UploadDetail; doing: Doi
   // Whoever decides is asked about this plan; another mode is another plan.
   return (
     <details className="mode">
-      <summary className="tiny">Do otherwise with wrong lines</summary>
+      <summary className="tiny">Change what happens to invalid lines</summary>
       {choice}
-      <p className="tiny">It is another plan then, and approval is asked for anew.</p>
+      <p className="tiny">That makes another plan, which needs a new review.</p>
     </details>
   )
 }

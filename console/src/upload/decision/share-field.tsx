@@ -8,7 +8,7 @@ interface Props {
   choose(share: number): void
 }
 
-/** How many of the lines must be valid before the rest is left out. */
+/** How many of the lines must be valid before the rest is skipped. */
 export function ShareField({ share, disabled, choose }: Props) {
   const [text, setText] = useState(String(percent(share)))
   const asked = Number(text) / 100

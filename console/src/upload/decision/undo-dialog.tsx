@@ -51,15 +51,15 @@ export function UndoDialog({ upload, doing, close }: Props) {
           <dl className="sums is-three">
             <div>
               <dd>{count(reversed)}</dd>
-              <dt>taken back</dt>
+              <dt>reverted</dt>
             </div>
             <div>
               <dd>{count(kept)}</dd>
-              <dt>kept</dt>
+              <dt>skipped (changed since)</dt>
             </div>
             <div>
               <dd>{count(refused)}</dd>
-              <dt>refused</dt>
+              <dt>blocked</dt>
             </div>
           </dl>
           <p className="muted">
@@ -71,7 +71,7 @@ export function UndoDialog({ upload, doing, close }: Props) {
       )}
       <div className="dialog-foot">
         <button type="button" className="button" onClick={close}>
-          Leave it
+          Cancel
         </button>
         <button
           type="button"
@@ -91,7 +91,7 @@ function Stays({ plan, all }: { plan: UndoPlan; all: number }) {
     <>
       <h3>
         {plan.stays.length < all
-          ? `What stays: the first ${plan.stays.length} of ${count(all)}`
+          ? `What stays: the first ${count(plan.stays.length)} of ${count(all)}`
           : 'What stays, and why'}
       </h3>
       <div className="stays">

@@ -3,16 +3,21 @@ import { count, counted, onDay } from '../../parts/figures.ts'
 import { failureSaid, sumActions, written } from '../state.ts'
 
 /** What will happen, or has happened, in sentences: with how many rows, and until when it can be undone. */
-export function whatHappens(upload: UploadDetail, dataset: Dataset | undefined): string {
+export function whatHappens(
+  upload: UploadDetail,
+  dataset: Dataset | undefined,
+  stale: number | undefined,
+): string {
+  if (stale !== undefined) return staleSaid(stale)
   switch (upload.status) {
     case 'reading':
-      return 'The file is being read. Nothing waits for you, and production is not touched.'
+      return 'The file is being read. You need to do nothing, and production is not touched.'
     case 'failed':
       return `${failureSaid(upload)}. Nothing of it is held, and production was not touched.`
     case 'discarded':
       return 'The upload was discarded. Its lines are gone, and production was not touched.'
     case 'expired':
-      return 'The upload waited too long and expired. Upload the file again to go on.'
+      return 'Nobody continued with this upload in time, so it expired. Upload the file again.'
     case 'staged':
       return `${counted(upload.valid_count ?? 0, 'valid line is', 'valid lines are')} held. A plan shows what they would change; it changes nothing itself.`
     case 'planned':
@@ -24,10 +29,16 @@ export function whatHappens(upload: UploadDetail, dataset: Dataset | undefined):
   }
 }
 
+function staleSaid(rows: number): string {
+  return `Production has changed since this plan was made: ${counted(rows, 'row')}. Nothing was written. Plan again to see what would change now.`
+}
+
 function plannedSaid(upload: UploadDetail, dataset: Dataset | undefined): string {
   if (upload.run_mode === 'FULL_DRY_RUN')
     return 'This is a dry run: it shows what would happen and can never be promoted.'
   if (upload.plan_refusal !== null) return refusedSaid(upload)
+  if (upload.review_status === 'rejected')
+    return 'A reviewer rejected this plan. Correct the lines and ask for review again, or discard the upload.'
   const { rows } = written(upload.plan_totals)
   if (rows === 0) return 'Everything in this file is in production already: promoting it changes no row.'
   const { insert = 0, update = 0 } = sumActions(upload.plan_totals)
@@ -38,14 +49,19 @@ function plannedSaid(upload: UploadDetail, dataset: Dataset | undefined): string
 }
 
 function refusedSaid(upload: UploadDetail): string {
-  const otherwise =
-    upload.gate_mode === 'LENIENT' ? 'ask for a smaller share of valid ones' : 'leave them out'
-  return `It cannot be promoted: ${upload.plan_refusal}. Correct the lines under Problems, or ${otherwise}.`
+  const invalid = upload.invalid_count ?? 0
+  const all = invalid + (upload.valid_count ?? 0)
+  if (upload.gate_mode !== 'LENIENT' && invalid > 0) {
+    const lines = `${count(invalid)} of ${counted(all, 'line')} ${invalid === 1 ? 'is' : 'are'} invalid`
+    return `Can’t promote: ${lines}. Correct or skip ${invalid === 1 ? 'it' : 'them'}.`
+  }
+  const otherwise = upload.gate_mode === 'LENIENT' ? ', or ask for a smaller share of valid lines' : ''
+  return `Can’t promote: ${upload.plan_refusal}. Correct the lines under Problems${otherwise}.`
 }
 
 function leftOutSaid({ invalid_count }: UploadDetail): string {
   if (!invalid_count) return ''
-  return `${counted(invalid_count, 'wrong line is', 'wrong lines are')} left out. `
+  return `${counted(invalid_count, 'invalid line is', 'invalid lines are')} skipped. `
 }
 
 function writtenSaid(totals: UploadDetail['plan_totals'], verb?: string): string {
@@ -81,5 +97,5 @@ function undoneSaid(upload: UploadDetail): string {
     stays === 0
       ? ''
       : ` ${counted(stays, 'row')} stayed as ${stays === 1 ? 'it was' : 'they were'}: Lineage says why.`
-  return `The promotion was undone: ${counted(reversed, 'row')} went back.${rest}`
+  return `Undone: ${counted(reversed, 'row')} reverted.${rest} To promote it again, upload the file again.`
 }

@@ -48,6 +48,42 @@ const ACTION: Column<PlanRow> = {
   cell: ({ row }) => <span className="muted">{ACTION_WORDS[row.original.action]}</span>,
 }
 
+/** On a phone: what it is, and below it what changes, so that the change itself is in sight. */
+export function phoneColumns({ names, changed }: Found, reading: Reading | null): Column<PlanRow>[] {
+  const fields = reading?.layout.fields ?? []
+  const money = moneyIn(reading)
+  return [
+    {
+      id: 'line',
+      header: 'Line',
+      size: 62,
+      cell: ({ row }) => <span className="muted">{count(row.original.row_number)}</span>,
+    },
+    {
+      id: 'change',
+      header: 'What changes',
+      size: 200,
+      meta: { grow: 1 },
+      cell: ({ row: { original: row } }) => (
+        <span className="stacked">
+          <What row={row} fields={fields} />
+          {names
+            .filter((name) =>
+              row.action === 'update' ? row.changed?.includes(name) : row.after?.[name] != null,
+            )
+            .slice(0, row.action === 'update' ? names.length : 4)
+            .map((name) => (
+              <span key={name} className={changed.has(name) ? 'is-change' : undefined}>
+                <span className="tiny">{name}</span>{' '}
+                <Change row={row} column={name} decimals={money.get(name)} />
+              </span>
+            ))}
+        </span>
+      ),
+    },
+  ]
+}
+
 /** `mixed`: rows with different actions stand beneath each other. */
 export function planColumns(
   { names, changed, figures }: Found,

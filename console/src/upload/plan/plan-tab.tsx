@@ -3,8 +3,9 @@ import type { Dataset, UploadDetail } from '../../api/upload-types.ts'
 import { Grid } from '../../grid/grid.tsx'
 import { usePages } from '../../grid/use-pages.ts'
 import { counted } from '../../parts/figures.ts'
+import { useNarrow } from '../../parts/use-narrow.ts'
 import { useSession } from '../../session/session.tsx'
-import { columnsIn, planColumns } from './plan-columns.tsx'
+import { columnsIn, phoneColumns, planColumns } from './plan-columns.tsx'
 import { type PlanFilter, PlanFilters } from './plan-filters.tsx'
 import { PlanSummary } from './plan-summary.tsx'
 
@@ -19,7 +20,7 @@ export function PlanTab({ upload, dataset }: { upload: UploadDetail; dataset: Da
       <b>There is no plan.</b>
       <p>
         A plan compares every valid line with your tables and shows what would change. Make one with the
-        button on the right; it changes nothing.
+        button beside; it changes nothing.
       </p>
     </div>
   )
@@ -53,7 +54,11 @@ function Planned({ upload, dataset }: { upload: UploadDetail; dataset: Dataset |
   const fresh = found.names.filter((name) => !known.includes(name))
   if (fresh.length > 0) setOffered({ ...offered, [row_type ?? '']: [...known, ...fresh] })
   const mixed = action === undefined
-  const columns = useMemo(() => planColumns(found, reading, mixed), [found, reading, mixed])
+  const phone = useNarrow(560)
+  const columns = useMemo(
+    () => (phone ? phoneColumns(found, reading) : planColumns(found, reading, mixed)),
+    [found, reading, mixed, phone],
+  )
 
   return (
     <>
@@ -70,9 +75,12 @@ function Planned({ upload, dataset }: { upload: UploadDetail; dataset: Dataset |
         label="Rows of the plan"
         columns={columns}
         pages={pages}
-        rowHeight={48}
+        rowHeight={phone ? 96 : 48}
+        measured={phone}
         empty={<p>No row of the plan is like that. Widen the filter above.</p>}
-        toneOf={(row) => (row.action === 'unchanged' || row.action === 'skipped' ? 'is-quiet' : undefined)}
+        toneOf={(row) =>
+          `${phone ? 'is-tall' : ''} ${row.action === 'unchanged' || row.action === 'skipped' ? 'is-quiet' : ''}`
+        }
       />
     </>
   )

@@ -102,14 +102,11 @@ function Value({ line }: { line: ProblemLine }) {
       key={cell}
       label={`${column}, line ${row.row_number}`}
       value={value}
-      draft={drafts.get(cell)}
-      keep={(text) => (text === undefined ? drafts.delete(cell) : drafts.set(cell, text))}
+      draft={drafts.get(row, column)}
+      keep={(text) => drafts.keep(row, column, text)}
       wrong={line.kind === 'error'}
       saving={saving.has(row.row_number)}
-      save={(text) => {
-        drafts.delete(cell)
-        correct({ row, values: { [column]: text === '' ? null : text } })
-      }}
+      save={(text) => correct({ row, values: { [column]: text === '' ? null : text } })}
     />
   )
 }

@@ -1,5 +1,6 @@
-import { createContext, type ReactNode, useContext, useMemo, useRef } from 'react'
+import { createContext, type ReactNode, useContext, useMemo } from 'react'
 import type { StagedRow } from '../../api/upload-types.ts'
+import type { Drafts } from './drafts.ts'
 import type { Correction } from './use-repairs.ts'
 
 /**
@@ -10,9 +11,8 @@ export interface ProblemDesk {
   readonly may: boolean
   /** Lines whose correction is on its way. */
   readonly saving: ReadonlySet<number>
-  /** What was typed and not saved, by cell: a row that scrolls out of sight is not drawn. */
-  readonly drafts: Map<string, string>
-  correct(correction: Correction): void
+  readonly drafts: Drafts
+  correct(...corrections: Correction[]): void
   editLine(row: StagedRow): void
 }
 
@@ -24,10 +24,9 @@ export function useProblemDesk(): ProblemDesk {
   return desk
 }
 
-type Props = Omit<ProblemDesk, 'drafts'> & { readonly children: ReactNode }
+type Props = ProblemDesk & { readonly children: ReactNode }
 
-export function ProblemDeskProvider({ may, saving, correct, editLine, children }: Props) {
-  const drafts = useRef(new Map<string, string>()).current
+export function ProblemDeskProvider({ may, saving, drafts, correct, editLine, children }: Props) {
   const desk = useMemo(
     () => ({ may, saving, drafts, correct, editLine }),
     [may, saving, drafts, correct, editLine],

@@ -1,4 +1,4 @@
-import { useCallback, useMemo, useState } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { asFailure, type Failure } from '../../api/failure.ts'
 import type { StagedRow, UploadDetail } from '../../api/upload-types.ts'
 import { Grid } from '../../grid/grid.tsx'
@@ -9,22 +9,25 @@ import { RefusalNote } from '../../parts/refusal-note.tsx'
 import { useNarrow } from '../../parts/use-narrow.ts'
 import { useSession } from '../../session/session.tsx'
 import { wrongSaid } from '../state.ts'
+import { useDraftCount, useDrafts } from './drafts.ts'
 import { FileNotes } from './file-notes.tsx'
 import { LineDialog } from './line-dialog.tsx'
 import { problemColumns } from './problem-columns.tsx'
 import { ProblemDeskProvider } from './problem-desk.tsx'
 import { type ProblemLine, problemLines } from './problem-lines.ts'
 import { RepairNote } from './repair-note.tsx'
-import { useRepairs } from './use-repairs.ts'
+import { type Correction, useRepairs } from './use-repairs.ts'
 
 const PAGE = 200
 
 interface Props {
   readonly upload: UploadDetail
   take(upload: UploadDetail): void
+  /** Grows whenever somebody asks to be led to the first invalid cell. */
+  readonly toFirst: number
 }
 
-export function ProblemsTab({ upload, take }: Props) {
+export function ProblemsTab({ upload, take, toFirst }: Props) {
   const { api } = useSession()
   const [errorsOnly, setErrorsOnly] = useState((upload.invalid_count ?? 0) > 0)
   const [whole, setWhole] = useState<StagedRow>()
@@ -35,17 +38,33 @@ export function ProblemsTab({ upload, take }: Props) {
     async (after: string | undefined) => {
       const which = errorsOnly ? { status: 'invalid' } : { problems: true }
       const page = await api.uploads.rows(id, { row_type: leaf, ...which, limit: PAGE, after })
-      return { rows: page.rows.flatMap(problemLines), next: page.next }
+      const shown = page.rows.flatMap(problemLines).filter((line) => showsLine(line, errorsOnly))
+      return { rows: shown, next: page.next }
     },
     [api, id, leaf, errorsOnly],
   )
   const pages = usePages<ProblemLine>(read)
-  const repairs = useRepairs(upload, pages, take)
+  const drafts = useDrafts(id)
+  const unsaved = useDraftCount(id)
+  const forget = (corrections: readonly Correction[]) => {
+    for (const { row, values } of corrections)
+      for (const column of Object.keys(values)) drafts.keep(row, column, undefined)
+  }
+  const repairs = useRepairs(upload, pages, take, forget, (line) => showsLine(line, errorsOnly))
+  const panel = useRef<HTMLDivElement>(null)
+  useFirstCell(panel, toFirst, pages.begun && pages.count > 0)
   const { saving } = repairs
   const narrow = useNarrow(1400)
   const phone = useNarrow(560)
   const room = phone ? 'phone' : narrow ? 'narrow' : 'wide'
   const columns = useMemo(() => problemColumns(room), [room])
+
+  function saveAll() {
+    const corrections = drafts
+      .all()
+      .map(({ row, column, text }) => ({ row, values: { [column]: text === '' ? null : text } }))
+    repairs.correct(...byLine(corrections))
+  }
 
   async function exportProblems() {
     setFailure(undefined)
@@ -60,10 +79,10 @@ export function ProblemsTab({ upload, take }: Props) {
   const doubtful = upload.warning_count ?? 0
   const { text, open } = wrongSaid(upload)
   return (
-    <>
+    <div ref={panel}>
       <div className="filters">
         <Chip tone={wrong === 0 ? 'ok' : open ? 'bad' : 'stale'}>
-          {wrong === 0 ? 'no wrong line' : open ? counted(wrong, 'wrong line') : text}
+          {wrong === 0 ? 'no invalid line' : open ? counted(wrong, 'invalid line') : text}
         </Chip>
         {doubtful > 0 && <Chip tone="held">{counted(doubtful, 'warning')}</Chip>}
         {wrong > 0 && doubtful > 0 && (
@@ -72,12 +91,22 @@ export function ProblemsTab({ upload, take }: Props) {
             value={errorsOnly ? 'errors' : 'all'}
             onChange={(event) => setErrorsOnly(event.target.value === 'errors')}
           >
-            <option value="errors">wrong lines only</option>
-            <option value="all">warnings, too</option>
+            <option value="errors">invalid lines only</option>
+            <option value="all">with warnings</option>
           </select>
         )}
         {!upload.may.repair.allowed && upload.may.repair.why && (
           <span className="tiny">{upload.may.repair.why}</span>
+        )}
+        {unsaved > 0 && upload.may.repair.allowed && (
+          <button
+            type="button"
+            className="button is-small is-next"
+            disabled={saving.size > 0}
+            onClick={saveAll}
+          >
+            Save {counted(unsaved, 'correction')}
+          </button>
         )}
         <button
           type="button"
@@ -94,6 +123,7 @@ export function ProblemsTab({ upload, take }: Props) {
       <ProblemDeskProvider
         may={upload.may.repair.allowed}
         saving={saving}
+        drafts={drafts}
         correct={repairs.correct}
         editLine={setWhole}
       >
@@ -118,15 +148,48 @@ export function ProblemsTab({ upload, take }: Props) {
           }}
         />
       )}
-    </>
+    </div>
   )
+}
+
+/** Whoever looks at invalid lines only sees no warning, not even of such a line. */
+function showsLine(line: ProblemLine, errorsOnly: boolean): boolean {
+  return !errorsOnly || line.kind !== 'warning'
+}
+
+/** One correction for each line, whatever the number of its cells. */
+function byLine(corrections: readonly Correction[]): Correction[] {
+  const lines = new Map<number, Correction>()
+  for (const { row, values } of corrections) {
+    const before = lines.get(row.row_number)
+    lines.set(row.row_number, { row, values: { ...before?.values, ...values } })
+  }
+  return [...lines.values()]
+}
+
+/** Scrolls to the first cell that can be corrected and puts the focus there, each time that it is asked for. */
+function useFirstCell(panel: { readonly current: HTMLElement | null }, asked: number, ready: boolean): void {
+  const led = useRef(0)
+  useEffect(() => {
+    if (asked === led.current || !ready) return
+    led.current = asked
+    panel.current?.querySelector('.grid')?.scrollTo({ top: 0, left: 0 })
+    requestAnimationFrame(() => {
+      const cell = panel.current?.querySelector<HTMLElement>(
+        '.grid-row .editable input[aria-invalid="true"], .grid-row button:not(:disabled)',
+      )
+      cell?.scrollIntoView({ block: 'center' })
+      cell?.focus({ preventScroll: true })
+      if (cell instanceof HTMLInputElement) cell.select()
+    })
+  }, [asked, ready, panel])
 }
 
 function NoProblems({ lines }: { lines: number }) {
   return (
     <>
-      <b>No line is wrong.</b>
-      <p>All {count(lines)} lines passed every rule of the dataset.</p>
+      <b>No line is invalid.</b>
+      <p>{lines === 1 ? 'The line' : `All ${count(lines)} lines`} passed every rule of the dataset.</p>
     </>
   )
 }

@@ -1,6 +1,5 @@
 import { count, counted } from '../../parts/figures.ts'
 import { sumActions } from '../state.ts'
-import { ACTION_WORDS } from '../words.ts'
 import type { Repaired } from './use-repairs.ts'
 
 /** What a correction changed: how many lines are wrong now, and what the plan made of it. */
@@ -8,7 +7,7 @@ export function RepairNote({ repaired, saving }: { repaired: Repaired | undefine
   if (repaired === undefined && saving === 0) return null
   return (
     <p className={`note ${saving > 0 ? 'is-work' : 'is-ok'}`} role="status">
-      {saving > 0 ? `Checking ${counted(saving, 'line')} again and planning anew…` : said(repaired!)}
+      {saving > 0 ? `Checking ${counted(saving, 'line')} again and re-planning…` : said(repaired!)}
     </p>
   )
 }
@@ -18,20 +17,19 @@ function said({ before, after, lines }: Repaired): string {
   const wrong = after.invalid_count ?? 0
   const was = before.invalid_count ?? 0
   const left =
-    wrong === 0 ? 'no line is wrong any more' : `${counted(wrong, 'line is', 'lines are')} wrong now`
+    wrong === 0 ? 'no line is invalid any more' : `${counted(wrong, 'line is', 'lines are')} invalid now`
   const change = was === wrong ? ', as before' : `, ${count(was)} before`
   return `${line} checked again: ${left}${change}. ${planSaid(before, after)}`
 }
 
 function planSaid(before: Repaired['before'], after: Repaired['after']): string {
-  if (after.plan_totals === null) return 'There is no plan now: make one on the right.'
-  const old = sumActions(before.plan_totals)
-  const now = sumActions(after.plan_totals)
-  const differences = (['insert', 'update', 'unchanged', 'skipped', 'refused'] as const)
-    .filter((action) => (old[action] ?? 0) !== (now[action] ?? 0))
-
-    .map((action) => `${ACTION_WORDS[action]} ${count(old[action] ?? 0)} → ${count(now[action] ?? 0)}`)
-  if (before.plan_digest === after.plan_digest || differences.length === 0)
-    return 'The plan has the same totals.'
-  return `The plan was made anew: ${differences.join(', ')}.`
+  if (after.plan_totals === null) return 'There is no plan now. Make one with the button beside.'
+  if (before.plan_digest === after.plan_digest) return 'The plan is the same.'
+  const { insert = 0, update = 0 } = sumActions(after.plan_totals)
+  const parts = [
+    `${counted(insert, 'new row')}`,
+    update > 0 && counted(update, 'changed row'),
+    `${count(after.invalid_count ?? 0)} invalid`,
+  ].filter(Boolean)
+  return `Plan updated: ${parts.join(', ')}.`
 }

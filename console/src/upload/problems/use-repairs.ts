@@ -25,6 +25,9 @@ export function useRepairs(
   upload: UploadDetail,
   pages: Pages<ProblemLine>,
   take: (upload: UploadDetail) => void,
+  /** Told of what the server has taken; what it refused stays as it was typed. */
+  saved: (corrections: readonly Correction[]) => void,
+  shows: (line: ProblemLine) => boolean,
 ) {
   const { api } = useSession()
   const [saving, setSaving] = useState<ReadonlySet<number>>(new Set())
@@ -33,8 +36,8 @@ export function useRepairs(
   const waiting = useRef<Correction[]>([])
   const running = useRef(false)
   // The page is read anew every few seconds; `correct` stays the same all the while.
-  const latest = useRef({ upload, pages, take })
-  latest.current = { upload, pages, take }
+  const latest = useRef({ upload, pages, take, saved, shows })
+  latest.current = { upload, pages, take, saved, shows }
 
   const send = useCallback(
     async (corrections: readonly Correction[]) => {
@@ -45,6 +48,7 @@ export function useRepairs(
           before.upload_id,
           corrections.map(({ row, values }) => ({ line: row.row_number, values })),
         )
+        latest.current.saved(corrections)
         const rows = await Promise.all(lines.map(readLine))
         for (const [index, row] of rows.entries()) if (row) show(row, corrections[index]!)
         latest.current.take(after)
@@ -69,7 +73,7 @@ export function useRepairs(
         }))
         latest.current.pages.replace(
           (line) => line.row.row_number === row.row_number,
-          afterRepair(row, corrected),
+          afterRepair(row, corrected).filter(latest.current.shows),
         )
       }
     },
@@ -77,9 +81,9 @@ export function useRepairs(
   )
 
   const correct = useCallback(
-    async (correction: Correction): Promise<void> => {
-      waiting.current.push(correction)
-      setSaving((lines) => new Set(lines).add(correction.row.row_number))
+    async (...corrections: Correction[]): Promise<void> => {
+      waiting.current.push(...corrections)
+      setSaving((lines) => new Set([...lines, ...corrections.map(({ row }) => row.row_number)]))
       if (running.current) return
       running.current = true
       while (waiting.current.length > 0) await send(waiting.current.splice(0))

@@ -3,7 +3,13 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { putDocument, removeDocument } from '../../../search/documents.ts'
 import type { Search } from '../../../search/library.ts'
-import { deadProjections, projectNow, replayProjections } from '../../../search/status.ts'
+import {
+  deadProjections,
+  MAX_COUNTED,
+  projectNow,
+  replayProjections,
+  waitingForSearch,
+} from '../../../search/status.ts'
 import { EMBEDDERS, STORES } from '../../../search/switching.ts'
 import { invalidInput } from '../../invalid-input.ts'
 import { nullable, problems, Timestamp } from '../../responses.ts'
@@ -36,6 +42,23 @@ export const searchCareRoutes =
         requireService(request, 'it is about all workspaces')
         return presentStatus(await search.status())
       },
+    )
+
+    api.get(
+      '/waiting',
+      {
+        schema: {
+          operationId: 'countWaitingForSearch',
+          summary: 'How many of your units and documents are not in search yet, and how many failed',
+          description: `Counts end at ${MAX_COUNTED}, which means that many or more.`,
+          tags,
+          response: {
+            200: Type.Object({ pending: Type.Integer(), failed: Type.Integer() }),
+            ...problems(401),
+          },
+        },
+      },
+      (request) => request.transaction(waitingForSearch),
     )
 
     api.post(

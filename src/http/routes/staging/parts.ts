@@ -32,6 +32,8 @@ export function partRoutes(stores: Stores): FastifyPluginAsyncTypebox {
     api.get(
       '/:id/parts/:index',
       {
+        // The length, the ranges and the ETag are those of the bytes as they were staged.
+        compress: false,
         schema: {
           operationId: 'getStagingPart',
           summary: 'The bytes of a part; JSON in its canonical form. Takes Range, If-Range and If-None-Match',

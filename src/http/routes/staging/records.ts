@@ -30,6 +30,12 @@ export const recordRoutes: FastifyPluginAsyncTypebox = async (api) => {
             kind: Type.Optional(Kind),
             owner: Type.Optional(Type.String({ description: 'the actor who staged it' })),
             workspace: Type.Optional(Type.String({ format: 'uuid' })),
+            undecided: Type.Optional(
+              Type.Boolean({
+                description:
+                  'only what needs a person: pending, not expired, approval required; without the reviews of uploads, which are decided there',
+              }),
+            ),
             limit,
             after,
           },

@@ -1,28 +1,27 @@
 import { type FormEvent, useState } from 'react'
-import type { UploadDetail } from '../../api/upload-types.ts'
-import { Dialog } from '../../parts/dialog.tsx'
-import { useSession } from '../../session/session.tsx'
-import type { Doing } from './decision-card.tsx'
+import { Dialog } from './dialog.tsx'
 
 interface Props {
-  readonly upload: UploadDetail
-  readonly doing: Doing
+  readonly title: string
+  /** Who will read the reason. */
+  readonly reader: string
+  reject(reason: string): void
   close(): void
 }
 
-export function RejectDialog({ upload, doing, close }: Props) {
-  const { api } = useSession()
+/** Nothing is rejected without a reason. */
+export function RejectDialog({ title, reader, reject, close }: Props) {
   const [reason, setReason] = useState('')
-  async function reject(event: FormEvent) {
+  function submit(event: FormEvent) {
     event.preventDefault()
     close()
-    await doing.run('Rejecting', () => api.uploads.reject(upload.upload_id, reason.trim()))
+    reject(reason.trim())
   }
   return (
-    <Dialog title="Reject this plan" close={close}>
-      <form className="dialog-form" onSubmit={reject}>
+    <Dialog title={title} close={close}>
+      <form className="dialog-form" onSubmit={submit}>
         <label className="choice">
-          <span>Why? Whoever uploaded it will read this.</span>
+          <span>Why? {reader} will read this.</span>
           <textarea
             rows={4}
             required

@@ -1,0 +1,44 @@
+import { learnNames } from '../people.ts'
+import { downloadFile } from './download.ts'
+import { query } from './query.ts'
+import { type Request, readText } from './request.ts'
+import type { Marking, RecordedEvent, StagingRecord, StagingRecords } from './types.ts'
+
+/** Staging records: held until a person decides on exactly their bytes. */
+export interface RecordsApi {
+  /** Pending records of every kind that needs approval; without those that are decided with an upload. */
+  undecided(page: { limit: number; after?: string }): Promise<StagingRecords>
+  find(id: string): Promise<StagingRecord>
+  /** The beginning of a part, as text. */
+  partText(id: string, index: number, bytes: number): Promise<string>
+  downloadPart(id: string, index: number, name: string): Promise<void>
+  /** Of a record of kind mark_manifest: its pieces beside their text. */
+  marking(id: string): Promise<Marking>
+  tick(id: string, item: string, ticked: boolean): Promise<unknown>
+  approve(id: string, digest: string): Promise<StagingRecord>
+  reject(id: string, reason: string): Promise<StagingRecord>
+  withdraw(id: string): Promise<StagingRecord>
+  history(id: string): Promise<{ events: RecordedEvent[] }>
+}
+
+export function createRecordsApi(request: Request, token: string | undefined): RecordsApi {
+  const post = <T>(id: string, action: string, body?: object) =>
+    request<T>(`/staging/${id}/${action}`, { method: 'POST', ...(body && { body }) })
+  return {
+    undecided: async (page) => {
+      const list = await request<StagingRecords>(`/staging?${query({ ...page, undecided: true })}`)
+      learnNames(list.people)
+      return list
+    },
+    find: (id) => request(`/staging/${id}`),
+    partText: (id, index, bytes) =>
+      readText(`/staging/${id}/parts/${index}`, token, { range: `bytes=0-${bytes - 1}` }),
+    downloadPart: (id, index, name) => downloadFile(`/staging/${id}/parts/${index}`, token, name),
+    marking: (id) => request(`/marks/${id}`),
+    tick: (id, item, ticked) => post(id, 'tick', { item_id: item, ticked }),
+    approve: (id, digest) => post(id, 'approve', { digest }),
+    reject: (id, reason) => post(id, 'reject', { reason }),
+    withdraw: (id) => post(id, 'withdraw'),
+    history: (id) => request(`/staging/${id}/events`),
+  }
+}

@@ -1,0 +1,214 @@
+import type { DeadProjection, Execution, ReadyCheck } from '../api/types.ts'
+import type { Polled } from '../live/use-polled.ts'
+import { countOf, type DeadKind, deadKinds, type Work } from '../live/work.ts'
+import { Ago } from '../parts/ago.tsx'
+import { Card } from '../parts/card.tsx'
+import { Chip, type Tone } from '../parts/chip.tsx'
+import { Command } from '../parts/command.tsx'
+import { FailureNote } from '../parts/failure-note.tsx'
+import { count, counted } from '../parts/figures.ts'
+
+/** Jobs that wait, run or failed for good, as far as one may see them. */
+export function JobsCard({ work }: { work: Polled<Work> }) {
+  const { data } = work
+  const dead = data === undefined ? [] : deadKinds(data.dead)
+  return (
+    <Card
+      id="jobs"
+      title="Jobs"
+      aside={
+        data && (
+          <span className="tiny">
+            {countOf(data.waiting)} waiting · {countOf(data.running)} running · {countOf(data.dead)} failed
+          </span>
+        )
+      }
+    >
+      <FailureNote failure={work.failure} />
+      {data === undefined && <p className="empty">Reading…</p>}
+      {data !== undefined && dead.length === 0 && (
+        <p className="empty">
+          {data.waiting.rows.length + data.running.rows.length === 0
+            ? 'No job is waiting or running, and none has failed.'
+            : 'No job has failed.'}
+        </p>
+      )}
+      <ul className="lines">
+        {dead.map((kind) => (
+          <DeadLine key={kind.kind} {...kind} />
+        ))}
+      </ul>
+      {dead.length > 0 && (
+        <div className="card-foot">
+          <p className="tiny">A failed job stays until somebody replays it. Correct the cause first.</p>
+          <Command text="npm run -s stagedoor -- job list --state dead" />
+        </div>
+      )}
+    </Card>
+  )
+}
+
+function DeadLine({ kind, jobs, newest }: DeadKind) {
+  return (
+    <li>
+      <span className="line-state">
+        <Chip tone="bad">dead letter</Chip>
+      </span>
+      <span className="line-text">
+        <b>
+          {kind}
+          {jobs.length > 1 && ` × ${jobs.length}`}
+        </b>
+        <span className="muted">{newest.last_error ?? 'no error was recorded'}</span>
+        <span className="tiny">
+          {counted(newest.attempts, 'attempt')}
+          {newest.finished_at && (
+            <>
+              , the last <Ago at={newest.finished_at} />
+            </>
+          )}
+        </span>
+      </span>
+    </li>
+  )
+}
+
+const STATES: Record<Execution['status'], { tone: Tone; word: string }> = {
+  PENDING: { tone: 'held', word: 'pending' },
+  RUNNING: { tone: 'work', word: 'running' },
+  PAUSED: { tone: 'held', word: 'paused' },
+  COMPLETED: { tone: 'ok', word: 'completed' },
+  FAILED: { tone: 'bad', word: 'failed' },
+  CANCELLED: { tone: 'stale', word: 'cancelled' },
+}
+
+/** The newest executions of playbooks. */
+export function ExecutionsCard({ work }: { work: Polled<Work> }) {
+  const { data } = work
+  return (
+    <Card
+      id="executions"
+      title="Executions"
+      aside={
+        data && (
+          <span className="tiny">
+            {countOf(data.executing)} running · {countOf(data.failed)} failed
+          </span>
+        )
+      }
+    >
+      {data === undefined && <p className="empty">Reading…</p>}
+      {data?.newest.length === 0 && (
+        <div className="empty">
+          <b>No playbook has run yet.</b>
+          <Command text="npm run -s stagedoor -- playbook list" />
+        </div>
+      )}
+      <ul className="lines">
+        {data?.newest.map((execution) => (
+          <ExecutionLine key={execution.execution_id} execution={execution} />
+        ))}
+      </ul>
+      {data !== undefined && data.newest.length > 0 && (
+        <div className="card-foot">
+          <Command text="npm run -s stagedoor -- executions list" />
+        </div>
+      )}
+    </Card>
+  )
+}
+
+function ExecutionLine({ execution }: { execution: Execution }) {
+  const { tone, word } = STATES[execution.status]
+  const { items, items_done, items_failed } = execution
+  const step = execution.last_node_name
+  return (
+    <li>
+      <span className="line-state">
+        <Chip tone={tone}>{word}</Chip>
+      </span>
+      <span className="line-text">
+        <b title={execution.execution_id}>{execution.playbook ?? 'a playbook you may not see'}</b>
+        {execution.status === 'FAILED' && execution.error !== null ? (
+          <span className="muted">{execution.error}</span>
+        ) : (
+          <span className="muted">
+            {items
+              ? `${count(items_done ?? 0)} of ${counted(items, 'item')} done${items_failed ? `, ${count(items_failed)} failed` : ''}`
+              : step
+                ? `step ${step}`
+                : 'no step yet'}
+          </span>
+        )}
+        <span className="tiny">
+          {execution.end_time ? 'ended ' : 'started '}
+          <Ago at={execution.end_time ?? execution.start_time ?? execution.created_at} />
+        </span>
+      </span>
+    </li>
+  )
+}
+
+/** How far search is behind production, and what could not be brought into it. */
+export function SearchCard({ work, check }: { work: Polled<Work>; check: ReadyCheck | undefined }) {
+  const { data } = work
+  return (
+    <Card
+      id="search"
+      title="Search"
+      aside={
+        data && (
+          <span className="tiny">
+            {upTo(data.search.pending)} pending · {upTo(data.search.failed)} failed
+          </span>
+        )
+      }
+    >
+      {data === undefined && <p className="empty">Reading…</p>}
+      <ul className="lines">
+        {data !== undefined && (
+          <li>
+            <span className="line-state">
+              <Chip tone={check?.ok === false ? 'bad' : data.search.pending > 0 ? 'stale' : 'ok'}>
+                {check?.ok === false ? 'wrong' : data.search.pending > 0 ? 'catching up' : 'up to date'}
+              </Chip>
+            </span>
+            <span className="line-text">
+              <span>
+                {data.search.pending === 0
+                  ? 'Every unit that you may see is in search.'
+                  : `${upTo(data.search.pending)} ${data.search.pending === 1 ? 'unit or document is' : 'units or documents are'} not in search with their newest text yet.`}
+              </span>
+              {check && <span className="muted">{check.detail}</span>}
+            </span>
+          </li>
+        )}
+        {data?.unsearchable.map((dead) => (
+          <UnsearchableLine key={dead.outbox_id} dead={dead} />
+        ))}
+      </ul>
+    </Card>
+  )
+}
+
+function UnsearchableLine({ dead }: { dead: DeadProjection }) {
+  return (
+    <li>
+      <span className="line-state">
+        <Chip tone="bad">not in search</Chip>
+      </span>
+      <span className="line-text">
+        <b>{dead.name}</b>
+        <span className="muted">{dead.error ?? 'no error was recorded'}</span>
+        <span className="tiny">
+          {counted(dead.tries, 'try', 'tries')}, the last <Ago at={dead.died_at} />
+        </span>
+      </span>
+    </li>
+  )
+}
+
+/** The server counts up to a thousand. */
+export function upTo(value: number): string {
+  return value >= 1000 ? `${count(value)}+` : count(value)
+}

@@ -1,0 +1,160 @@
+import { useState } from 'react'
+import type { StagingRecord } from '../api/types.ts'
+import { usePulse } from '../live/pulse.tsx'
+import { Deed } from '../parts/deed.tsx'
+import { bytes, counted, onDay, shortHash } from '../parts/figures.ts'
+import { Person } from '../parts/person.tsx'
+import { RefusalNote } from '../parts/refusal-note.tsx'
+import { RejectDialog } from '../parts/reject-dialog.tsx'
+import { useAction } from '../parts/use-action.ts'
+import { useSession } from '../session/session.tsx'
+import { Checklist } from '../upload/decision/checklist.tsx'
+import '../upload/decision/decision.css'
+
+interface Props {
+  readonly record: StagingRecord
+  take(record: StagingRecord): void
+}
+
+/** Approve exactly these bytes, or reject them with a reason. */
+export function RecordDecision({ record, take }: Props) {
+  const { api, me } = useSession()
+  const { beatNow } = usePulse()
+  const { busy, failure, run } = useAction<StagingRecord>((answer) => {
+    take(answer)
+    // The counts in the rail follow at once.
+    beatNow()
+  })
+  const [rejecting, setRejecting] = useState(false)
+  /** Until the answer comes, what was ticked is shown as ticked. */
+  const [wanted, setWanted] = useState<readonly string[]>()
+  const { staging_record_id: id, may, lifecycle_status } = record
+  const pending = lifecycle_status === 'pending'
+  const mine = record.owner_actor === me.actor
+  const ticked = record.checklist.filter(({ ticked_at }) => ticked_at !== null).map(({ item_id }) => item_id)
+
+  async function tick(items: readonly string[]) {
+    setWanted(items)
+    await run('Saving', async () => {
+      for (const { item_id } of record.checklist) {
+        if (items.includes(item_id) !== ticked.includes(item_id))
+          await api.records.tick(id, item_id, items.includes(item_id))
+      }
+      return api.records.find(id)
+    })
+    setWanted(undefined)
+  }
+
+  return (
+    <aside className="card decision" aria-labelledby="decision-title">
+      <h2 id="decision-title">{pending ? 'Your decision' : 'Decision'}</h2>
+      <p className="happens">{saidOf(record)}</p>
+      {pending && record.four_eyes && mine && (
+        <p className="aside-note">Waiting for a reviewer. You staged this, so somebody else decides.</p>
+      )}
+      {record.rejected_reason !== null && (
+        <p className="aside-note is-bad">Rejected: “{record.rejected_reason}”</p>
+      )}
+      {record.approved_by !== null && (
+        <p className="tiny">
+          Approved by <Person id={record.approved_by} />
+        </p>
+      )}
+      {record.rejected_by !== null && (
+        <p className="tiny">
+          Rejected by <Person id={record.rejected_by} />
+        </p>
+      )}
+      <dl className="decision-facts">
+        <div>
+          <dt>Digest</dt>
+          <dd>
+            <code title={record.content_hash}>{shortHash(record.content_hash, 3)}</code>
+          </dd>
+        </div>
+        <div>
+          <dt>Content</dt>
+          <dd>
+            {counted(record.part_count, 'part')}, {bytes(Number(record.byte_len))}
+          </dd>
+        </div>
+        {pending && (
+          <div>
+            <dt>Decide by</dt>
+            <dd>{onDay(record.expires_at)}</dd>
+          </div>
+        )}
+      </dl>
+      <div className="deeds">
+        {record.checklist.length > 0 && (
+          <Checklist
+            items={record.checklist.map((item) => ({ ...item, text: item.label }))}
+            ticked={wanted ?? ticked}
+            disabled={!may.tick.allowed || busy !== undefined}
+            undoable
+            tick={tick}
+          />
+        )}
+        {pending && (
+          <>
+            <Deed
+              text="Approve"
+              allowed={may.approve.allowed}
+              why={mine && record.four_eyes ? undefined : may.approve.reason}
+              busy={busy !== undefined}
+              next
+              act={() => run('Approving', () => api.records.approve(id, record.content_hash))}
+            />
+            {may.reject.allowed && (
+              <Deed
+                text="Reject with a reason…"
+                allowed
+                busy={busy !== undefined}
+                act={() => setRejecting(true)}
+              />
+            )}
+            {may.withdraw.allowed && (
+              <Deed
+                text="Withdraw"
+                allowed
+                busy={busy !== undefined}
+                act={() => run('Withdrawing', () => api.records.withdraw(id))}
+              />
+            )}
+          </>
+        )}
+      </div>
+      {rejecting && (
+        <RejectDialog
+          title="Reject this record"
+          reader="Whoever staged it"
+          close={() => setRejecting(false)}
+          reject={(reason) => run('Rejecting', () => api.records.reject(id, reason))}
+        />
+      )}
+      <p className="doing" role="status">
+        {busy && `${busy}…`}
+      </p>
+      <RefusalNote failure={failure} />
+    </aside>
+  )
+}
+
+function saidOf(record: StagingRecord): string {
+  switch (record.lifecycle_status) {
+    case 'pending':
+      return record.staging_kind === 'mark_manifest'
+        ? 'Approving lets exactly this marking be cut into units. Nothing is cut before that.'
+        : 'Approving binds to exactly these bytes. If one of them differs later, the record is refused.'
+    case 'approved':
+      return `Approved. It can be used until ${onDay(record.expires_at)}.`
+    case 'consumed':
+      return 'Approved and used.'
+    case 'rejected':
+      return 'Rejected. Nothing of it is used.'
+    case 'expired':
+      return 'Nobody decided in time, or its owner withdrew it. Nothing of it is used.'
+    case 'cleaned':
+      return 'It ended, and its parts were deleted when their retention ended.'
+  }
+}

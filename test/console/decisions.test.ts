@@ -1,0 +1,350 @@
+/** What stands between a file and a decision: plans that went stale, corrections in hand, records of other kinds. */
+import type { Page } from 'playwright-core'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { runCli } from '../support/cli.ts'
+import { until } from '../support/until.ts'
+import { hasStaleRoute, STALE_ROUTE, seen, useRealConsole } from './real-console.ts'
+
+const real = useRealConsole('decisions')
+
+const HEADER =
+  'Campaign name,Campaign ID,Ad set name,Ad set ID,Ad name,Ad ID,Day,Amount spent (AUD),Impressions,Link clicks'
+const line = (ad: number, day: string, spend: string, clicks = 31) =>
+  `Winter boots,1201,Retarget,1202,Ad ${ad},1203${ad},${day},${spend},2000,${clicks}`
+const csv = (...lines: string[]) => [HEADER, ...lines].join('\n')
+
+/** Two invalid lines; one of them, and one that is valid, have a warning, too: more clicks than impressions. */
+const WRONG = csv(
+  line(1, '2026-11-12', '5.00'),
+  line(2, '2026-11-12', '5.00', 4000),
+  line(3, '2026-02-30', 'lots'),
+  line(4, '2026-11-12', 'much', 4000),
+)
+
+const cli = (...args: string[]) => runCli(args, { STAGEDOOR_HOME: real.home })
+
+describe('a plan that production has overtaken', { timeout: 120_000 }, () => {
+  let id: string
+
+  beforeAll(async () => {
+    const first = await real.ingest(
+      real.file('first.csv', csv(line(1, '2026-11-09', '88.00'))),
+      '--until',
+      'planned',
+    )
+    await approve(first, 'Approve and promote')
+    id = await real.ingest(real.file('second.csv', csv(line(1, '2026-11-09', '99.50'))), '--until', 'planned')
+    await approve(id, 'Approve only')
+    await real.sql('update public.daily_metrics set spend = 1.23 where spend = 88.00')
+  }, 120_000)
+
+  const CHANGED = {
+    total: 1,
+    items: [
+      {
+        target_table: 'public.daily_metrics',
+        key: { date: '2026-11-09' },
+        before: { spend: 88, clicks: 31 },
+        planned: { spend: 99.5, clicks: 31 },
+        now: { spend: 1.23, clicks: 31 },
+      },
+    ],
+  }
+
+  test('a refused promotion shows the row before, planned and now, and leads to a plan that can be reviewed', async () => {
+    const page = await real.signIn('operator')
+    let refused = false
+    let planned = false
+    await page.route(STALE_ROUTE, (route) =>
+      route.fulfill({ json: refused && !planned ? CHANGED : { items: [], total: 0 } }),
+    )
+    const asked = page.waitForResponse(STALE_ROUTE)
+    await page.goto(`${real.url}/uploads/${id}`)
+    await asked
+    refused = true
+    await page.getByRole('button', { name: 'Promote', exact: true }).click()
+    await staleIsShown(page)
+
+    // The page still knows it after a reload.
+    await page.reload()
+    await staleIsShown(page)
+    expect(await page.getByRole('button', { name: 'Promote', exact: true }).count()).toBe(0)
+
+    planned = true
+    await page.getByRole('button', { name: 'Plan again' }).click()
+    await state(page, 'Ready to submit')
+    await page.getByRole('tab', { name: 'Plan' }).click()
+    expect(await seen(page.locator('.grid-row del'))).toBe('1.23')
+    expect(await seen(page.locator('.grid-row ins'))).toBe('99.50')
+    await page.getByRole('button', { name: 'Submit for review' }).click()
+    await state(page, 'Awaiting review')
+    // The refusal itself, which the browser mentions.
+    real.forgive(/409/)
+  })
+
+  test('the server says which row it is', async ({ skip }) => {
+    skip(!(await hasStaleRoute(real.url)), 'GET /api/uploads/{id}/plan/stale is not in this server')
+    await approve(id, 'Approve only')
+    await real.sql('update public.daily_metrics set spend = 4.56 where spend = 1.23')
+    const page = await real.signIn('reviewer')
+    await page.goto(`${real.url}/uploads/${id}`)
+    await state(page, 'plan is out of date')
+    await expect
+      .poll(() => seen(page.locator('.stale-plan')))
+      .toMatch(/daily_metrics[\s\S]*spend\s+1\.23\s+99\.50\s+4\.56/)
+    await page.getByRole('button', { name: 'Plan again' }).click()
+    await state(page, 'Ready to submit')
+  })
+})
+
+async function staleIsShown(page: Page): Promise<void> {
+  await state(page, 'plan is out of date')
+  await page.getByRole('heading', { name: '1 row changed since the plan was made' }).waitFor()
+  expect(await seen(page.locator('.stale-plan'))).toMatch(
+    /daily_metrics\s*date 2026-11-09\s+spend\s+88\.00\s+99\.50\s+1\.23/,
+  )
+  await page.getByText('Production has changed since this plan was made: 1 row.').waitFor()
+  expect(await page.getByRole('button', { name: 'Plan again' }).isEnabled()).toBe(true)
+  expect(await page.getByRole('button', { name: 'Ask for review again' }).isEnabled()).toBe(false)
+}
+
+describe('corrections', { timeout: 120_000 }, () => {
+  let id: string
+
+  beforeAll(async () => {
+    id = await real.ingest(real.file('wrong.csv', WRONG), '--until', 'planned')
+  }, 60_000)
+
+  test('the primary button leads to the first invalid cell, from wherever one is', async () => {
+    const page = await real.signIn('operator', { viewport: { width: 390, height: 700 } })
+    await page.goto(`${real.url}/uploads/${id}?tab=rows`)
+    for (const _time of [1, 2]) {
+      await page.getByRole('button', { name: 'Correct 2 invalid lines' }).click()
+      await expect
+        .poll(() => page.evaluate<string>(`document.activeElement.getAttribute('aria-label')`))
+        .toMatch(/, line 4$/)
+      const top = await page.evaluate<number>(`document.activeElement.getBoundingClientRect().top`)
+      expect(top).toBeGreaterThan(0)
+      expect(top).toBeLessThan(700)
+    }
+  })
+
+  test('invalid lines only are invalid lines only: no warning, not even of such a line', async () => {
+    const page = await real.signIn('operator')
+    await page.goto(`${real.url}/uploads/${id}?tab=problems`)
+    await page.locator('.grid-row').first().waitFor()
+    expect(await page.locator('.grid-row .is-doubtful').count()).toBe(0)
+    const invalid = await page.locator('.grid-row').count()
+    await page.getByLabel('Which problems').selectOption('with warnings')
+    await page.locator('.grid-row .is-doubtful').first().waitFor()
+    expect(await page.locator('.grid-row').count()).toBeGreaterThan(invalid)
+  })
+
+  test('what was typed survives another tab and another page, and is saved together', async () => {
+    const page = await real.signIn('operator')
+    await page.goto(`${real.url}/uploads/${id}?tab=problems`)
+    const day = page.getByRole('textbox', { name: /^Day, line 4/ })
+    const spend = page.getByRole('textbox', { name: /^Amount spent \(AUD\), line 4/ })
+    await day.fill('2026-11-13')
+    await spend.fill('7.50')
+    await page.getByRole('tab', { name: 'Rows' }).click()
+    expect(await seen(page.getByRole('tab', { name: /^Problems/ }))).toContain('2 unsaved')
+    await page.getByRole('tab', { name: /^Problems/ }).click()
+    expect(await day.inputValue()).toBe('2026-11-13')
+    await page.getByRole('link', { name: 'Overview' }).click()
+    await page.getByRole('heading', { name: 'How data flows' }).waitFor()
+    await page.goBack()
+    expect(await spend.inputValue()).toBe('7.50')
+
+    // Leaving the console for good would lose them: the browser asks.
+    const asked = page.waitForEvent('dialog')
+    const leaving = page.reload().catch(() => undefined)
+    const dialog = await asked
+    expect(dialog.type()).toBe('beforeunload')
+    await dialog.dismiss()
+    await leaving
+
+    await page.getByRole('button', { name: 'Save 2 corrections' }).click()
+    await page.getByText('Line 4 was checked again: 1 line is invalid now, 2 before.').waitFor()
+    expect(await seen(page.getByRole('tab', { name: /^Problems/ }))).not.toContain('unsaved')
+    await page.reload()
+    await day.waitFor({ state: 'detached' })
+  })
+
+  test('a dialog gives the focus back to the button that opened it', async () => {
+    const page = await real.signIn('operator')
+    await page.goto(`${real.url}/uploads/${id}`)
+    const button = page.getByRole('button', { name: 'Discard…' })
+    await button.focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    expect(await page.evaluate<string>('document.activeElement.innerText')).toBe('Discard…')
+    await button.click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    expect(await page.evaluate<string>('document.activeElement.innerText')).toBe('Discard…')
+  })
+})
+
+describe('what takes long', { timeout: 120_000 }, () => {
+  test('a promotion says how many rows it writes and counts while it runs', async () => {
+    const id = await real.ingest(
+      real.file('slow.csv', csv(line(7, '2026-11-20', '3.00'))),
+      '--until',
+      'planned',
+    )
+    await approve(id, 'Approve only')
+    const page = await real.signIn('operator')
+    let answer = () => {}
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    await page.route(/\/promote$/, async (route) => {
+      await answered
+      await route.continue()
+    })
+    await page.goto(`${real.url}/uploads/${id}`)
+    await page.getByRole('button', { name: 'Promote', exact: true }).click()
+    await expect.poll(() => seen(page.locator('.doing'))).toMatch(/^Promoting \d+ rows?/)
+    await page.getByText(/^\d+ s\. You may leave this page/).waitFor()
+    answer()
+    await state(page, 'promoted')
+  })
+})
+
+describe('records of other kinds', { timeout: 120_000 }, () => {
+  test('a marking is read piece by piece and approved in the browser, by its digest and by somebody else', async () => {
+    const path = real.file('handbook.md', '# Handbook\n\n## Travel\n\nBook two weeks ahead.\n')
+    const { stdout, stderr } = await cli('mark', path, '--as', 'operator', '--json')
+    const id = /"staging_record_id":\s*"([^"]+)"/.exec(stdout)?.[1]
+    expect(id, stdout + stderr).toBeDefined()
+
+    const operator = await real.signIn('operator')
+    await operator.goto(`${real.url}/review/${id}`)
+    await operator.getByText('Waiting for a reviewer.').waitFor()
+    expect(await operator.getByRole('button', { name: 'Approve' }).isEnabled()).toBe(false)
+
+    const reviewer = await real.signIn('reviewer')
+    await reviewer.getByRole('link', { name: /^Review/ }).click()
+    await reviewer.getByRole('link', { name: /Handbook/ }).click()
+    await expect
+      .poll(() => seen(reviewer.locator('main')))
+      .toMatch(/new unit\s*Travel[\s\S]*Book two weeks ahead\./)
+    const sent = reviewer.waitForRequest(/\/approve$/)
+    await reviewer.getByRole('button', { name: 'Approve' }).click()
+    await state(reviewer, 'approved')
+    await state(operator, 'approved')
+    const [record] = await real.sql<{ lifecycle_status: string; content_hash: string }>(
+      'select lifecycle_status, content_hash from iu_core.iu_staging_record where staging_record_id = $1',
+      [id],
+    )
+    expect(record?.lifecycle_status).toBe('approved')
+    expect((await sent).postDataJSON()).toEqual({ digest: record?.content_hash })
+  })
+
+  test('a checklist is ticked before a package can be approved, and a rejection needs a reason', async () => {
+    const [approved, rejected] = await Promise.all(
+      ['Commentary on week 45', 'Commentary on week 46'].map(stage),
+    )
+    const page = await real.signIn('reviewer')
+    await page.goto(`${real.url}/review`)
+    await page.getByRole('link', { name: 'Commentary on week 45' }).click()
+    await page.getByText('"big": 12345678901234567890').waitFor()
+    await page.getByText('Spend rose because').waitFor()
+    const approve = page.getByRole('button', { name: 'Approve' })
+    expect(await approve.isEnabled()).toBe(false)
+    await page.getByRole('checkbox', { name: /The sums agree/ }).check()
+    await expect.poll(() => approve.isEnabled()).toBe(true)
+    await approve.click()
+    await state(page, 'approved')
+
+    await page.goto(`${real.url}/review/${rejected}`)
+    await page.getByRole('button', { name: 'Reject with a reason…' }).click()
+    const dialog = page.getByRole('dialog')
+    expect(await dialog.getByRole('button', { name: 'Reject' }).isEnabled()).toBe(false)
+    await dialog.getByRole('textbox').fill('The sums do not agree')
+    await dialog.getByRole('button', { name: 'Reject' }).click()
+    await state(page, 'rejected')
+    await page.getByText('Rejected: “The sums do not agree”').waitFor()
+    await page.getByRole('link', { name: /^Review/ }).click()
+    await page.getByRole('heading', { name: 'Uploads awaiting review' }).waitFor()
+    const left = page.getByRole('link', { name: /^Commentary on week/ })
+    await expect.poll(() => left.count(), { timeout: 15_000 }).toBe(0)
+    expect(approved).not.toBe(rejected)
+  })
+
+  test('an address of nothing says so in words for a browser', async () => {
+    const page = await real.signIn('operator')
+    await page.goto(`${real.url}/uploads/0190b5a2-7c1e-7a33-8f0e-3a1d5b7c9e11`)
+    await page.getByRole('heading', { name: 'There is no such upload' }).waitFor()
+    expect(await seen(page.locator('main'))).not.toContain('stagedoor upload list')
+    await page.getByRole('link', { name: 'Go to all uploads' }).click()
+    await page.getByRole('heading', { name: 'Uploads', level: 1 }).waitFor()
+    real.forgive(/404/)
+  })
+
+  async function stage(purpose: string): Promise<string> {
+    const [workspace] = await real.sql<{ id: string }>('select id from public.workspaces limit 1')
+    const parts = [
+      { part_name: 'manifest', payload_kind: 'json', payload_json: { big: 'BIG' } },
+      { part_name: 'commentary', payload_kind: 'text', payload_text: 'Spend rose because of winter.' },
+      {
+        part_name: 'checklist',
+        payload_kind: 'json',
+        payload_json: [{ id: 'sums', text: 'The sums agree' }],
+      },
+    ]
+    const request = {
+      workspace_id: workspace!.id,
+      staging_kind: 'review_package',
+      payload_type: 'review_bundle',
+      purpose,
+      parts,
+    }
+    const answer = await fetch(`${real.url}/api/staging`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${real.token('operator')}`, 'content-type': 'application/json' },
+      body: JSON.stringify(request).replace('"BIG"', '12345678901234567890'),
+    })
+    expect(answer.status).toBe(201)
+    return ((await answer.json()) as { staging_record_id: string }).staging_record_id
+  }
+})
+
+describe('on a phone', { timeout: 120_000 }, () => {
+  test('what changes is in sight, and the decision stands below it', async () => {
+    const id = await real.ingest(
+      real.file('phone.csv', csv(line(1, '2026-11-09', '55.00'))),
+      '--until',
+      'planned',
+    )
+    const page = await real.signIn('operator', { viewport: { width: 390, height: 844 } })
+    await page.goto(`${real.url}/uploads/${id}`)
+    const change = (await page.locator('.grid-row ins').first().boundingBox())!
+    expect(change.x + change.width).toBeLessThanOrEqual(390)
+    const decision = (await page.locator('.decision').boundingBox())!
+    expect(decision.y).toBeGreaterThan(change.y)
+  })
+})
+
+async function approve(id: string, how: 'Approve only' | 'Approve and promote'): Promise<void> {
+  const operator = await real.signIn('operator')
+  await operator.goto(`${real.url}/uploads/${id}`)
+  const submit = operator.getByRole('button', { name: /^(Submit for review|Ask for review again)$/ })
+  await submit.or(operator.getByText('Waiting for a reviewer.')).first().waitFor()
+  if (await submit.isVisible()) await submit.click()
+  await state(operator, 'Awaiting review')
+  const reviewer = await real.signIn('reviewer')
+  await reviewer.goto(`${real.url}/uploads/${id}`)
+  await reviewer.getByRole('checkbox').first().check()
+  await reviewer.getByRole('button', { name: how }).click()
+  await state(reviewer, how === 'Approve only' ? 'approved' : 'promoted')
+}
+
+async function state(page: Page, word: string): Promise<void> {
+  const chip = page.locator('h1 .chip')
+  // Also before the tests, where expect.poll is not to be had.
+  await until(`the state ${word}`, async () => (await chip.allInnerTexts())[0] === word, 30_000)
+}
