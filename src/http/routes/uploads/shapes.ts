@@ -162,6 +162,17 @@ export const PlanRow = Type.Object({
   label: orNull(Image),
 })
 
+export const StaleRow = Type.Object({
+  target_table: Type.String(),
+  row_type: Type.String(),
+  line: Type.Integer({ description: 'the line of the file' }),
+  action: Type.Enum([...PLAN_ACTIONS]),
+  key: Image,
+  before: orNull(Image),
+  planned: orNull(Image),
+  now: orNull(Image),
+})
+
 export const UndoPlan = Type.Object({
   totals: Totals,
   stays: Type.Array(
