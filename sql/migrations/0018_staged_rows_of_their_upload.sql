@@ -61,3 +61,30 @@ comment on table public.staging_rows is
   'Lines of uploads as they were read, with what is wrong with each: written by the back end, checked, planned and promoted from here, deleted by cleanup_staging_rows().';
 comment on table public.staging_id_resolution is
   'Which entity of an upload (campaign, customer) is which row of the target tables: found, or new with the id that it will have.';
+
+-- The length that a part says it has is the one that it has, so that the limit of ten mebibytes is one of bytes.
+alter table iu_core.iu_staging_payload
+  add constraint iu_staging_payload_length_measured check (
+    case payload_kind when 'text' then byte_len = octet_length(payload_text)
+                      when 'json' then byte_len = octet_length(payload_json::text)
+                      else true end) not valid;
+
+-- What people corrected before a line was promoted: kept with the lineage of the rows that came of it.
+create table iu_core.ingest_repair (
+  repair_id bigint generated always as identity primary key,
+  upload_id uuid not null constraint ingest_repair_of_upload references iu_core.ingest_upload (upload_id),
+  row_number integer not null,
+  what text not null constraint ingest_repair_what_known check (what in ('corrected', 'left_out', 'taken_in')),
+  -- The header of the file, with the text before and after; NULL where the line as a whole was left out or taken in again.
+  column_name text constraint ingest_repair_corrects_a_cell check ((what = 'corrected') = (column_name is not null)),
+  old_value text,
+  new_value text,
+  repaired_by text not null,
+  repaired_via text,
+  repaired_at timestamptz not null default clock_timestamp()
+);
+create index ingest_repair_line on iu_core.ingest_repair (upload_id, row_number);
+alter table iu_core.ingest_repair enable row level security;
+create policy ingest_repair_with_its_upload on iu_core.ingest_repair for select
+  using (upload_id in (select u.upload_id from iu_core.ingest_upload u));
+grant select on iu_core.ingest_repair to authenticated, service_role, dot_executor, directus, stagedoor_agent, stagedoor_reviewer;

@@ -6,7 +6,9 @@ create or replace function iu_core.fn_ingest_lineage(
 returns table (
   upload_id uuid, file_name text, file_hash text, line integer, target text, target_id uuid, target_key jsonb, action text,
   uploaded_by text, approved_by text, approved_at timestamptz, promoted_by text, promoted_at timestamptz,
-  undone_at timestamptz, undo_outcome text
+  undone_at timestamptz, undo_outcome text,
+  -- What people corrected in its line before, the oldest first: [{"what", "column", "from", "to", "by", "at"}].
+  repairs jsonb
 )
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -38,7 +40,10 @@ begin
   end if;
   return query
     select u.upload_id, u.file_name, u.file_hash, l.row_number, l.target, l.target_id, l.target_key, l.action,
-           u.uploaded_by, p.approved_by, p.approved_at, p.promoted_by, p.promoted_at, p.undone_at, l.undo_outcome
+           u.uploaded_by, p.approved_by, p.approved_at, p.promoted_by, p.promoted_at, p.undone_at, l.undo_outcome,
+           (select coalesce(jsonb_agg(jsonb_build_object('what', r.what, 'column', r.column_name, 'from', r.old_value, 'to', r.new_value,
+                                                         'by', r.repaired_by, 'at', r.repaired_at) order by r.repair_id), '[]')
+              from iu_core.ingest_repair r where r.upload_id = l.upload_id and r.row_number = l.row_number)
       from iu_core.ingest_ledger l
       join iu_core.ingest_upload u using (upload_id)
       join iu_core.ingest_promotion p using (upload_id)

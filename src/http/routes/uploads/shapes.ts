@@ -215,4 +215,15 @@ export const LineageEntry = Type.Object({
   promoted_by: Type.String(),
   promoted_at: Timestamp,
   undone_at: time,
+  repairs: Type.Array(
+    Type.Object({
+      what: Type.Enum(['corrected', 'left_out', 'taken_in']),
+      column: text,
+      from: text,
+      to: text,
+      by: Type.String(),
+      at: Type.String(),
+    }),
+    { description: 'what people corrected in its line before it was promoted, the oldest first' },
+  ),
 })
