@@ -481,6 +481,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/uploads/{id}/plan/stale": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The rows that somebody changed since the plan was made: what it saw, what it would write, what is there now */
+        get: operations["listStaleRows"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/uploads/{id}/submit": {
         parameters: {
             query?: never;
@@ -6100,6 +6117,100 @@ export interface operations {
             };
         };
     };
+    listStaleRows: {
+        parameters: {
+            query: {
+                limit: number;
+            };
+            header?: never;
+            path: {
+                /** @description the upload */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: {
+                            target_table: string;
+                            row_type: string;
+                            /** @description the line of the file */
+                            line: number;
+                            /** @enum {unknown} */
+                            action: "insert" | "update" | "unchanged" | "skipped" | "refused";
+                            /** @description column → value; integers beyond 2^53 are strings */
+                            key: {
+                                [key: string]: unknown;
+                            };
+                            before: {
+                                [key: string]: unknown;
+                            } | null;
+                            planned: {
+                                [key: string]: unknown;
+                            } | null;
+                            now: {
+                                [key: string]: unknown;
+                            } | null;
+                        }[];
+                        /** @description in all, also beyond the limit; 0: the plan is not stale */
+                        total: number;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     submitUpload: {
         parameters: {
             query?: never;
@@ -7978,6 +8089,16 @@ export interface operations {
                             /** Format: date-time */
                             promoted_at: string;
                             undone_at: string | null;
+                            /** @description what people corrected in its line before it was promoted, the oldest first */
+                            repairs: {
+                                /** @enum {unknown} */
+                                what: "corrected" | "left_out" | "taken_in";
+                                column: string | null;
+                                from: string | null;
+                                to: string | null;
+                                by: string;
+                                at: string;
+                            }[];
                         }[];
                     };
                 };
