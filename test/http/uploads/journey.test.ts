@@ -156,7 +156,7 @@ it('promotes nothing that nobody has approved', async () => {
   })
 })
 
-it('names the rows that changed since the plan was made, and refuses the promotion with the line', async () => {
+it('names the rows that changed since the plan was made', async () => {
   const fresh = useful(await uploads.send(week('Stale boots'), 'operator', {}, 'stale.csv'))
   await call('GET', `/uploads/${fresh}/progress`, 'operator')
   const none = await call('GET', `/uploads/${fresh}/plan/stale`, 'reviewer')
