@@ -642,6 +642,14 @@ export const CATALOGUE = {
     message: 'The dataset {dataset} cannot be used: {reason}',
     hint: 'Correct the declaration, or run the statements that are printed, then register it again.',
   },
+  staged_row_invalid: {
+    sqlstates: ['SD520'],
+    status: 400,
+    exit: 2,
+    retryable: false,
+    message: 'These rows cannot be staged for upload {upload}: {reason}',
+    hint: 'Take workspace, client and platform from the upload, and a row type that its dataset declares.',
+  },
   plan_stale: {
     sqlstates: ['SD606'],
     status: 409,

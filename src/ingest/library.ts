@@ -36,6 +36,8 @@ export interface Ingest {
   plan(upload: string, request?: plans.PlanRequest): Promise<plans.Plan>
   planRows(upload: string, filter?: Partial<plans.PlanRowFilter>): Promise<plans.PlanRow[]>
   submit(upload: string, digest: string, submittedBy?: string): Promise<string>
+  /** The rows of a plan that somebody changed since it was made. */
+  staleRows(upload: string, page?: { limit?: number }): Promise<plans.StaleRows>
   approve(upload: string, approval: plans.Approval): Promise<void>
   reject(upload: string, reason: string, rejectedBy?: string): Promise<void>
   promote(upload: string, digest: string, promotedBy?: string): Promise<promotions.Promotion>
@@ -108,6 +110,7 @@ export function ingestLibrary({ pool, home, service, admin }: Acting): Ingest & 
     planRows: (id, filter = {}) =>
       service((client) => plans.listPlanRows(client, id, { limit: 100, ...filter })),
     submit: (id, digest, by) => service((client) => plans.submitPlan(client, id, digest, by)),
+    staleRows: (id, page) => service((client) => plans.listStaleRows(client, id, page)),
     approve: (id, approval) => service((client) => plans.approvePlan(client, id, approval)),
     reject: (id, reason, by) => service((client) => plans.rejectPlan(client, id, reason, by)),
     promote: (id, digest, by) => service((client) => promotions.promoteUpload(client, id, digest, by)),

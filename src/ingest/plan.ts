@@ -116,6 +116,42 @@ export async function listPlanRows(db: Queryable, upload: string, filter: PlanRo
   return rows
 }
 
+export interface StaleRow {
+  readonly target_table: string
+  readonly row_type: string
+  readonly line: number
+  readonly action: PlanAction
+  readonly key: Readonly<Record<string, unknown>>
+  /** The row that the plan was made on; null: there was none, or the plan leaves it unchanged. */
+  readonly before: Readonly<Record<string, unknown>> | null
+  /** What the plan would write; null: it leaves the row unchanged. */
+  readonly planned: Readonly<Record<string, unknown>> | null
+  /** The row as it is now; null: it is gone. */
+  readonly now: Readonly<Record<string, unknown>> | null
+}
+
+export interface StaleRows {
+  readonly items: readonly StaleRow[]
+  /** How many there are in all; 0: the plan is not stale. */
+  readonly total: number
+}
+
+/** The rows of a plan that somebody changed since it was made, in the order of the plan. */
+export async function listStaleRows(
+  db: Queryable,
+  upload: string,
+  page: { limit?: number } = {},
+): Promise<StaleRows> {
+  const { rows } = await db.query<StaleRow & { total: string }>(
+    `select target_table, row_type, line, action, ${exactIntegers('key')} as key, ${exactIntegers('before')} as before,
+            ${exactIntegers('planned')} as planned, ${exactIntegers('now')} as now, total::text
+       from iu_core.fn_ingest_plan_stale($1, $2)`,
+    [upload, page.limit ?? 200],
+  )
+  const items = rows.map(({ total: _, ...row }) => row)
+  return { items, total: Number(rows[0]?.total ?? 0) }
+}
+
 /** Hands the plan to a second person; returns the staging record that they decide on. */
 export async function submitPlan(
   db: Queryable,

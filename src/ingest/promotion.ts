@@ -88,6 +88,15 @@ export interface LineageEntry {
   readonly promoted_at: Date
   readonly undone_at: Date | null
   readonly undo_outcome: string | null
+  /** What people corrected in its line before it was promoted, the oldest first. */
+  readonly repairs: readonly {
+    readonly what: 'corrected' | 'left_out' | 'taken_in'
+    readonly column: string | null
+    readonly from: string | null
+    readonly to: string | null
+    readonly by: string
+    readonly at: string
+  }[]
 }
 
 /** For a production row: every promotion that wrote it, newest first. */

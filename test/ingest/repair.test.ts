@@ -107,3 +107,48 @@ it('leaves out one of two lines with the same key, and takes it in again when it
   await repair(upload, { line: 3 })
   expect(await ingest.find(upload.upload_id)).toMatchObject({ valid_count: 2, skipped_count: 0 })
 })
+
+it('is told by the lineage of the row: who, from what to what, when, and what was left out for a while', async () => {
+  const upload = await ingest.file(`${HEADER}\n1777,Repaired,2026-11-09,3,much\n`)
+  await repair(upload, { line: 2, values: { [SPEND]: '12.50' } })
+  await repair(upload, { line: 2, leave_out: true })
+  await repair(upload, { line: 2, values: { [SPEND]: '13.00' } })
+  const { digest } = await ingest.plan(upload.upload_id)
+  await ingest.service('select iu_core.fn_ingest_promote($1, $2)', [upload.upload_id, digest])
+  const [written] = await db.owner<{ id: string }>(
+    `select target_id as id from iu_core.ingest_ledger where upload_id = $1 and row_type = 'daily_metric'`,
+    [upload.upload_id],
+  )
+  const [entry] = await ingest.service<{ repairs: unknown[] }>(
+    `select repairs from iu_core.fn_ingest_lineage($1, 'public.daily_metrics', $2)`,
+    [ingest.workspace, written!.id],
+  )
+  const said = { by: ingest.operator.userId, at: expect.any(String) }
+  const line = { column: null, from: null, to: null }
+  expect(entry!.repairs).toEqual([
+    { what: 'corrected', column: SPEND, from: 'much', to: '12.50', ...said },
+    { what: 'left_out', ...line, ...said },
+    { what: 'corrected', column: SPEND, from: '12.50', to: '13.00', ...said },
+    { what: 'taken_in', ...line, ...said },
+  ])
+})
+
+it('exports a value that its column cannot hold with the other wrong lines', async () => {
+  await db.owner('alter table public.campaigns alter column name type varchar(20)')
+  try {
+    const upload = await ingest.file(
+      `${HEADER}\n1888,${'a very long name '.repeat(3)},2026-11-09,3,1\n1889,Short,2026-11-09,3,1\n`,
+    )
+    expect(upload).toMatchObject({ valid_count: 1, invalid_count: 1 })
+    const rows = await ingest.service<{ row_number: number; message: string }>(
+      `select row_number, validation_errors -> 0 ->> 'message' as message from public.staging_rows
+        where upload_id = $1 and validation_status = 'invalid'`,
+      [upload.upload_id],
+    )
+    expect(rows).toEqual([
+      { row_number: 2, message: expect.stringContaining('public.campaigns.name cannot hold a very long') },
+    ])
+  } finally {
+    await db.owner('alter table public.campaigns alter column name type text')
+  }
+})

@@ -69,6 +69,10 @@ beforeAll(async () => {
     [trial.workspace, sha256('reading'), trial.client],
   )
   B.reading = reading!
+  await db.owner(
+    `insert into iu_core.ingest_repair (upload_id, row_number, what, repaired_by) values ($1, 2, 'left_out', 'x')`,
+    [B.promoted.upload_id],
+  )
   await trial.service(`select iu_core.fn_ingest_mapping_set($1, 'trial', 'file', '{}')`, [trial.workspace])
   await db.owner('select iu_core.fn_ingest_limit_set($1, 1000, null, null)', [trial.workspace])
 })
@@ -115,7 +119,7 @@ const OF_B: Record<string, string> = {
     ]),
   ),
   ...Object.fromEntries(
-    ['ingest_plan', 'ingest_plan_row', 'ingest_promotion', 'ingest_ledger'].map((table) => [
+    ['ingest_plan', 'ingest_plan_row', 'ingest_promotion', 'ingest_ledger', 'ingest_repair'].map((table) => [
       `iu_core.${table}`,
       `upload_id = any (array['UPLOADS']::uuid[]) and $1::uuid is not null`,
     ]),
@@ -127,7 +131,12 @@ const OF_B: Record<string, string> = {
   data_uploads: 'workspace_id = $1',
 }
 /** Nobody's: everybody may know what datasets there are. Nobody but their owner writes them. */
-const NOBODYS = ['iu_core.ingest_dataset', 'iu_core.ingest_row_type', 'iu_core.ingest_dataset_audit']
+const NOBODYS = [
+  'iu_core.ingest_dataset',
+  'iu_core.ingest_row_type',
+  'iu_core.ingest_entity_type',
+  'iu_core.ingest_dataset_audit',
+]
 /** Target tables of the user's own, whose walls are the user's. */
 const USERS = [
   'campaigns',
@@ -227,6 +236,7 @@ const CALLS: Record<string, () => [string, unknown[]][]> = {
   ],
   fn_ingest_undo: () => [['select iu_core.fn_ingest_undo($1)', [B.promoted!.upload_id]]],
   fn_ingest_undo_plan: () => [['select iu_core.fn_ingest_undo_plan($1)', [B.promoted!.upload_id]]],
+  fn_ingest_plan_stale: () => [['select iu_core.fn_ingest_plan_stale($1)', [B.planned!.upload_id]]],
   fn_ingest_discard: () =>
     [B.staged, B.planned!.upload_id].map((id) => ['select iu_core.fn_ingest_discard($1)', [id]]),
   fn_ingest_lineage: () => [
@@ -263,6 +273,8 @@ const CALLS: Record<string, () => [string, unknown[]][]> = {
   ],
   fn_ingest_sweep: () => [['select iu_core.fn_ingest_sweep($1)', [trial.workspace]]],
   fn_ingest_expire: () => [['select iu_core.fn_ingest_expire()', []]],
+  fn_ingest_cleanup_rows: () => [['select iu_core.fn_ingest_cleanup_rows()', []]],
+  fn_ingest_cleanup_resolutions: () => [['select iu_core.fn_ingest_cleanup_resolutions()', []]],
   fn_ingest_images_drop: () => [['select iu_core.fn_ingest_images_drop()', []]],
   cleanup_staging_rows: () => [['select public.cleanup_staging_rows()', []]],
   cleanup_staging_id_resolution: () => [['select public.cleanup_staging_id_resolution()', []]],

@@ -8,6 +8,11 @@ import { openWorld } from './world.ts'
 const BATCH = 1000
 const LOOKUPS = 200
 
+/** Rows are those of an upload: one that ended, so that nobody waits for them. */
+const OLD_UPLOAD = `insert into iu_core.ingest_upload (
+    upload_id, workspace_id, client_id, dataset, platform, file_name, file_hash, byte_len, status, ended_at, uploaded_by, changed_by)
+  values ('00000000-0000-7000-8000-000000000001', $1, $1, 'ads', 'meta', 'old.csv', repeat('0', 64), 1, 'discarded', now(), 'bench', '{}')`
+
 /** Rows that were promoted eight days ago: one bucket of retention, all due. */
 const OLD_ROWS = `insert into public.staging_rows (
     workspace_id, client_id, upload_id, platform, row_type, row_number, raw_payload, normalized_payload, validation_status,
@@ -51,6 +56,7 @@ export async function asTheSeedExpects({ database, size, round }: Task): Promise
       })
       lookups.push(performance.now() - started)
     }
+    await session.query(OLD_UPLOAD, [world.workspace])
     await session.query(OLD_ROWS, [world.workspace, size])
     const started = performance.now()
     let deleted = 0

@@ -1,6 +1,7 @@
 -- Runs one writing statement over all planned rows of a type and action. If a table refuses a row: STRICT says which and
 -- gives up; LENIENT halves the range until the row is alone, marks it failed with its error and goes on with the others.
--- p_sql takes the first and the last line; p_stale_sql likewise, and counts rows that somebody else wrote meanwhile. Internal.
+-- p_sql takes the first and the last line; p_stale_sql likewise, and gives the number of rows that somebody else
+-- wrote meanwhile and the first line of them. Internal.
 create or replace function iu_core.fn_ingest_apply(
   p_upload_id uuid, p_type record, p_gate_mode text, p_action text, p_sql text, p_stale_sql text default null
 ) returns void
@@ -40,9 +41,9 @@ begin
       end if;
     end;
     if v_state = '23505' and p_stale_sql is not null then
-      execute p_stale_sql into v_stale using lower(v_range), upper(v_range) - 1;
+      execute p_stale_sql into v_stale, v_middle using lower(v_range), upper(v_range) - 1;
       if v_stale > 0 then
-        perform iu_core.fn_ingest_refuse_stale(p_upload_id, v_stale, p_type.target_name);
+        perform iu_core.fn_ingest_refuse_stale(p_upload_id, v_stale, p_type.target_name, v_middle);
       end if;
     end if;
     select percentile_disc(0.5) within group (order by "#row") into v_middle

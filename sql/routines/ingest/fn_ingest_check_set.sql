@@ -20,7 +20,7 @@ begin
          validation_warnings = iu_core.fn_ingest_without_set_problems(validation_warnings),
          validation_status = case when iu_core.fn_ingest_without_set_problems(validation_errors) = '[]' then 'valid'
                                   else 'invalid' end::public.staging_validation_status,
-         updated_at = clock_timestamp()
+         updated_at = now()
    where upload_id = p_upload.upload_id and row_type = v_layout ->> 'leaf'
      and validation_status in ('invalid', 'skipped') and (validation_status <> 'valid' or validation_warnings <> '[]')
      and (validation_errors @> '[{"scope": "set"}]' or validation_warnings @> '[{"scope": "set"}]');
@@ -57,7 +57,7 @@ begin
        set validation_status = case when %2$L = 'refuse' then 'invalid' else 'skipped' end::public.staging_validation_status,
            validation_errors = case when %2$L = 'refuse' then s.validation_errors || problem else s.validation_errors end,
            validation_warnings = case when %2$L = 'refuse' then s.validation_warnings else s.validation_warnings || problem end,
-           updated_at = clock_timestamp()
+           updated_at = now()
       from affected a,
            lateral (select jsonb_build_object(
              'scope', 'set', 'line', a.line, 'rule', 'key.repeated', 'lines', to_jsonb(a.lines[1:20]),

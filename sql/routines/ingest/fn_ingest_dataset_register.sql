@@ -24,6 +24,10 @@ begin
   insert into iu_core.ingest_row_type (platform, row_type)
   select p, spec ->> 'name' from jsonb_object_keys(p_definition -> 'platforms') p, jsonb_array_elements(p_definition -> 'rows') spec
   on conflict do nothing;
+  insert into iu_core.ingest_entity_type (platform, entity_type)
+  select p, spec ->> 'name' from jsonb_object_keys(p_definition -> 'platforms') p, jsonb_array_elements(p_definition -> 'rows') spec
+   where spec ? 'identity'
+  on conflict do nothing;
   insert into iu_core.ingest_dataset as d (dataset, title, version, definition, approval_required, undo_window, registered_by)
   values (p_definition ->> 'name', coalesce(p_definition ->> 'title', p_definition ->> 'name'), coalesce((p_definition ->> 'version')::integer, 1),
           p_definition, coalesce(p_approval_required, true), coalesce(p_undo_window, '30 days'), iu_core.fn_actor())

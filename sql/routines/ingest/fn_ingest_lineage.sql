@@ -6,7 +6,9 @@ create or replace function iu_core.fn_ingest_lineage(
 returns table (
   upload_id uuid, file_name text, file_hash text, line integer, target text, target_id uuid, target_key jsonb, action text,
   uploaded_by text, approved_by text, approved_at timestamptz, promoted_by text, promoted_at timestamptz,
-  undone_at timestamptz, undo_outcome text
+  undone_at timestamptz, undo_outcome text,
+  -- What people corrected in its line before, the oldest first: [{"what", "column", "from", "to", "by", "at"}].
+  repairs jsonb
 )
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -15,6 +17,9 @@ declare
   v_id uuid := p_id;
   v_key jsonb;
   v_role text;
+  -- The ledger has the name that the dataset gave it; the caller may write it another way.
+  v_names text[] := array(select spec ->> 'target' from iu_core.ingest_dataset d, jsonb_array_elements(d.definition -> 'rows') spec
+                           where to_regclass(spec ->> 'target') = to_regclass(p_target)) || p_target;
 begin
   v_role := iu_core.require_member(p_workspace_id, 'read');
   if v_role = 'agent' then
@@ -35,13 +40,16 @@ begin
   end if;
   return query
     select u.upload_id, u.file_name, u.file_hash, l.row_number, l.target, l.target_id, l.target_key, l.action,
-           u.uploaded_by, p.approved_by, p.approved_at, p.promoted_by, p.promoted_at, p.undone_at, l.undo_outcome
+           u.uploaded_by, p.approved_by, p.approved_at, p.promoted_by, p.promoted_at, p.undone_at, l.undo_outcome,
+           (select coalesce(jsonb_agg(jsonb_build_object('what', r.what, 'column', r.column_name, 'from', r.old_value, 'to', r.new_value,
+                                                         'by', r.repaired_by, 'at', r.repaired_at) order by r.repair_id), '[]')
+              from iu_core.ingest_repair r where r.upload_id = l.upload_id and r.row_number = l.row_number)
       from iu_core.ingest_ledger l
       join iu_core.ingest_upload u using (upload_id)
       join iu_core.ingest_promotion p using (upload_id)
      where u.workspace_id = p_workspace_id and to_regclass(l.target) = to_regclass(p_target)
        and (l.target_id = v_id
-            or (l.target_id is null and l.target = p_target and md5(l.target_key::text) = md5(v_key::text)))
+            or (l.target_id is null and l.target = any (v_names) and md5(l.target_key::text) = md5(v_key::text)))
      order by p.promoted_at desc limit 500;
 end $$;
 

@@ -16,7 +16,7 @@ begin
     return;
   end if;
   update public.staging_rows s
-     set processing_action = (case when n."#action" = 'unchanged' then 'skipped' else n."#action" end)::public.staging_processing_action,
+     set processing_action = n."#action"::public.staging_processing_action,
          processed_at = now(), target_internal_id = n."#id", updated_at = now()
     from pg_temp.ingest_now n
    where s.upload_id = p_upload_id and s.row_type = p_row_type and s.id = n."#staged";

@@ -89,6 +89,10 @@ begin
                          coalesce(s.validation_errors -> 0 ->> 'message', s.validation_warnings -> 0 ->> 'message')) as a (action, reason)
    where s.row_type = u.reading -> 'layout' ->> 'leaf' and s.validation_status in ('invalid', 'skipped');
 
+  -- What the plan refuses is wrong with the line: it is listed, exported and kept like what the reader found.
+  perform iu_core.fn_ingest_plan_problems(u);
+  select * into u from iu_core.ingest_upload where upload_id = p_upload_id;
+
   insert into iu_core.ingest_plan (
     upload_id, digest, gate_mode, threshold, totals, inserted_columns, refusal, definition_digest, approval_required, planned_by, took_ms)
   select u.upload_id, iu_core.fn_ingest_plan_digest(u.upload_id, p_gate_mode, p_threshold), p_gate_mode, p_threshold, t.totals,

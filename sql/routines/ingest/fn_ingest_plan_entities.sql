@@ -11,7 +11,9 @@ declare
   v_layout jsonb := p_upload.reading -> 'layout';
   v_identity jsonb := p_type.spec -> 'identity';
   v_joins text := iu_core.fn_ingest_parent_joins(p_type.spec, v_layout);
+  v_target text := iu_core.fn_ingest_table_sql(p_type.target);
   v_parent text;
+  v_parent_column text;
   v_attributes text;
   v_match text;
 begin
@@ -20,9 +22,11 @@ begin
     from jsonb_array_elements_text(v_layout -> 'row_types') with ordinality as r
    where exists (select from jsonb_each_text(p_type.spec -> 'columns') c where c.value = '$' || r.value)
    order by r.ordinality desc limit 1;
+  v_parent_column := iu_core.fn_ingest_line_column(v_layout, '$' || v_parent);
   -- What differs between the lines of one entity is worth a warning; the first line counts.
   -- (Least against greatest: to count the different ones would sort all lines.)
-  select string_agg(format('min(l.%1$I::text collate "C") <> max(l.%1$I::text collate "C")', value), ' or ') into v_attributes
+  select string_agg(format('min(l.%1$I::text collate "C") <> max(l.%1$I::text collate "C")',
+                           iu_core.fn_ingest_line_column(v_layout, value)), ' or ') into v_attributes
     from jsonb_each_text(p_type.spec -> 'columns') where v_layout -> 'fields' ? value;
   execute format($sql$
     insert into pg_temp.ingest_entity (
@@ -31,7 +35,7 @@ begin
       from (select l.%2$I as external_id, min(l.row_number) as row_number, (%3$s) as conflicting, %7$s as several_parents
               from pg_temp.ingest_line l where l.%2$I is not null group by 1) g
       join pg_temp.ingest_line l using (row_number) %4$s
-  $sql$, p_type.row_type, '@' || p_type.row_type, coalesce(v_attributes, 'false'), v_joins,
+  $sql$, p_type.row_type, iu_core.fn_ingest_line_column(v_layout, '$' || p_type.row_type), coalesce(v_attributes, 'false'), v_joins,
      -- The id of the line's own row serves where the line is the entity.
      case when p_type.is_leaf then 'l.staging_row_id' else 'iu_core.fn_time_uuid()' end,
      case when v_parent is null then 'null, null, false, null'
@@ -39,9 +43,9 @@ begin
             l.%1$I, %2$I.internal_id, g.several_parents or coalesce(%2$I.ambiguous, false),
             case when g.several_parents then 'the file has it under several parents'
                  when %2$I.ambiguous then 'its parent is not certain: ' || %2$I.reason end
-          $sql$, '@' || v_parent, 'p_' || v_parent) end,
+          $sql$, v_parent_column, 'p_' || v_parent_column) end,
      -- One id under two parents would hang everything under the first of them.
-     case when v_parent is null then 'false' else format('coalesce(min(l.%1$I collate "C") <> max(l.%1$I collate "C"), false)', '@' || v_parent) end);
+     case when v_parent is null then 'false' else format('coalesce(min(l.%1$I collate "C") <> max(l.%1$I collate "C"), false)', v_parent_column) end);
   analyze pg_temp.ingest_entity;
 
   v_match := iu_core.fn_ingest_key_match_sql(p_type.key_columns, p_type.spec, p_type.written, v_layout, p_upload, p_nullable);
@@ -50,7 +54,7 @@ begin
       from pg_temp.ingest_entity e join pg_temp.ingest_line l on l.row_number = e.row_number %2$s join %3$s t on %4$s
      where e.row_type = %5$L and u.row_type = %5$L and u.external_id = e.external_id and not e.ambiguous
   $sql$, case when p_type.id_column is null then 'null::uuid' else format('t.%I', p_type.id_column) end,
-     v_joins, p_type.target, v_match, p_type.row_type);
+     v_joins, v_target, v_match, p_type.row_type);
 
   if v_identity ->> 'nameColumn' is not null and not v_layout -> 'fields' ? coalesce(v_identity ->> 'id', '') then
     -- The key less the id: client and platform, or the parent.
@@ -69,8 +73,8 @@ begin
              ambiguous = u.ambiguous or f.candidates > 1,
              reason = case when f.candidates > 1 then format('%%s rows have this name, and the file has no ids', f.candidates) else u.reason end
         from found f where u.row_type = %7$L and u.external_id = f.external_id
-    $sql$, p_type.id_column, v_joins, p_type.target, coalesce(v_match, 'true'),
-       v_identity ->> 'nameColumn', v_identity ->> 'name', p_type.row_type);
+    $sql$, p_type.id_column, v_joins, v_target, coalesce(v_match, 'true'),
+       v_identity ->> 'nameColumn', iu_core.fn_ingest_line_column(v_layout, v_identity ->> 'name'), p_type.row_type);
   end if;
   update pg_temp.ingest_entity set internal_id = new_id
    where row_type = p_type.row_type and not existing and not ambiguous;

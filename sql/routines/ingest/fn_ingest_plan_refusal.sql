@@ -7,15 +7,16 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_refused bigint;
+  v_refused bigint := 0;
   v_valid bigint;
   v_lines bigint;
 begin
-  select coalesce(sum((a.value)::bigint), 0) into v_refused
-    from jsonb_each(p_totals) t, jsonb_each_text(t.value) a where a.key = 'refused';
-  -- A valid line that cannot be told where it belongs, or that its table cannot hold, is not one that can be taken.
-  v_valid := p_upload.valid_count - case p_gate_mode when 'LENIENT'
-    then coalesce((p_totals -> (p_upload.reading -> 'layout' ->> 'leaf') ->> 'refused')::bigint, 0) else 0 end;
+  -- Lines, not rows: one line may be refused as a campaign and as the figures of that campaign.
+  if p_totals @? '$.*.refused' then
+    select count(distinct row_number) into v_refused from iu_core.ingest_plan_row where upload_id = p_upload.upload_id and action = 'refused';
+  end if;
+  -- Lines that the plan refuses are among the invalid ones by now.
+  v_valid := p_upload.valid_count;
   v_lines := p_upload.valid_count + p_upload.invalid_count;
   if p_upload.run_mode = 'FULL_DRY_RUN' then
     return 'this is a dry run';

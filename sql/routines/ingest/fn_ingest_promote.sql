@@ -89,13 +89,6 @@ begin
      set processing_action = 'skipped', processed_at = case when s.validation_status = 'skipped' then now() end, updated_at = now()
    where s.upload_id = u.upload_id and s.validation_status in ('invalid', 'skipped') and s.processing_action = 'pending'
      and (s.validation_status <> 'valid' or s.validation_warnings <> '[]');
-  if v_plan.totals @? '$.*.refused' then
-    update public.staging_rows s set processing_action = 'skipped', processed_at = now(), updated_at = now()
-      from iu_core.ingest_plan_row p
-     where p.upload_id = u.upload_id and p.action = 'refused'
-       and s.upload_id = p.upload_id and s.row_type = p.row_type and s.row_number = p.row_number
-       and s.validation_status = 'valid' and s.processing_action = 'pending';
-  end if;
   update iu_core.ingest_promotion
      -- LENIENT may have left out rows that were planned.
      set totals = case v_plan.gate_mode when 'LENIENT' then iu_core.fn_ingest_plan_totals(u.upload_id) else v_plan.totals end

@@ -18,10 +18,25 @@ begin
   u := iu_core.fn_ingest_lock(p_upload_id, array['staged', 'planned'], 'repaired');
   v_dataset := iu_core.fn_ingest_as_read(u);
   perform iu_core.fn_ingest_plan_forget(u);
+  -- Cell by cell from what to what, before it is overwritten.
+  insert into iu_core.ingest_repair (upload_id, row_number, what, column_name, old_value, new_value, repaired_by, repaired_via)
+  select p_upload_id, s.row_number, c.what, c.name, c.old_value, c.new_value, v_actor.actor, v_actor.via
+    from jsonb_to_recordset(p_rows) as r (row_number integer, raw_payload jsonb, validation_status public.staging_validation_status)
+    join public.staging_rows s
+      on s.upload_id = p_upload_id and s.row_type = u.reading -> 'layout' ->> 'leaf' and s.row_number = r.row_number,
+         lateral (
+           select 'corrected' as what, k as name, s.raw_payload ->> k as old_value, r.raw_payload ->> k as new_value
+             from (select jsonb_object_keys(s.raw_payload) union select jsonb_object_keys(r.raw_payload)) as n (k)
+            where r.raw_payload is not null and s.raw_payload ->> k is distinct from r.raw_payload ->> k
+           union all
+           select case when r.raw_payload is null then 'left_out' else 'taken_in' end, null, null, null
+            where (r.raw_payload is null and r.validation_status = 'skipped')
+               or (r.raw_payload is not null and s.validation_warnings @> '[{"rule": "line.left_out"}]')) c
+   order by s.row_number, c.name;
   update public.staging_rows s
      set raw_payload = coalesce(r.raw_payload, s.raw_payload),
          normalized_payload = coalesce(r.normalized_payload, s.normalized_payload), validation_status = r.validation_status,
-         validation_errors = r.validation_errors, validation_warnings = r.validation_warnings, updated_at = clock_timestamp()
+         validation_errors = r.validation_errors, validation_warnings = r.validation_warnings, updated_at = now()
     from jsonb_to_recordset(p_rows) as r (
       row_number integer, raw_payload jsonb, normalized_payload jsonb, validation_status public.staging_validation_status,
       validation_errors jsonb, validation_warnings jsonb)

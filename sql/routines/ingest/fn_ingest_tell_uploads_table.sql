@@ -11,7 +11,8 @@ declare
 begin
   select * into u from iu_core.ingest_upload where upload_id = p_upload_id;
   select to_regclass(definition ->> 'uploads') into v_table from iu_core.ingest_dataset where dataset = u.dataset;
-  if v_table is null then
+  -- A dry run is nobody's business but ours.
+  if v_table is null or u.run_mode = 'FULL_DRY_RUN' then
     return;
   end if;
   if p_status = 'pending' then
@@ -26,7 +27,8 @@ begin
       if p_status <> 'undone' then
         raise;
       end if;
-      execute format('update %s set status = $2 where id = $1', v_table) using u.upload_id, 'failed';
+      execute format('update %s set status = $2, row_count = coalesce($3, row_count) where id = $1', v_table)
+        using u.upload_id, 'failed', p_row_count;
     end;
   end if;
 end $$;

@@ -48,7 +48,12 @@ begin
    where upload_id = p_upload_id returning * into v_promotion;
   update iu_core.ingest_upload set status = 'undone', ended_at = clock_timestamp() where upload_id = p_upload_id;
   perform iu_core.fn_ingest_cursor_back(p_upload_id);
-  perform iu_core.fn_ingest_tell_uploads_table(p_upload_id, 'undone', null);
+  -- Staged rows whose row was taken back have none there any more. What stays in production is what the upload still counts.
+  update public.staging_rows s set processing_action = 'skipped', target_internal_id = null, updated_at = now()
+    from pg_temp.ingest_undo d
+   where s.upload_id = p_upload_id and s.row_type = d.row_type and s.row_number = d.row_number and d.outcome = 'reversed';
+  perform iu_core.fn_ingest_tell_uploads_table(p_upload_id, 'undone',
+    (select count(*) from pg_temp.ingest_undo where outcome <> 'reversed'));
   perform iu_core.fn_event_emit('staging', 'ingestion_undone',
     p_event_subject_ref => p_upload_id::text, p_canonical_address => 'client:' || u.client_id, p_workspace_id => u.workspace_id, p_actor => p_undone_by,
     p_safe_payload => jsonb_build_object('upload_id', p_upload_id, 'dataset', u.dataset, 'platform', u.platform,

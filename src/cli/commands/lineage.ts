@@ -79,5 +79,14 @@ function printEntry(output: Output, entry: LineageEntry, names: Names): void {
       `  uploaded by ${names(entry.uploaded_by)}${approved}, promoted by ${names(entry.promoted_by)} ${age(entry.promoted_at)} ago`,
     ),
   )
+  for (const { what, column, from, to, by, at } of entry.repairs) {
+    const change =
+      what === 'corrected'
+        ? `${column}: ${from ?? ''} → ${to ?? ''}`
+        : what === 'left_out'
+          ? 'left out'
+          : 'taken in again'
+    output.line(visibleLine(`  ${change}, by ${names(by)} ${age(new Date(at))} ago`))
+  }
   output.line(pc.dim(`  stagedoor upload show ${entry.upload_id}`))
 }

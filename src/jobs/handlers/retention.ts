@@ -26,19 +26,44 @@ export const sweepStaging: JobHandler = async (_job, context) => {
   }
 }
 
-export const cleanStagedRows: JobHandler = (_job, context) =>
-  context.transaction(async (client) => {
-    await client.query('set local role service_role')
-    const { rows } = await client.query(
-      `select promoted_deleted as promoted, invalid_deleted as invalid, orphan_deleted as orphaned
-         from public.cleanup_staging_rows()`,
-    )
-    return rows[0]
-  })
+/** What the SQL functions delete at most in one call. */
+const ROWS_A_BATCH = 10_000
+/** As long as cleanup_staging_rows() goes on. */
+const CLEANUP_MS = 60_000
 
-export const cleanIdResolutions: JobHandler = (_job, context) =>
-  context.transaction(async (client) => {
-    await client.query('set local role service_role')
-    const { rows } = await client.query('select public.cleanup_staging_id_resolution() as deleted')
-    return rows[0]
-  })
+/** One transaction for each batch: what is deleted stays deleted, and no lock is held for a minute. */
+export const cleanStagedRows: JobHandler = async (_job, context) => {
+  const until = performance.now() + CLEANUP_MS
+  const all = { promoted: 0, invalid: 0, orphaned: 0 }
+  for (;;) {
+    const deleted = await context.transaction(async (client) => {
+      await client.query('set local role service_role')
+      const { rows } = await client.query<typeof all>(
+        `select promoted_deleted as promoted, invalid_deleted as invalid, orphan_deleted as orphaned
+           from iu_core.fn_ingest_cleanup_rows()`,
+      )
+      return rows[0]!
+    })
+    all.promoted += deleted.promoted
+    all.invalid += deleted.invalid
+    all.orphaned += deleted.orphaned
+    const count = deleted.promoted + deleted.invalid + deleted.orphaned
+    if (count < ROWS_A_BATCH || performance.now() > until || context.signal.aborted) return all
+  }
+}
+
+export const cleanIdResolutions: JobHandler = async (_job, context) => {
+  const until = performance.now() + CLEANUP_MS
+  let deleted = 0
+  for (;;) {
+    const batch = await context.transaction(async (client) => {
+      await client.query('set local role service_role')
+      const { rows } = await client.query<{ deleted: number }>(
+        'select iu_core.fn_ingest_cleanup_resolutions() as deleted',
+      )
+      return rows[0]!.deleted
+    })
+    deleted += batch
+    if (batch < ROWS_A_BATCH || performance.now() > until || context.signal.aborted) return { deleted }
+  }
+}

@@ -155,3 +155,39 @@ it('promotes nothing that nobody has approved', async () => {
     why: expect.stringContaining('Submit it first'),
   })
 })
+
+it('names the rows that changed since the plan was made', async () => {
+  const fresh = useful(await uploads.send(week('Stale boots'), 'operator', {}, 'stale.csv'))
+  await call('GET', `/uploads/${fresh}/progress`, 'operator')
+  const none = await call('GET', `/uploads/${fresh}/plan/stale`, 'reviewer')
+  expect(none).toMatchObject({ status: 200, body: { items: [], total: 0 } })
+  await uploads.db.owner(
+    `insert into public.campaigns (client_id, platform, external_id, name)
+     select u.client_id, u.platform, r.external_id, 'somebody else wrote it'
+       from iu_core.ingest_upload u join public.staging_id_resolution r using (upload_id)
+      where u.upload_id = $1 and r.entity_type = 'campaign'`,
+    [fresh],
+  )
+  const stale = await call('GET', `/uploads/${fresh}/plan/stale`, 'reviewer')
+  expect(stale).toMatchObject({
+    status: 200,
+    body: {
+      total: 1,
+      items: [
+        {
+          target_table: 'public.campaigns',
+          line: 2,
+          action: 'insert',
+          before: null,
+          planned: { name: 'Stale boots' },
+          now: { name: 'somebody else wrote it' },
+        },
+      ],
+    },
+  })
+  expect(await call('GET', `/uploads/${fresh}/plan/stale`, 'stranger')).toMatchObject({ status: 404 })
+})
+
+function useful({ body }: { body: { upload: { upload_id: string } } }): string {
+  return body.upload.upload_id
+}

@@ -49,8 +49,19 @@ it('is scheduled hourly, staged rows at half past and id resolutions five minute
 
 it('runs each as the role that may, and keeps the counts', async () => {
   await db.owner(
+    `with dataset as (
+       insert into iu_core.ingest_dataset (dataset, title, version, definition, registered_by) values ('x', 'x', 1, '{}', 'test')
+       returning dataset)
+     insert into iu_core.ingest_upload (
+       upload_id, workspace_id, client_id, dataset, platform, file_name, file_hash, byte_len, status, ended_at, uploaded_by, changed_by)
+     select '00000000-0000-7000-8000-000000000001', $1, $1, dataset, 'meta', 'x.csv', repeat('0', 64), 1, 'discarded', now(), 'test', '{}'
+       from dataset`,
+    [workspace],
+  )
+  await db.owner(`insert into iu_core.ingest_row_type values ('meta', 'x')`)
+  await db.owner(
     `insert into public.staging_rows (upload_id, workspace_id, client_id, platform, row_number, row_type, raw_payload, validation_status, created_at)
-     select gen_random_uuid(), $1, $1, 'meta', 1, 'x', '{}', 'valid', now() - interval '3 days'`,
+     select upload_id, $1, $1, 'meta', 1, 'x', '{}', 'valid', now() - interval '3 days' from iu_core.ingest_upload`,
     [workspace],
   )
   const ids = await reacting.enqueue(

@@ -1,7 +1,7 @@
 /** The rows of a plan: what each is called, and what changes from what to what. */
 import pc from 'picocolors'
 import type { Dataset } from '../../../ingest/datasets/dataset.ts'
-import type { PlanRow } from '../../../ingest/plan.ts'
+import type { PlanRow, StaleRow } from '../../../ingest/plan.ts'
 import type { Reading } from '../../../ingest/reading.ts'
 import { visibleLine } from '../../output.ts'
 import { screenWidth, shortened, wrap } from './layout.ts'
@@ -37,6 +37,35 @@ export function planRowLines(
         ...head,
         `  ${mark} ${String(row.row_number).padStart(number)}  ${name || pc.dim('–')}  ${pc.dim(word)}`,
         ...changes(row, values, width - number - 8).map((text) => below + text),
+      ]
+    })
+    .join('\n')
+}
+
+/** Column by column what the plan was made on, what it would write, and what is there now; only where they differ. */
+export function staleRowLines(rows: readonly StaleRow[]): string {
+  const show = (value: unknown) =>
+    value === undefined ? pc.dim('–') : visibleLine(typeof value === 'string' ? value : JSON.stringify(value))
+  return rows
+    .flatMap(({ target_table, line, key, before, planned, now }) => {
+      const where = Object.values(key).map((value) =>
+        typeof value === 'string' ? value : JSON.stringify(value),
+      )
+      const columns = [
+        ...new Set([before, planned, now].flatMap((image) => Object.keys(image ?? {}))),
+      ].filter(
+        (column) =>
+          now !== null &&
+          !(column in key) &&
+          JSON.stringify((before ?? planned)?.[column]) !== JSON.stringify(now[column]),
+      )
+      return [
+        `${pc.bold(target_table)}  line ${line}  ${visibleLine(where.join(' / '))}`,
+        ...(now === null ? [`    ${pc.red('somebody deleted it')}`] : []),
+        ...columns.map(
+          (column) =>
+            `    ${visibleLine(column)}: before ${show(before?.[column])} · planned ${show(planned?.[column])} · now ${show(now?.[column])}`,
+        ),
       ]
     })
     .join('\n')

@@ -1,14 +1,20 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import pc from 'picocolors'
 import { StagedoorError } from '../../../errors.ts'
-import { listPlanRows, PLAN_ACTIONS, type PlanAction, planUpload } from '../../../ingest/plan.ts'
+import {
+  listPlanRows,
+  listStaleRows,
+  PLAN_ACTIONS,
+  type PlanAction,
+  planUpload,
+} from '../../../ingest/plan.ts'
 import { requireUpload } from '../../../ingest/uploads.ts'
 import { type ActingOptions, asOption, userOption } from '../../acting.ts'
 import { outputOf } from '../../context.ts'
 import { uploadId } from '../../ids.ts'
 import { whole } from '../../numbers.ts'
 import { look, printChange, type Shown } from './look.ts'
-import { planRowLines } from './plan-rows.ts'
+import { planRowLines, staleRowLines } from './plan-rows.ts'
 import { type Session, withSession } from './session.ts'
 import { planRefused } from './stopped.ts'
 
@@ -17,6 +23,7 @@ interface PlanOptions extends ActingOptions {
   readonly threshold?: number
   readonly again?: boolean
   readonly rows?: boolean
+  readonly stale?: boolean
   readonly action?: PlanAction
   readonly type?: string
   readonly column?: string
@@ -56,6 +63,7 @@ export function planCommand(): Command {
     .addOption(thresholdOption())
     .option('--again', 'plan it anew, though there is a plan; what was handed in for approval is gone then')
     .option('--rows', 'row by row, old → new')
+    .option('--stale', 'the rows that somebody changed since it was planned: before, planned, now')
     .addOption(new Option('--action <action>', 'with --rows: only these').choices(PLAN_ACTIONS))
     .option('--type <row type>', 'with --rows: only these, as `dataset show` lists them')
     .option('--column <column>', 'with --rows: only changes of this column')
@@ -64,7 +72,7 @@ export function planCommand(): Command {
       'with --column: only where it changes by more than this share',
       positive,
     )
-    .option('--limit <n>', 'with --rows: how many', whole(1, 1000), PAGE)
+    .option('--limit <n>', 'with --rows or --stale: how many', whole(1, 1000), PAGE)
     .option('--after <row>', 'with --rows: the page after this row')
     .addOption(asOption())
     .addOption(userOption())
@@ -75,6 +83,7 @@ export function planCommand(): Command {
         throw new StagedoorError('argument_invalid', { reason: '--by-more-than asks for --column' })
       }
       await withSession(options, { upload: id }, async (session) => {
+        if (options.stale) return printStale(session, id, options)
         const planned = await planIfNeeded(session, id, options)
         const shown = await look(session, id)
         const { upload } = shown
@@ -89,6 +98,19 @@ export function planCommand(): Command {
         if (refused) throw planRefused(upload)
       })
     })
+}
+
+async function printStale(session: Session, id: string, options: PlanOptions): Promise<void> {
+  const output = outputOf(options)
+  const found = await session.act((client) => listStaleRows(client, id, { limit: options.limit }))
+  output.result(found, () => {
+    const { items, total } = found
+    if (total === 0) return output.line('Nothing has changed since it was planned.')
+    output.line(staleRowLines(items))
+    const more = total - items.length
+    if (more > 0) output.line(pc.dim(`\n  ${more} more: --limit ${Math.min(total, 1000)}`))
+    output.line(pc.dim(`\n  Plan it again: stagedoor upload plan ${id} --again`))
+  })
 }
 
 function positive(value: string): number {

@@ -2,13 +2,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { StagedoorError } from '../../../errors.ts'
-import { listPlanRows, PLAN_ACTIONS, planUpload, submitPlan } from '../../../ingest/plan.ts'
+import { listPlanRows, listStaleRows, PLAN_ACTIONS, planUpload, submitPlan } from '../../../ingest/plan.ts'
 import { requireUpload } from '../../../ingest/uploads.ts'
 import { exactJson, exactly, JSON_TEXT } from '../../exact-answer.ts'
 import { nullable, problems } from '../../responses.ts'
 import { answerDetail } from './detail.ts'
 import { RowLimit, RowPlace } from './list.ts'
-import { Detail, GateMode, PlanDigest, PlanRow, UploadId } from './shapes.ts'
+import { Detail, GateMode, PlanDigest, PlanRow, StaleRow, UploadId } from './shapes.ts'
 
 const refusals = problems(400, 401, 403, 404, 409)
 
@@ -83,6 +83,40 @@ export const planRoutes: FastifyPluginAsyncTypebox = async (api) => {
       const last = rows.at(-1)
       const next = last && found.length > limit ? `${last.type_order}.${last.row_number}` : null
       return reply.type(JSON_TEXT).send(exactJson({ rows, next }) as never)
+    },
+  )
+
+  api.get(
+    '/:id/plan/stale',
+    {
+      schema: {
+        operationId: 'listStaleRows',
+        summary:
+          'The rows that somebody changed since the plan was made: what it saw, what it would write, what is there now',
+        tags: ['uploads'],
+        params: UploadId,
+        querystring: Type.Object({ limit: RowLimit }, { additionalProperties: false }),
+        response: {
+          200: Type.Object({
+            items: Type.Array(StaleRow),
+            total: Type.Integer({ description: 'in all, also beyond the limit; 0: the plan is not stale' }),
+          }),
+          ...refusals,
+        },
+      },
+    },
+    async (request, reply) => {
+      const found = await request.transaction(async (client) => {
+        const db = exactly(client)
+        const { upload_id, status } = await requireUpload(db, request.params.id)
+        // The rows are compared in a temporary table, which PostgreSQL counts as writing.
+        if (request.principal!.readOnly && status === 'planned') {
+          const reason = 'a plan cannot be compared with its tables with a token that can only read'
+          throw new StagedoorError('permission_denied', { reason })
+        }
+        return listStaleRows(db, upload_id, { limit: request.query.limit })
+      })
+      return reply.type(JSON_TEXT).send(exactJson(found) as never)
     },
   )
 

@@ -162,6 +162,17 @@ export const PlanRow = Type.Object({
   label: orNull(Image),
 })
 
+export const StaleRow = Type.Object({
+  target_table: Type.String(),
+  row_type: Type.String(),
+  line: Type.Integer({ description: 'the line of the file' }),
+  action: Type.Enum([...PLAN_ACTIONS]),
+  key: Image,
+  before: orNull(Image),
+  planned: orNull(Image),
+  now: orNull(Image),
+})
+
 export const UndoPlan = Type.Object({
   totals: Totals,
   stays: Type.Array(
@@ -204,4 +215,15 @@ export const LineageEntry = Type.Object({
   promoted_by: Type.String(),
   promoted_at: Timestamp,
   undone_at: time,
+  repairs: Type.Array(
+    Type.Object({
+      what: Type.Enum(['corrected', 'left_out', 'taken_in']),
+      column: text,
+      from: text,
+      to: text,
+      by: Type.String(),
+      at: Type.String(),
+    }),
+    { description: 'what people corrected in its line before it was promoted, the oldest first' },
+  ),
 })

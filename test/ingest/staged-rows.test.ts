@@ -1,0 +1,204 @@
+/** What staged rows can be: those of their upload, with a row type that is registered, and what they say at every stage. */
+import { describe, expect, it } from 'vitest'
+import { useDatabase } from '../support/database.ts'
+import { createWorkspace } from '../support/factories.ts'
+import { createClient } from '../support/ingest.ts'
+import { type StagedLine, useTrial } from '../support/ingest-rows.ts'
+import { sqlstateOf } from '../support/sqlstate.ts'
+
+const db = useDatabase()
+const trial = useTrial(db)
+let groups = 0
+const line = (group = `r${++groups}`, amount: number | string = 1): StagedLine => ({
+  group_code: group,
+  group_name: group,
+  day: '2026-11-01',
+  amount,
+})
+
+describe('the back end cannot stage', () => {
+  const columns = ['workspace_id', 'client_id', 'upload_id', 'platform', 'row_type']
+  async function copied(changes: Record<string, string>): Promise<string | undefined> {
+    const upload = await trial.stage([line()])
+    const selected = columns.map((column) =>
+      changes[column] === undefined ? column : `'${changes[column]}'`,
+    )
+    return sqlstateOf(
+      trial.service(
+        `insert into public.staging_rows (${columns.join(', ')}, row_number, raw_payload)
+         select ${selected.join(', ')}, row_number + 100, raw_payload from public.staging_rows where upload_id = $1`,
+        [upload],
+      ),
+    )
+  }
+
+  it('rows of another workspace, client or platform than the upload, or of no upload', async () => {
+    const other = await createWorkspace(db, 'other')
+    expect(await copied({ workspace_id: other })).toBe('SD520')
+    expect(await copied({ client_id: await createClient(db, other, 'theirs') })).toBe('SD520')
+    expect(await copied({ platform: 'snapchat' })).toBe('SD520')
+    expect(await copied({ platform: 'meta' })).toBe('SD520')
+    expect(await copied({ upload_id: '00000000-0000-7000-8000-000000000001' })).toBe('SD520')
+  })
+
+  it('rows of a type that no dataset has registered', async () => {
+    expect(await copied({ row_type: 'banana' })).toBe('SD520')
+  })
+
+  it('two rows under one id, or move a row to another upload', async () => {
+    const upload = await trial.stage([line(), line()])
+    expect(
+      await sqlstateOf(
+        trial.service(
+          `insert into public.staging_rows (id, ${columns.join(', ')}, row_number, raw_payload)
+           select id, ${columns.join(', ')}, row_number + 100, raw_payload from public.staging_rows where upload_id = $1`,
+          [upload],
+        ),
+      ),
+    ).toBe('23505')
+    for (const column of columns) {
+      expect(
+        await sqlstateOf(
+          trial.service(`update public.staging_rows set ${column} = ${column} where upload_id = $1`, [
+            upload,
+          ]),
+        ),
+      ).toBe('42501')
+    }
+  })
+
+  it('resolutions of figures, or of another workspace', async () => {
+    const { upload_id } = await trial.stagePlanned([line()])
+    const resolved = (type: string, workspace: string) =>
+      sqlstateOf(
+        trial.service(
+          `insert into public.staging_id_resolution (workspace_id, client_id, upload_id, platform, entity_type, external_id)
+           select coalesce($3::uuid, workspace_id), client_id, upload_id, platform, $2, 'x' from iu_core.ingest_upload where upload_id = $1`,
+          [upload_id, type, workspace || null],
+        ),
+      )
+    expect(await resolved('figure', '')).toBe('23503')
+    expect(await resolved('group', await createWorkspace(db, 'third'))).toBe('23503')
+    expect(await resolved('group', '')).toBe('not refused')
+  })
+})
+
+describe('a line that the plan refuses', () => {
+  const rowsOf = (upload: string) =>
+    db.owner<{
+      row_number: number
+      validation_status: string
+      processing_action: string
+      processed_at: Date | null
+      target_internal_id: string | null
+      messages: string
+    }>(
+      `select row_number, validation_status, processing_action, processed_at, target_internal_id,
+              (select string_agg(e ->> 'message', ' ') from jsonb_array_elements(validation_errors) e) as messages
+         from public.staging_rows where upload_id = $1 and row_type = 'figure' order by row_number`,
+      [upload],
+    )
+
+  it('carries its error, is counted as one line, and is kept with the wrong ones', async () => {
+    const plan = await trial.stagePlanned([line(undefined, 1e15), line(), line()], {}, 'STRICT')
+    expect(plan.refusal).toBe('1 of 3 lines is wrong, and all or none are taken')
+    expect((await rowsOf(plan.upload_id)).map((row) => [row.validation_status, row.messages])).toEqual([
+      ['invalid', expect.stringContaining('public.trial_figures.amount cannot hold 1000000000000000')],
+      ['valid', null],
+      ['valid', null],
+    ])
+    expect(await trial.find(plan.upload_id)).toMatchObject({ valid_count: 2, invalid_count: 1 })
+
+    // Planned again it has the same error, not one more.
+    const again = await trial.planned(plan.upload_id, 'LENIENT', 0.5)
+    expect(again.refusal).toBeNull()
+    const [once] = await rowsOf(plan.upload_id)
+    expect(once!.messages.match(/cannot hold/g)).toHaveLength(1)
+    await trial.promote(again)
+    const [refused, ...taken] = await rowsOf(plan.upload_id)
+    expect(refused).toMatchObject({
+      validation_status: 'invalid',
+      processing_action: 'skipped',
+      processed_at: null,
+    })
+    for (const row of taken)
+      expect(row).toMatchObject({ processing_action: 'insert', processed_at: expect.any(Date) })
+    await db.owner(
+      `update public.staging_rows set created_at = now() - interval '20 days', processed_at = processed_at - interval '20 days'
+        where upload_id = $1`,
+      [plan.upload_id],
+    )
+    await db.owner('select public.cleanup_staging_rows()')
+    expect((await rowsOf(plan.upload_id)).map((row) => row.row_number)).toEqual([2])
+  })
+
+  it('counts lines where one of them is refused as several rows', async () => {
+    await db.owner(
+      `insert into trial_groups (client_id, code, name) values ($1, 'one', 'twins'), ($1, 'two', 'twins')`,
+      [trial.client],
+    )
+    const plan = await trial.stagePlanned([{ group_name: 'twins', day: '2026-11-01', amount: 1 }])
+    expect(plan.totals).toEqual({ group: { refused: 1 }, figure: { refused: 1 } })
+    expect(plan.refusal).toBe('no line is valid')
+    const two = await trial.stagePlanned([
+      { group_name: 'twins', day: '2026-11-01', amount: 1 },
+      { group_name: 'single', day: '2026-11-01', amount: 1 },
+    ])
+    expect(two.refusal).toBe('1 of 2 lines is wrong, and all or none are taken')
+    expect((await rowsOf(two.upload_id))[0]).toMatchObject({
+      validation_status: 'invalid',
+      messages: expect.stringContaining('2 rows have this name'),
+    })
+  })
+
+  it('is told apart from one that production has already', async () => {
+    const one = line()
+    await trial.promoted([one])
+    const upload = await trial.stage([one, line()], { invalid: [1] })
+    const plan = await trial.planned(upload, 'LENIENT', 0.1)
+    await trial.promote(plan)
+    expect(
+      (await rowsOf(plan.upload_id)).map((row) => [row.validation_status, row.processing_action]),
+    ).toEqual([
+      ['valid', 'unchanged'],
+      ['invalid', 'skipped'],
+    ])
+  })
+})
+
+describe('the table of the user that is told of uploads', () => {
+  const told = (upload: string) =>
+    db.owner<{ status: string; row_count: number | null }>(
+      'select status::text, row_count::int from public.data_uploads where id = $1',
+      [upload],
+    )
+
+  it('hears nothing of a dry run, from its beginning to its end', async () => {
+    const { upload_id } = await trial.stagePlanned([line()], { runMode: 'FULL_DRY_RUN' })
+    expect(await told(upload_id)).toEqual([])
+    await trial.service('select iu_core.fn_ingest_discard($1)', [upload_id])
+    expect(await told(upload_id)).toEqual([])
+  })
+
+  it('counts after an undo what is left, and the staged rows say what was taken back', async () => {
+    const plan = await trial.promoted([line('undo1'), line('undo2')])
+    expect(await told(plan.upload_id)).toMatchObject([{ row_count: 4 }])
+    await db.owner(
+      `update trial_figures set note = 'mine' where group_id = (select id from trial_groups where code = 'undo1')`,
+    )
+    await trial.undo(plan.upload_id)
+    // The figures that somebody edited, and the group that they need.
+    expect(await told(plan.upload_id)).toMatchObject([{ row_count: 2 }])
+    const rows = await db.owner(
+      `select row_type, row_number, processing_action, target_internal_id is null as gone
+         from public.staging_rows where upload_id = $1 order by row_type, row_number`,
+      [plan.upload_id],
+    )
+    expect(rows).toEqual([
+      { row_type: 'figure', row_number: 2, processing_action: 'insert', gone: false },
+      { row_type: 'figure', row_number: 3, processing_action: 'skipped', gone: true },
+      { row_type: 'group', row_number: 2, processing_action: 'insert', gone: false },
+      { row_type: 'group', row_number: 3, processing_action: 'skipped', gone: true },
+    ])
+  })
+})

@@ -1,0 +1,100 @@
+/** A stale plan says which rows changed: what it was made on, what it would write, and what is there now. */
+import { describe, expect, it } from 'vitest'
+import { inTransaction } from '../../src/db/transaction.ts'
+import { listStaleRows } from '../../src/ingest/plan.ts'
+import { useDatabase } from '../support/database.ts'
+import { PRICES, useTrial } from '../support/ingest-rows.ts'
+import { sqlstateOf } from '../support/sqlstate.ts'
+
+const db = useDatabase()
+const trial = useTrial(db)
+
+const stale = (upload: string, limit?: number) =>
+  inTransaction(
+    db.pool('stagedoor_worker'),
+    (client) => listStaleRows(client, upload, limit === undefined ? {} : { limit }),
+    { role: 'service_role' },
+  )
+const line = (group: string, amount: number) => ({
+  group_code: group,
+  group_name: group,
+  day: '2026-11-01',
+  amount,
+})
+
+describe('of a plan that is stale', () => {
+  it('every row is listed with before, planned and now: changed, deleted, inserted by somebody else', async () => {
+    await trial.promoted([line('s1', 1), line('s2', 2), line('s3', 3)])
+    const plan = await trial.stagePlanned([line('s1', 10), line('s2', 20), line('s3', 3), line('s4', 4)])
+    expect(await stale(plan.upload_id)).toEqual({ items: [], total: 0 })
+    const of = (group: string) => `group_id = (select id from trial_groups where code = '${group}')`
+    await db.owner(`update trial_figures set note = 'edited' where ${of('s1')}`)
+    await db.owner(`delete from trial_figures where ${of('s2')}`)
+    await db.owner(`update trial_figures set amount = 33 where ${of('s3')}`)
+    await db.owner(`insert into trial_groups (client_id, code, name) values ($1, 's4', 'theirs')`, [
+      trial.client,
+    ])
+    const { items, total } = await stale(plan.upload_id)
+    expect(total).toBe(4)
+    expect(
+      items.map((row) => [
+        row.target_table,
+        row.line,
+        row.action,
+        row.before?.amount,
+        row.planned?.amount,
+        row.now?.amount,
+      ]),
+    ).toEqual([
+      ['public.trial_groups', 5, 'insert', undefined, undefined, undefined],
+      ['public.trial_figures', 2, 'update', 1, 10, 1],
+      ['public.trial_figures', 3, 'update', 2, 20, undefined],
+      // Of what stays as it is the plan keeps a fingerprint only.
+      ['public.trial_figures', 4, 'unchanged', undefined, undefined, 33],
+    ])
+    expect(items[0]).toMatchObject({
+      before: null,
+      planned: { name: 's4' },
+      now: { name: 'theirs' },
+      key: { code: 's4' },
+    })
+    expect(items[1]).toMatchObject({ before: { note: null }, now: { note: 'edited' } })
+    expect(items[2]!.now).toBeNull()
+    expect(await stale(plan.upload_id, 1)).toMatchObject({ items: [{ line: 5 }], total: 4 })
+  })
+
+  it('rows that are known by their key only are named by it', async () => {
+    const price = { sku: 'p', tier: null, day: '2026-11-01', price: 1 }
+    await trial.promoted([price], { dataset: PRICES })
+    const plan = await trial.stagePlanned([{ ...price, price: 2 }], { dataset: PRICES })
+    await db.owner(`update trial_prices set price = 9 where sku = 'p'`)
+    expect((await stale(plan.upload_id)).items).toMatchObject([
+      {
+        target_table: 'public.trial_prices',
+        key: { sku: 'p', tier: null, day: '2026-11-01' },
+        before: { price: 1 },
+        planned: { price: 2 },
+        now: { price: 9 },
+      },
+    ])
+  })
+
+  it('the refusal of the promotion names the line and the command that lists them', async () => {
+    await trial.promoted([line('s6', 1)])
+    const plan = await trial.stagePlanned([line('s6', 2)])
+    await db.owner(`update trial_figures set note = 'edited' where amount = 1`)
+    const refused = trial.promote(plan).then(
+      () => undefined,
+      (error: { message: string; hint: string }) => error,
+    )
+    expect(await refused).toMatchObject({
+      message:
+        '1 row of public.trial_figures has changed since the plan was made; it was planned from line 2 of the file',
+      hint: expect.stringContaining(`stagedoor upload plan ${plan.upload_id} --stale`),
+    })
+  })
+})
+
+it('there is nothing to compare of an upload without a plan', async () => {
+  expect(await sqlstateOf(stale(await trial.stage([line('s7', 1)])))).toBe('SD602')
+})
