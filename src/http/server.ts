@@ -14,6 +14,7 @@ import type { Client, Pool } from '../db/connection.ts'
 import type { HealthCheck } from '../db/health.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { StagedoorError } from '../errors.ts'
+import { EXECUTION_HEADER } from '../executions/tools/http-request.ts'
 import type { IngestContext } from '../ingest/ingest.ts'
 import type { Search } from '../search/library.ts'
 import type { BlobStore } from '../staging/blobs/store.ts'
@@ -200,10 +201,33 @@ function authenticate(app: FastifyInstance, { pool, tokens, config }: ApiContext
     request.principal = await tokens.verify(token).catch(async (error) => {
       throw await refusal(request, error)
     })
+    await refusePlaybooks(request, pool)
     if (request.principal.readOnly && !onlyReads(request)) {
       throw new StagedoorError('permission_denied', { reason: 'this token can only read' })
     }
   })
+}
+
+/**
+ * A playbook with somebody's token would read what awaits approval, write units and decide, and the database would take it for that
+ * person. For all of it there are tools, which say for which execution they act. Executions of other installations pass.
+ */
+async function refusePlaybooks(request: FastifyRequest, pool: Pool): Promise<void> {
+  const id = request.headers[EXECUTION_HEADER]
+  if (id === undefined || !(await isOwnExecution(pool, String(id)))) return
+  throw new StagedoorError('permission_denied', {
+    reason:
+      'a playbook does not call the API of its own installation; it has the tools staging, unit, ingest and playbook',
+  })
+}
+
+/** What is no id of an execution was written by somebody who had a reason to, and counts as ours. */
+async function isOwnExecution(pool: Pool, id: string): Promise<boolean> {
+  if (!/^\d{1,19}$/.test(id) || BigInt(id) >= 2n ** 63n) return true
+  const ask = (client: Client) =>
+    client.query<{ known: boolean }>('select iu_core.fn_execution_is_known($1) as known', [id])
+  const { rows } = await inTransaction(pool, ask, { role: 'service_role', readOnly: true })
+  return rows[0]!.known
 }
 
 function onlyReads({ method, routeOptions }: FastifyRequest): boolean {
