@@ -1,5 +1,6 @@
 /** The HTTP server: the API under /api, the console beside it. Parses, calls a module, answers. */
 import { randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
 import helmet from '@fastify/helmet'
 import rateLimit from '@fastify/rate-limit'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
@@ -9,6 +10,7 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify'
+import { type Right, requireRightSomewhere } from '../access/members.ts'
 import type { Config } from '../config.ts'
 import type { Client, Pool } from '../db/connection.ts'
 import type { HealthCheck } from '../db/health.ts'
@@ -18,8 +20,9 @@ import { EXECUTION_HEADER } from '../executions/tools/http-request.ts'
 import type { IngestContext } from '../ingest/ingest.ts'
 import type { Search } from '../search/library.ts'
 import type { BlobStore } from '../staging/blobs/store.ts'
-import { watchArrivals } from './arrival.ts'
+import { HEADER_TIMES, hasLargeBody, watchArrivals } from './arrival.ts'
 import { serveConsole } from './console.ts'
+import { readJsonBody } from './json-limits.ts'
 import { createMeasures, type Measures } from './measures.ts'
 import { describeApi } from './openapi.ts'
 import { notFound, sendProblem } from './problem.ts'
@@ -72,6 +75,8 @@ export interface ApiContext {
   readonly blobLimit?: number
   /** How long an upload may be silent before it is cut off; default a minute. */
   readonly stallMs?: number
+  /** How long a body may trickle altogether; default two minutes. */
+  readonly totalMs?: number
   readonly log?: FastifyBaseLogger
 }
 
@@ -86,6 +91,8 @@ declare module 'fastify' {
     public?: boolean
     /** Whatever its method: a token that can only read will do. */
     onlyReads?: boolean
+    /** What its caller must have in some workspace before a large body is read; default: stage, the least that writes. */
+    right?: Right
   }
 }
 
@@ -96,6 +103,7 @@ export async function createServer(context: ApiContext): Promise<FastifyInstance
   const app = Fastify({
     ...(context.log ? { loggerInstance: context.log } : { logger: false }),
     bodyLimit: context.config.bodyLimit,
+    http: HEADER_TIMES,
     requestIdHeader: false,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: (request) => {
@@ -117,10 +125,11 @@ export async function createServer(context: ApiContext): Promise<FastifyInstance
       'answered',
     )
   })
-  watchArrivals(app, context.stallMs)
+  watchArrivals(app, context)
   await app.register(helmet, { contentSecurityPolicy: CONTENT_SECURITY, crossOriginEmbedderPolicy: false })
   if (context.config.rateLimit > 0) await limitRate(app, context.config.rateLimit)
   authenticate(app, context)
+  parseJson(app)
   const measures = context.measures ?? createMeasures()
   await describeApi(app)
   await app.register(
@@ -205,6 +214,7 @@ function authenticate(app: FastifyInstance, { pool, tokens, config }: ApiContext
     if (request.principal.readOnly && !onlyReads(request)) {
       throw new StagedoorError('permission_denied', { reason: 'this token can only read' })
     }
+    await requireRight(request)
   })
 }
 
@@ -228,6 +238,32 @@ async function isOwnExecution(pool: Pool, id: string): Promise<boolean> {
     client.query<{ known: boolean }>('select iu_core.fn_execution_is_known($1) as known', [id])
   const { rows } = await inTransaction(pool, ask, { role: 'service_role', readOnly: true })
   return rows[0]!.known
+}
+
+/**
+ * Before a body that costs something to read: whoever has the right in no workspace, or not in the one that the query names, is
+ * refused at once. Whether they have it for this very thing the database decides, as always.
+ */
+async function requireRight(request: FastifyRequest): Promise<void> {
+  const { role } = request.principal!
+  const right = request.routeOptions.config.right ?? 'stage'
+  if (!hasLargeBody(request) || onlyReads(request) || role === 'stagedoor_executor') return
+  const { workspace_id: workspace } = request.query as { workspace_id?: unknown }
+  await request.transaction((client) =>
+    requireRightSomewhere(client, right, typeof workspace === 'string' ? workspace : undefined, role),
+  )
+}
+
+/** JSON is looked at while it comes; the parser is Fastify's own. */
+function parseJson(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser('error', 'error')
+  app.removeContentTypeParser('application/json')
+  app.addContentTypeParser('application/json', async (request: FastifyRequest, payload: IncomingMessage) => {
+    const text = (await readJsonBody(request, payload)).toString('utf8')
+    return new Promise((resolve, reject) => {
+      parse(request, text, (error, body) => (error ? reject(error) : resolve(body)))
+    })
+  })
 }
 
 function onlyReads({ method, routeOptions }: FastifyRequest): boolean {

@@ -46,6 +46,7 @@ interface ApiSettings {
   blobs?: BlobStore
   blobLimit?: number
   stallMs?: number
+  totalMs?: number
   workers?: () => HealthCheck
   /** Routes that only the test has. */
   routes?: (app: FastifyInstance) => void
@@ -95,6 +96,7 @@ export function useApi(db: TestDatabase, settings: ApiSettings = {}): TestApi {
       search,
       ...(settings.blobLimit !== undefined && { blobLimit: settings.blobLimit }),
       ...(settings.stallMs !== undefined && { stallMs: settings.stallMs }),
+      ...(settings.totalMs !== undefined && { totalMs: settings.totalMs }),
       tokens: createTokenVerifier(
         { jwksUrl: undefined, jwtIssuer: undefined, jwtAudience: undefined },
         SECRET,

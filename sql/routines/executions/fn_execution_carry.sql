@@ -8,7 +8,7 @@ declare
   v_execution bigint := iu_core.fn_execution_current();
 begin
   if v_execution is not null and not new.approval_required then
-    insert into iu_core.iu_staging_carries (staging_record_id, carried_record_id)
+    insert into iu_core.execution_carried_record (staging_record_id, carried_record_id)
     select new.staging_record_id, id from iu_core.fn_execution_unapproved(v_execution) as id;
   end if;
   return null;

@@ -12,7 +12,7 @@ begin
   insert into iu_core.execution_unapproved_read (origin_execution_id, staging_record_id, execution_id)
   select iu_core.fn_execution_origin(p_execution_id), known.id, p_execution_id
     from (select p_staging_record_id as id
-          union select c.carried_record_id from iu_core.iu_staging_carries c where c.staging_record_id = p_staging_record_id) known
+          union select c.carried_record_id from iu_core.execution_carried_record c where c.staging_record_id = p_staging_record_id) known
     left join iu_core.iu_staging_record r on r.staging_record_id = known.id
    where r.staging_record_id is null or (r.approval_required and r.approved_at is null)
   on conflict do nothing;

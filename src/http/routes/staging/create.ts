@@ -1,4 +1,5 @@
 /** Staging a record: as JSON, or as a form with a file for each part. */
+import type { IncomingMessage } from 'node:http'
 import multipart from '@fastify/multipart'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -11,7 +12,7 @@ import { decodeUtf8, readJson } from '../../../staging/exact-json.ts'
 import { requireStaging } from '../../../staging/gate.ts'
 import { type CreatedRecord, createRecord } from '../../../staging/records.ts'
 import { invalidInput } from '../../invalid-input.ts'
-import { refuseCostlyJson } from '../../json-limits.ts'
+import { readJsonBody } from '../../json-limits.ts'
 import { problems } from '../../responses.ts'
 import { createSlots } from '../../slots.ts'
 import { readForm } from './form.ts'
@@ -65,9 +66,8 @@ export function createRoutes(stores: Stores): FastifyPluginAsyncTypebox {
     api.removeAllContentTypeParsers()
     api.addContentTypeParser(
       'application/json',
-      { parseAs: 'buffer' },
-      async (request: FastifyRequest, body: Buffer) => {
-        refuseCostlyJson(body)
+      async (request: FastifyRequest, payload: IncomingMessage) => {
+        const body = await readJsonBody(request, payload, 'staging_part_invalid')
         request.bodyText = decodeUtf8(body, 'The body')
         return readJson(request.bodyText, 'the body', 'request_invalid')
       },
