@@ -96,3 +96,34 @@ begin
 exception when feature_not_supported or datatype_mismatch or invalid_foreign_key or undefined_function then
   raise notice 'public.workspace_members.user_id stays a uuid, because something else depends on it: %', sqlerrm;
 end $$;
+
+-- To which workspace the bytes of a blob belong: to the one that uploaded or first staged them. NULL: global. A reference is no
+-- key to the bytes of others.
+create table iu_core.stored_blob (
+  blob_ref text constraint stored_blob_once primary key,
+  workspace_id uuid,
+  byte_len bigint not null constraint stored_blob_length_not_negative check (byte_len >= 0),
+  content_hash text not null constraint stored_blob_hash_sha256 check (content_hash ~ '^[0-9a-f]{64}$'),
+  stored_by text not null,
+  created_at timestamptz not null default clock_timestamp()
+);
+comment on table iu_core.stored_blob is 'blobs that were uploaded or staged, and the workspace that each belongs to';
+insert into iu_core.stored_blob (blob_ref, workspace_id, byte_len, content_hash, stored_by, created_at)
+select distinct on (p.blob_ref) p.blob_ref, r.workspace_id, p.byte_len, p.content_hash, r.owner_actor, p.created_at
+  from iu_core.iu_staging_payload p join iu_core.iu_staging_record r on r.staging_record_id = p.staging_record_id
+ where p.blob_ref is not null
+ order by p.blob_ref, p.created_at;
+alter table iu_core.stored_blob enable row level security;
+create policy stored_blob_service_reads on iu_core.stored_blob for select to service_role, dot_executor using (true);
+grant select on iu_core.stored_blob to service_role, dot_executor;
+
+-- Sign-in links hold a code that is exchanged for a token once. Only its hash is kept.
+create table iu_core.sign_in_code (
+  code_hash text constraint sign_in_code_once primary key,
+  subject text not null,
+  database_role name not null,
+  created_at timestamptz not null default clock_timestamp(),
+  expires_at timestamptz not null
+);
+comment on table iu_core.sign_in_code is 'codes of sign-in links that nobody has used yet, by their sha-256';
+alter table iu_core.sign_in_code enable row level security;

@@ -24,16 +24,19 @@ export function watchArrivals(
   { stallMs = STALL_MS, totalMs = TOTAL_MS }: ArrivalTimes = {},
 ): void {
   const arriving = new Set<FastifyRequest['raw']>()
-  app.addHook('preParsing', async (request, reply) => {
-    const { raw } = request
+  // From the first: a close does not wait for what is asked before the body is read.
+  app.addHook('onRequest', async ({ raw }, reply) => {
     if (raw.complete) return
     arriving.add(raw)
+    finished(reply.raw, () => arriving.delete(raw))
+  })
+  app.addHook('preParsing', async ({ raw }, reply) => {
+    if (raw.complete) return
     const stalled = setInterval(cutWhenStalled(raw), stallMs / 2).unref()
     const late = setInterval(cutWhenLate(raw, totalMs), totalMs / 8).unref()
     finished(reply.raw, () => {
       clearInterval(stalled)
       clearInterval(late)
-      arriving.delete(raw)
     })
   })
   app.addHook('preClose', async () => {

@@ -11,6 +11,7 @@ import Fastify, {
   LogController,
 } from 'fastify'
 import { type Right, requireRightSomewhere } from '../access/members.ts'
+import type { SignIn } from '../access/sign-in-codes.ts'
 import type { Config } from '../config.ts'
 import type { Client, Pool } from '../db/connection.ts'
 import type { HealthCheck } from '../db/health.ts'
@@ -48,6 +49,7 @@ import { playbookRoutes } from './routes/playbooks.ts'
 import { scheduleRoutes } from './routes/schedules.ts'
 import { searchCareRoutes } from './routes/search/care.ts'
 import { searchRoutes } from './routes/search.ts'
+import { signInRoutes } from './routes/sign-in.ts'
 import { stagingRoutes } from './routes/staging.ts'
 import { topicRoutes } from './routes/topics.ts'
 import { traceRoutes } from './routes/traces.ts'
@@ -59,10 +61,12 @@ import { webhookRoutes } from './routes/webhooks.ts'
 import type { Principal, TokenVerifier } from './tokens.ts'
 
 export interface ApiContext {
-  readonly config: Pick<Config, 'bodyLimit' | 'rateLimit'>
+  readonly config: Pick<Config, 'bodyLimit' | 'rateLimit'> & Partial<Pick<Config, 'webhookHosts'>>
   /** Logged in as stagedoor_api. */
   readonly pool: Pool
   readonly tokens: TokenVerifier
+  /** Signs a token for whom a sign-in link is; absent where an identity provider signs them. */
+  readonly signIn?: (who: SignIn) => Promise<string>
   readonly health: () => Promise<HealthCheck[]>
   readonly blobs: BlobStore
   /** Logged in as stagedoor_worker: reads files after the caller's right was checked. */
@@ -136,6 +140,7 @@ export async function createServer(context: ApiContext): Promise<FastifyInstance
     async (api) => {
       await api.register(healthRoutes(context.health))
       await api.register(meRoutes)
+      await api.register(signInRoutes(context))
       await api.register(gateRoutes)
       await api.register(eventRoutes)
       await api.register(stagingRoutes(context), { prefix: '/staging' })
@@ -149,7 +154,7 @@ export async function createServer(context: ApiContext): Promise<FastifyInstance
       await api.register(eventRouteRoutes, { prefix: '/event-routes' })
       await api.register(consumerRoutes, { prefix: '/consumers' })
       await api.register(issueRoutes, { prefix: '/issues' })
-      await api.register(webhookRoutes, { prefix: '/webhooks' })
+      await api.register(webhookRoutes(context.config.webhookHosts ?? []), { prefix: '/webhooks' })
       await api.register(playbookRoutes, { prefix: '/playbooks' })
       await api.register(executionRoutes, { prefix: '/executions' })
       await api.register(executionSteerRoutes, { prefix: '/executions' })

@@ -1,8 +1,10 @@
 import { SignJWT } from 'jose'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { createSignInCode } from '../../src/access/sign-in-codes.ts'
 import { SECRET, useApi } from '../support/api.ts'
 import { useDatabase } from '../support/database.ts'
 import { createMember, createWorkspace, type Member } from '../support/factories.ts'
+import { MIGRATOR } from '../support/template.ts'
 
 const db = useDatabase()
 const api = useApi(db)
@@ -171,4 +173,34 @@ it('a read-only token cannot write, whatever the method', async () => {
       client.query(`select iu_core.fn_event_emit('system', 'gate_changed')`),
     ),
   ).rejects.toThrow(/read-only transaction/)
+})
+
+describe('the code of a sign-in link', () => {
+  const exchange = async (code: string) => {
+    const reply = await api.app.inject({ method: 'POST', url: '/api/sign-in', payload: { code } })
+    return { status: reply.statusCode, body: reply.json() as { token: string } }
+  }
+  const who = () => ({ subject: operator.userId, role: operator.role })
+
+  it('is exchanged for a token once, also by two at the same moment', async () => {
+    const code = await createSignInCode(db.pool(MIGRATOR), who())
+    const answers = await Promise.all([exchange(code), exchange(code), exchange(code)])
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401])
+    const { token } = answers.find(({ status }) => status === 200)!.body
+    expect((await api.get('/api/me', token)).body).toMatchObject({ actor: operator.userId })
+    expect((await exchange(code)).status).toBe(401)
+  })
+
+  it('is not kept, and not good after its time', async () => {
+    const code = await createSignInCode(db.pool(MIGRATOR), who())
+    expect(JSON.stringify(await db.owner('select * from iu_core.sign_in_code'))).not.toContain(code)
+    await db.owner(`update iu_core.sign_in_code set expires_at = clock_timestamp() - interval '1 second'`)
+    expect((await exchange(code)).status).toBe(401)
+  })
+
+  it('is for people only', async () => {
+    await expect(
+      createSignInCode(db.pool(MIGRATOR), { subject: 'x', role: 'service_role' }),
+    ).rejects.toMatchObject({ code: 'SD001' })
+  })
 })

@@ -45,6 +45,7 @@ interface ApiSettings {
   bodyLimit?: number
   blobs?: BlobStore
   blobLimit?: number
+  webhookHosts?: readonly string[]
   stallMs?: number
   totalMs?: number
   workers?: () => HealthCheck
@@ -89,7 +90,11 @@ export function useApi(db: TestDatabase, settings: ApiSettings = {}): TestApi {
       statement: (work) => inStatement(workers, work),
     })
     api.app = await createServer({
-      config: { bodyLimit: settings.bodyLimit ?? 1_048_576, rateLimit: settings.rateLimit ?? 0 },
+      config: {
+        bodyLimit: settings.bodyLimit ?? 1_048_576,
+        rateLimit: settings.rateLimit ?? 0,
+        webhookHosts: settings.webhookHosts ?? [],
+      },
       pool: db.pool('stagedoor_api'),
       blobs: settings.blobs ?? createDiskBlobStore(folder),
       ingest: { pool: workers, home },
@@ -101,6 +106,7 @@ export function useApi(db: TestDatabase, settings: ApiSettings = {}): TestApi {
         { jwksUrl: undefined, jwtIssuer: undefined, jwtAudience: undefined },
         SECRET,
       ),
+      signIn: (who) => signToken(SECRET, { ...who, expiresIn: '1h' }),
       health: async () => [
         ...(await inTransaction(workers, probe)),
         settings.workers?.() ?? { name: 'workers', ok: true, detail: 'in the test' },

@@ -17,7 +17,7 @@ import { problems } from '../../responses.ts'
 import { createSlots } from '../../slots.ts'
 import { readForm } from './form.ts'
 import { Created, NewRecord, NewRecordForm, type NewRecordShape } from './shapes.ts'
-import type { Stores } from './uploads.ts'
+import { registerBlob, type Stores } from './uploads.ts'
 
 /** 64 MiB of parts, and room for their names, quotes and escapes. */
 const BODY_LIMIT = 80 * 1024 ** 2
@@ -137,17 +137,20 @@ async function createFromForm(
     async (stored) => {
       let named: Record<string, BlobFacts> = {}
       let text = ''
+      let workspace: string | undefined
       try {
         const parts = await readForm(request, stores, BODY_LIMIT, stored, async (sent) => {
           const record = validRecord(request, readJson(sent, 'the field record', 'request_invalid'))
           text = sent
+          workspace = record.workspace_id
           await request.transaction((client) => requireStaging(client, record.workspace_id))
           named = await factsOf(record, stores)
         })
         const blobs = { ...named, ...Object.fromEntries(stored.map((blob) => [blob.blob_ref, facts(blob)])) }
-        return await request.transaction((client) =>
-          createWithBlobs(client, stores, text, key, { blobs, parts }),
-        )
+        return await request.transaction(async (client) => {
+          for (const blob of stored) await registerBlob(client, workspace, blob)
+          return createWithBlobs(client, stores, text, key, { blobs, parts })
+        })
       } catch (error) {
         request.raw.unpipe()
         request.raw.resume()
