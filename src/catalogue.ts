@@ -464,6 +464,15 @@ export const CATALOGUE = {
     message: 'There is no such staging kind, or it does not take this payload type',
     hint: 'The table iu_core.iu_staging_kind_type lists which kinds take which types.',
   },
+  unapproved_text: {
+    sqlstates: ['SD205'],
+    status: 403,
+    exit: 5,
+    retryable: false,
+    message:
+      'Execution {execution} has read the record {record}, which requires an approval and has none: it writes no unit and no document',
+    hint: 'Let the playbook wait for the approval of the record (`wait: {approval: …}`) before it writes; a rejected record never becomes a unit.',
+  },
   staging_own_record: {
     sqlstates: ['SD508'],
     status: 403,

@@ -108,7 +108,7 @@ it('takes JSON text as it is, and says what to do about a BigInt', async () => {
   await expect(async () => stagedoor!.staging.create(big)).rejects.toMatchObject({ code: 'argument_invalid' })
 })
 
-it('acts for named others, and says through whom', async () => {
+it('acts for named others, says through whom, and is one of the two whoever it names', async () => {
   stagedoor = await createStagedoor({ databaseUrl: db.url(MIGRATOR) })
   await stagedoor.gates.open('iu_core.staging_writes_enabled')
   const { staging } = stagedoor
@@ -119,8 +119,15 @@ it('acts for named others, and says through whom', async () => {
     owner_actor: 'ada',
   })
   expect(await staging.get(id)).toMatchObject({ owner_actor: 'ada', owner_via: expect.any(String) })
-  await staging.approve(id, { digest, approvedBy: 'grace' })
-  expect(await staging.get(id)).toMatchObject({ approved_by: 'grace', approved_via: expect.any(String) })
+  await expect(staging.approve(id, { digest, approvedBy: 'grace' })).rejects.toMatchObject({
+    code: 'staging_own_record',
+  })
+  const single = await staging.create({ ...RECORD, owner_actor: 'ada' })
+  await staging.approve(single.staging_record_id, { digest: single.content_hash, approvedBy: 'grace' })
+  expect(await staging.get(single.staging_record_id)).toMatchObject({
+    approved_by: 'grace',
+    approved_via: expect.any(String),
+  })
 })
 
 it('neither approves nor consumes a blob of its home that was changed, and its health says so', async () => {

@@ -1,6 +1,7 @@
 /** Workspaces and their members, over the product's own tables or the user's. */
 import { randomUUID } from 'node:crypto'
 import type { Queryable } from '../db/connection.ts'
+import { UUID } from '../db/uuid.ts'
 import { StagedoorError } from '../errors.ts'
 
 export const APP_ROLES = ['viewer', 'operator', 'reviewer', 'admin', 'agent'] as const
@@ -90,6 +91,8 @@ export interface NewMember {
 /** Adds a member, or changes the role of one. In a user's own table the person must be a member already. */
 export async function setMember(db: Queryable, member: NewMember): Promise<Member> {
   const userId = member.userId ?? randomUUID()
+  requireSubject(userId)
+  await requireFitting(db, userId)
   const { rows } = await db.query<{ ours: boolean }>(
     `select relowner = 'workflow_admin'::regrole as ours from pg_class where oid = 'public.workspace_members'::regclass`,
   )
@@ -110,6 +113,57 @@ export async function setMember(db: Queryable, member: NewMember): Promise<Membe
   const found = (await listMembers(db, member.workspaceId)).find((candidate) => candidate.user_id === userId)
   if (!found) throw new StagedoorError('not_found', { what: `member ${userId} in your workspace_members` })
   return found
+}
+
+export type Right = 'read' | 'stage' | 'operate' | 'review' | 'administer'
+
+/** Refuses whoever has a right in no workspace, or not in the one that is named. For a doorbell: the database decides on each thing. */
+export async function requireRightSomewhere(
+  db: Queryable,
+  right: Right,
+  workspace: string | undefined,
+  role: string,
+): Promise<void> {
+  const { rows } = await db.query<{ may: boolean }>(
+    `select iu_core.fn_caller_is_service() or exists (
+       select from iu_core.fn_my_memberships() m join iu_core.app_role a on a.app_role = m.app_role
+        where $1 = any (a.rights) and ($2::text is null or m.workspace_id::text = lower($2))
+          and ($3 <> 'stagedoor_agent'
+               or exists (select from iu_core.app_role g where g.app_role = 'agent' and $1 = any (g.rights)))) as may`,
+    [right, workspace ?? null, role],
+  )
+  if (rows[0]!.may) return
+  const where = workspace === undefined ? 'any workspace' : `the workspace ${workspace}`
+  throw new StagedoorError('permission_denied', {
+    reason: `you do not have the right to ${right} in ${where}`,
+  })
+}
+
+/** Whether an identity provider may call somebody by it: a uuid, auth0|…, an e-mail address; no control characters, no half surrogates. */
+export function isSubject(text: string): boolean {
+  return text !== '' && [...text].length <= MAX_SUBJECT_CHARACTERS && !/[\p{Cc}\p{Cs}]/u.test(text)
+}
+
+const MAX_SUBJECT_CHARACTERS = 255
+
+/** What could never be in a token is no member's id. */
+function requireSubject(userId: string): void {
+  if (isSubject(userId)) return
+  throw new StagedoorError('argument_invalid', {
+    reason: `The id of a member is the subject (sub) of their tokens: up to ${MAX_SUBJECT_CHARACTERS} characters, no control characters`,
+  })
+}
+
+/** A members table of the user's own may know people by uuid only. */
+async function requireFitting(db: Queryable, userId: string): Promise<void> {
+  const { rows } = await db.query<{ type: string }>(
+    `select atttypid::regtype::text as type from pg_attribute
+      where attrelid = 'public.workspace_members'::regclass and attname = 'user_id'`,
+  )
+  if (rows[0]?.type !== 'uuid' || UUID.test(userId)) return
+  throw new StagedoorError('argument_invalid', {
+    reason: `public.workspace_members.user_id is a uuid in this database, and ${userId} is none. Name the member by the uuid that is the subject (sub) of their tokens`,
+  })
 }
 
 export interface Me {

@@ -1,8 +1,10 @@
 /** One process: the database, the workers, the API and the console, started in order and stopped in reverse. */
+
 import { once } from 'node:events'
 import { type AddressInfo, createServer as createProbe } from 'node:net'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
+import type { SignIn } from '../access/sign-in-codes.ts'
 import type { Config } from '../config.ts'
 import { createPool, type Pool, withClient } from '../db/connection.ts'
 import { createHealthProbe, type HealthCheck } from '../db/health.ts'
@@ -16,7 +18,7 @@ import type { PlaybookHandlers } from '../executions/tool.ts'
 import { gateTasks } from '../gates/maintenance.ts'
 import { createMeasures, type Measures } from '../http/measures.ts'
 import { createServer } from '../http/server.ts'
-import { createTokenVerifier } from '../http/tokens.ts'
+import { createTokenVerifier, signToken } from '../http/tokens.ts'
 import { holdDuck } from '../ingest/duckdb.ts'
 import type { IngestContext } from '../ingest/ingest.ts'
 import { ingestTasks } from '../ingest/maintenance.ts'
@@ -171,6 +173,7 @@ async function listen(config: Config, parts: Parts): Promise<string> {
     // A start says its address itself; what is left to say is what went wrong.
     log: log.child({}, config.logLevel === 'info' ? { level: 'warn' } : {}),
     tokens: createTokenVerifier(config, database.jwtSecret),
+    ...(database.jwtSecret !== undefined && { signIn: signerOf(database.jwtSecret, config) }),
     blobs,
     ingest,
     search,
@@ -196,6 +199,10 @@ async function listen(config: Config, parts: Parts): Promise<string> {
 /** The other checks are still reported: they say what is known without the database. */
 function unreachable(error: unknown): HealthCheck[] {
   return [{ name: 'database', ok: false, detail: asStagedoorError(error).message }]
+}
+
+function signerOf(secret: string, config: Config): (who: SignIn) => Promise<string> {
+  return (who) => signToken(secret, { ...who, expiresIn: '12h' }, config)
 }
 
 /** A home may be used with one database today and another tomorrow; only the embedded one surely knows all its blobs. */

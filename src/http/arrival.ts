@@ -1,21 +1,42 @@
-/** Bodies on their way. One that stalls is cut off, and so are all of them when the server closes. */
+/** Requests on their way. One that stalls or trickles is cut off, and so are all of them when the server closes. */
 import { finished } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 const STALL_MS = 60_000
+/** A body has this long altogether, and a second more for every 32 KiB that came. */
+const TOTAL_MS = 120_000
+const BYTES_PER_MS = 32.768
 /** How long a close waits for answers that are on their way out. */
 const CLOSE_MS = 10_000
 
-export function watchArrivals(app: FastifyInstance, stallMs = STALL_MS): void {
+/** How long the headers may take, and how often Node looks: by its own defaults they may trickle for 90 s. */
+export const HEADER_TIMES = { headersTimeout: 20_000, connectionsCheckingInterval: 5_000 }
+
+export interface ArrivalTimes {
+  /** How long a body may be silent; default a minute. */
+  readonly stallMs?: number | undefined
+  /** How long a body may take that is hardly more than silent; default two minutes. */
+  readonly totalMs?: number | undefined
+}
+
+export function watchArrivals(
+  app: FastifyInstance,
+  { stallMs = STALL_MS, totalMs = TOTAL_MS }: ArrivalTimes = {},
+): void {
   const arriving = new Set<FastifyRequest['raw']>()
-  app.addHook('preParsing', async (request, reply) => {
-    const { raw } = request
+  // From the first: a close does not wait for what is asked before the body is read.
+  app.addHook('onRequest', async ({ raw }, reply) => {
     if (raw.complete) return
     arriving.add(raw)
-    const timer = setInterval(cutWhenStalled(raw), stallMs / 2).unref()
+    finished(reply.raw, () => arriving.delete(raw))
+  })
+  app.addHook('preParsing', async ({ raw }, reply) => {
+    if (raw.complete) return
+    const stalled = setInterval(cutWhenStalled(raw), stallMs / 2).unref()
+    const late = setInterval(cutWhenLate(raw, totalMs), totalMs / 8).unref()
     finished(reply.raw, () => {
-      clearInterval(timer)
-      arriving.delete(raw)
+      clearInterval(stalled)
+      clearInterval(late)
     })
   })
   app.addHook('preClose', async () => {
@@ -30,8 +51,38 @@ export function watchArrivals(app: FastifyInstance, stallMs = STALL_MS): void {
 function cutWhenStalled(raw: FastifyRequest['raw']): () => void {
   let seen = -1
   return () => {
-    const reading = !raw.complete && raw.readableFlowing === true
+    const reading = isRead(raw)
     if (reading && raw.socket.bytesRead === seen) raw.destroy()
     seen = reading ? raw.socket.bytesRead : -1
   }
+}
+
+/** By the time that somebody here was reading: who waits for a place is not late. */
+function cutWhenLate(raw: FastifyRequest['raw'], totalMs: number): () => void {
+  const before = raw.socket.bytesRead
+  let looked = performance.now()
+  let took = 0
+  return () => {
+    const now = performance.now()
+    if (isRead(raw)) took += now - looked
+    looked = now
+    if (!raw.complete && took > totalMs + (raw.socket.bytesRead - before) / BYTES_PER_MS) raw.destroy()
+  }
+}
+
+function isRead(raw: FastifyRequest['raw']): boolean {
+  // Whoever reads it chunk by chunk takes what is there and waits for more: not flowing, and nothing in hand.
+  return (
+    !raw.complete &&
+    (raw.readableFlowing === true || (raw.listenerCount('readable') > 0 && raw.readableLength === 0))
+  )
+}
+
+/** Smaller ones are read faster than the database is asked. One that does not say its length may be of any. */
+const LARGE_BODY = 16 * 1024
+
+export function hasLargeBody({ method, headers }: FastifyRequest): boolean {
+  if (method === 'GET' || method === 'HEAD') return false
+  const isChunked = headers['transfer-encoding'] !== undefined
+  return isChunked || Number(headers['content-length'] ?? 0) > LARGE_BODY
 }

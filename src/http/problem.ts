@@ -3,6 +3,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { mapDatabaseError } from '../db/database-error.ts'
 import { asStagedoorError, type ErrorCode, StagedoorError } from '../errors.ts'
+import { hasLargeBody } from './arrival.ts'
 
 export const Problem = Type.Object(
   {
@@ -41,6 +42,8 @@ export function notFound(request: FastifyRequest): StagedoorError {
 export function sendProblem(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const error = asStagedoorError(fromFastify(thrown, request))
   const internal = error.code === 'internal'
+  // What is still on its way nobody reads: the connection is of no further use.
+  if (request.raw.complete === false && hasLargeBody(request)) reply.header('connection', 'close')
   if (internal) request.log.error({ err: error.cause ?? error }, 'unexpected error')
   return reply
     .status(error.status)

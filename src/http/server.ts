@@ -1,6 +1,7 @@
 /** The HTTP server: the API under /api, the console beside it. Parses, calls a module, answers. */
 import { randomUUID } from 'node:crypto'
 import compress from '@fastify/compress'
+import type { IncomingMessage } from 'node:http'
 import helmet from '@fastify/helmet'
 import rateLimit from '@fastify/rate-limit'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
@@ -10,16 +11,20 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify'
+import { type Right, requireRightSomewhere } from '../access/members.ts'
+import type { SignIn } from '../access/sign-in-codes.ts'
 import type { Config } from '../config.ts'
 import type { Client, Pool } from '../db/connection.ts'
 import type { HealthCheck } from '../db/health.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { StagedoorError } from '../errors.ts'
+import { EXECUTION_HEADER } from '../executions/tools/http-request.ts'
 import type { IngestContext } from '../ingest/ingest.ts'
 import type { Search } from '../search/library.ts'
 import type { BlobStore } from '../staging/blobs/store.ts'
-import { watchArrivals } from './arrival.ts'
+import { HEADER_TIMES, hasLargeBody, watchArrivals } from './arrival.ts'
 import { serveConsole } from './console.ts'
+import { readJsonBody } from './json-limits.ts'
 import { createMeasures, type Measures } from './measures.ts'
 import { describeApi } from './openapi.ts'
 import { notFound, sendProblem } from './problem.ts'
@@ -45,6 +50,7 @@ import { playbookRoutes } from './routes/playbooks.ts'
 import { scheduleRoutes } from './routes/schedules.ts'
 import { searchCareRoutes } from './routes/search/care.ts'
 import { searchRoutes } from './routes/search.ts'
+import { signInRoutes } from './routes/sign-in.ts'
 import { stagingRoutes } from './routes/staging.ts'
 import { topicRoutes } from './routes/topics.ts'
 import { traceRoutes } from './routes/traces.ts'
@@ -56,10 +62,12 @@ import { webhookRoutes } from './routes/webhooks.ts'
 import type { Principal, TokenVerifier } from './tokens.ts'
 
 export interface ApiContext {
-  readonly config: Pick<Config, 'bodyLimit' | 'rateLimit'>
+  readonly config: Pick<Config, 'bodyLimit' | 'rateLimit'> & Partial<Pick<Config, 'webhookHosts'>>
   /** Logged in as stagedoor_api. */
   readonly pool: Pool
   readonly tokens: TokenVerifier
+  /** Signs a token for whom a sign-in link is; absent where an identity provider signs them. */
+  readonly signIn?: (who: SignIn) => Promise<string>
   readonly health: () => Promise<HealthCheck[]>
   readonly blobs: BlobStore
   /** Logged in as stagedoor_worker: reads files after the caller's right was checked. */
@@ -72,6 +80,8 @@ export interface ApiContext {
   readonly blobLimit?: number
   /** How long an upload may be silent before it is cut off; default a minute. */
   readonly stallMs?: number
+  /** How long a body may trickle altogether; default two minutes. */
+  readonly totalMs?: number
   readonly log?: FastifyBaseLogger
 }
 
@@ -86,6 +96,8 @@ declare module 'fastify' {
     public?: boolean
     /** Whatever its method: a token that can only read will do. */
     onlyReads?: boolean
+    /** What its caller must have in some workspace before a large body is read; default: stage, the least that writes. */
+    right?: Right
   }
 }
 
@@ -96,6 +108,7 @@ export async function createServer(context: ApiContext): Promise<FastifyInstance
   const app = Fastify({
     ...(context.log ? { loggerInstance: context.log } : { logger: false }),
     bodyLimit: context.config.bodyLimit,
+    http: HEADER_TIMES,
     requestIdHeader: false,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: (request) => {
@@ -117,17 +130,19 @@ export async function createServer(context: ApiContext): Promise<FastifyInstance
       'answered',
     )
   })
-  watchArrivals(app, context.stallMs)
+  watchArrivals(app, context)
   await app.register(helmet, { contentSecurityPolicy: CONTENT_SECURITY, crossOriginEmbedderPolicy: false })
   await app.register(compress, COMPRESSION)
   if (context.config.rateLimit > 0) await limitRate(app, context.config.rateLimit)
   authenticate(app, context)
+  parseJson(app)
   const measures = context.measures ?? createMeasures()
   await describeApi(app)
   await app.register(
     async (api) => {
       await api.register(healthRoutes(context.health))
       await api.register(meRoutes)
+      await api.register(signInRoutes(context))
       await api.register(gateRoutes)
       await api.register(eventRoutes)
       await api.register(stagingRoutes(context), { prefix: '/staging' })
@@ -141,7 +156,7 @@ export async function createServer(context: ApiContext): Promise<FastifyInstance
       await api.register(eventRouteRoutes, { prefix: '/event-routes' })
       await api.register(consumerRoutes, { prefix: '/consumers' })
       await api.register(issueRoutes, { prefix: '/issues' })
-      await api.register(webhookRoutes, { prefix: '/webhooks' })
+      await api.register(webhookRoutes(context.config.webhookHosts ?? []), { prefix: '/webhooks' })
       await api.register(playbookRoutes, { prefix: '/playbooks' })
       await api.register(executionRoutes, { prefix: '/executions' })
       await api.register(executionSteerRoutes, { prefix: '/executions' })
@@ -215,9 +230,59 @@ function authenticate(app: FastifyInstance, { pool, tokens, config }: ApiContext
     request.principal = await tokens.verify(token).catch(async (error) => {
       throw await refusal(request, error)
     })
+    await refusePlaybooks(request, pool)
     if (request.principal.readOnly && !onlyReads(request)) {
       throw new StagedoorError('permission_denied', { reason: 'this token can only read' })
     }
+    await requireRight(request)
+  })
+}
+
+/**
+ * A playbook with somebody's token would read what awaits approval, write units and decide, and the database would take it for that
+ * person. For all of it there are tools, which say for which execution they act. Executions of other installations pass.
+ */
+async function refusePlaybooks(request: FastifyRequest, pool: Pool): Promise<void> {
+  const id = request.headers[EXECUTION_HEADER]
+  if (id === undefined || !(await isOwnExecution(pool, String(id)))) return
+  throw new StagedoorError('permission_denied', {
+    reason:
+      'a playbook does not call the API of its own installation; it has the tools staging, unit, ingest and playbook',
+  })
+}
+
+/** What is no id of an execution was written by somebody who had a reason to, and counts as ours. */
+async function isOwnExecution(pool: Pool, id: string): Promise<boolean> {
+  if (!/^\d{1,19}$/.test(id) || BigInt(id) >= 2n ** 63n) return true
+  const ask = (client: Client) =>
+    client.query<{ known: boolean }>('select iu_core.fn_execution_is_known($1) as known', [id])
+  const { rows } = await inTransaction(pool, ask, { role: 'service_role', readOnly: true })
+  return rows[0]!.known
+}
+
+/**
+ * Before a body that costs something to read: whoever has the right in no workspace, or not in the one that the query names, is
+ * refused at once. Whether they have it for this very thing the database decides, as always.
+ */
+async function requireRight(request: FastifyRequest): Promise<void> {
+  const { role } = request.principal!
+  const right = request.routeOptions.config.right ?? 'stage'
+  if (!hasLargeBody(request) || onlyReads(request) || role === 'stagedoor_executor') return
+  const { workspace_id: workspace } = request.query as { workspace_id?: unknown }
+  await request.transaction((client) =>
+    requireRightSomewhere(client, right, typeof workspace === 'string' ? workspace : undefined, role),
+  )
+}
+
+/** JSON is looked at while it comes; the parser is Fastify's own. */
+function parseJson(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser('error', 'error')
+  app.removeContentTypeParser('application/json')
+  app.addContentTypeParser('application/json', async (request: FastifyRequest, payload: IncomingMessage) => {
+    const text = (await readJsonBody(request, payload)).toString('utf8')
+    return new Promise((resolve, reject) => {
+      parse(request, text, (error, body) => (error ? reject(error) : resolve(body)))
+    })
   })
 }
 

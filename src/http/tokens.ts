@@ -1,5 +1,6 @@
 /** Tokens: who the caller is and under which database role the request runs. */
 import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify, SignJWT } from 'jose'
+import { isSubject } from '../access/members.ts'
 import type { Config } from '../config.ts'
 import type { Caller } from '../db/transaction.ts'
 import { StagedoorError } from '../errors.ts'
@@ -89,18 +90,49 @@ export async function signToken(
   return token.sign(new TextEncoder().encode(jwtSecret))
 }
 
+/**
+ * Of every other type they are refused: what a program makes of `["service_role"]` or of `"true"` is anybody's guess, and ours must not
+ * be another than the signer's.
+ */
 function principal(payload: JWTPayload): Principal {
-  const role = payload.role === undefined ? 'authenticated' : String(payload.role)
+  const { sub, role = 'authenticated', read_only: readOnly = false, executor } = payload as Claims
+  requireSubject(sub)
+  if (typeof role !== 'string') throw invalid('its claim role is not a text')
+  if (typeof readOnly !== 'boolean') throw invalid('its claim read_only is neither true nor false')
+  if (executor !== undefined && typeof executor !== 'string')
+    throw invalid('its claim executor is not a text')
+  if (!isStorable(payload)) throw invalid('a claim holds a NUL character or half of a surrogate pair')
   if (!TOKEN_ROLES.includes(role)) throw invalid(`its role ${role} is none of ${TOKEN_ROLES.join(', ')}`)
-  if (role === 'stagedoor_executor' && typeof payload.executor !== 'string') {
+  if (role === 'stagedoor_executor' && executor === undefined) {
     throw invalid('a token of stagedoor_executor names its executor in the claim `executor`')
   }
   return {
-    subject: payload.sub!,
+    subject: sub,
     role,
-    readOnly: payload.read_only === true,
+    readOnly,
     claims: { ...payload, role },
   }
+}
+
+interface Claims {
+  readonly sub?: unknown
+  readonly role?: unknown
+  readonly read_only?: unknown
+  readonly executor?: unknown
+}
+
+function requireSubject(sub: unknown): asserts sub is string {
+  if (typeof sub !== 'string') throw invalid('its subject (sub) is not a text')
+  if (!isSubject(sub)) {
+    throw invalid('its subject (sub) is empty, longer than 255 characters or has control characters')
+  }
+}
+
+/** Whether PostgreSQL takes every text of it as JSON. */
+function isStorable(value: unknown): boolean {
+  if (typeof value === 'string') return !/[\0\p{Cs}]/u.test(value)
+  if (typeof value !== 'object' || value === null) return true
+  return Object.entries(value).every(([name, part]) => isStorable(name) && isStorable(part))
 }
 
 /** The provider did not answer, or not with keys: that says nothing about the token. */

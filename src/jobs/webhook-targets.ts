@@ -1,5 +1,7 @@
 /** Targets of webhooks, for administrators. A secret goes in and never comes out. */
+import { HostRefused, permittedAddresses } from '../access/outbound-hosts.ts'
 import type { Queryable } from '../db/connection.ts'
+import { StagedoorError } from '../errors.ts'
 
 export type WebhookPurpose = 'review' | 'alert' | 'event'
 
@@ -40,6 +42,20 @@ export async function setWebhookTarget(
     JSON.stringify(settings),
     actor ?? null,
   ])
+}
+
+/** Refuses an address that no webhook would be delivered to. A name that nobody can look up now may be there by then. */
+export async function requireReachable(url: string, hosts: readonly string[]): Promise<void> {
+  try {
+    await permittedAddresses(new URL(url), { hosts, setting: 'STAGEDOOR_WEBHOOK_HOSTS' })
+  } catch (error) {
+    if (!(error instanceof HostRefused)) return
+    throw new StagedoorError(
+      'argument_invalid',
+      { reason: `Nothing would be sent there: ${error.message}` },
+      { cause: error },
+    )
+  }
 }
 
 /** Of one workspace; the back end may leave it out and gets all. */

@@ -155,6 +155,7 @@ it('lets agents execute nothing that decides', async () => {
   ).toEqual([
     'iu_core.fn_actor()',
     'iu_core.fn_actor_for(text)',
+    'iu_core.fn_blob_register(uuid,text,bigint,text)',
     'iu_core.fn_caller_is_service()',
     'iu_core.fn_caller_role()',
     'iu_core.fn_ingest_begin(uuid,text,text,text,text,bigint,uuid,text,jsonb,text,jsonb,text)',

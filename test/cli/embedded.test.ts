@@ -23,8 +23,16 @@ it('the embedded default, from its first start to a crash and back', { timeout: 
   expect(first.server.output()).toContain('these gates were opened')
   expect(first.server.output()).toContain(GATE)
 
-  // The sign-in link works: its token is a member of the one workspace.
-  const [, token] = await first.server.says(/Sign in as reviewer.*\n.*#token=(\S+)/)
+  // The sign-in link works, once: its token is a member of the one workspace.
+  const [, code] = await first.server.says(/Sign in as reviewer.*\n.*#code=(\S+)/)
+  const exchange = () =>
+    fetch(`${first.url}/api/sign-in`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ code }),
+    })
+  const { token } = (await (await exchange()).json()) as { token: string }
+  expect((await exchange()).status).toBe(401)
   const me = await fetch(`${first.url}/api/me`, { headers: { authorization: `Bearer ${token}` } })
   expect(await me.json()).toMatchObject({
     role: 'stagedoor_reviewer',

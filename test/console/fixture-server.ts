@@ -57,6 +57,8 @@ export interface FixtureState {
   /** Names by id. */
   people: Record<string, string>
   takesTokens: boolean
+  /** How many sign-in links are good. */
+  codes: number
 }
 
 export type FixtureRow = Record<string, unknown>
@@ -149,6 +151,7 @@ export function initialState(): FixtureState {
     rights: ['read', 'stage', 'operate'],
     people: {},
     takesTokens: true,
+    codes: 1,
   }
 }
 
@@ -239,6 +242,18 @@ function answer(
     const ready = state.checks.every((check) => check.ok)
     const body = { status: ready ? 'ready' : 'not_ready', checks: state.checks }
     return { status: ready ? 200 : 503, body }
+  }
+  if (path === '/api/sign-in') {
+    // A code is good once.
+    const isGood = state.codes > 0
+    state.codes -= 1
+    return isGood
+      ? { status: 200, body: { token: GOOD_TOKEN } }
+      : refusal(
+          401,
+          'token_invalid',
+          'The token is not valid: the sign-in link was used already, or is too old',
+        )
   }
   if (authorization === undefined) return refusal(401, 'unauthenticated', 'This needs a token')
   if (authorization !== `Bearer ${GOOD_TOKEN}` || !state.takesTokens) {

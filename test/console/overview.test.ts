@@ -376,10 +376,31 @@ describe('the console', { timeout: 30_000 }, () => {
   })
 
   test('an expired sign-in link says so and teaches how to get a token', async () => {
-    await open(`/#token=${EXPIRED_TOKEN}`)
-    await expectText('[role=alert]', /The token is not valid: it expired/)
+    server.state.codes = 0
+    await open('/#code=used')
+    await expectText('[role=alert]', /the sign-in link was used already/)
     await expectText('main', /npm run -s stagedoor -- token --as operator/)
+    expect(page.url()).not.toContain('used')
+  })
+
+  test('a token in the address signs nobody in', async () => {
+    await open(`/#token=${GOOD_TOKEN}`)
+    await heading('Sign in').waitFor()
     expect(page.url()).not.toContain('token')
+  })
+
+  test('a link does not act on the session of somebody who is signed in, unless they say so', async () => {
+    await openSignedIn()
+    const asked: string[] = []
+    page.on('dialog', (dialog) => {
+      asked.push(dialog.message())
+      void dialog.dismiss()
+    })
+    server.asked.length = 0
+    await page.evaluate(`location.hash = '#code=another'`)
+    await page.waitForFunction(`location.hash === ''`)
+    expect(asked).toEqual([expect.stringContaining('You are signed in already')])
+    expect(server.asked).not.toContain('/api/sign-in')
   })
 
   test('a token that ends while one looks leads back to the sign-in page with the reason', async () => {
@@ -510,7 +531,8 @@ async function open(path = '/', options: BrowserContextOptions = {}): Promise<vo
 }
 
 async function openSignedIn(options: BrowserContextOptions = {}): Promise<void> {
-  await open(`/#token=${GOOD_TOKEN}`, options)
+  server.state.codes = 1
+  await open('/#code=good', options)
   await page.getByRole('link', { name: 'Gate into Held: open' }).waitFor()
   await page.locator('#health .chip.is-ok').first().waitFor()
   await page.locator('#events table').waitFor()

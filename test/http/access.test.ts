@@ -1,8 +1,10 @@
 import { SignJWT } from 'jose'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { createSignInCode } from '../../src/access/sign-in-codes.ts'
 import { SECRET, useApi } from '../support/api.ts'
 import { useDatabase } from '../support/database.ts'
 import { createMember, createWorkspace, type Member } from '../support/factories.ts'
+import { MIGRATOR } from '../support/template.ts'
 
 const db = useDatabase()
 const api = useApi(db)
@@ -70,6 +72,20 @@ describe('a bad token is refused', () => {
       'naming a role that could inject SQL',
       () => sign({ sub: 'x', exp: soon(), role: 'authenticated"; drop table x' }),
     ],
+    ['with its role in a list', () => sign({ sub: 'x', exp: soon(), role: ['service_role'] })],
+    ['with its role in an object', () => sign({ sub: 'x', exp: soon(), role: { toString: 'service_role' } })],
+    ['with no role but null', () => sign({ sub: 'x', exp: soon(), role: null })],
+    ['with read_only as a text', () => sign({ sub: 'x', exp: soon(), read_only: 'true' })],
+    ['with read_only as a number', () => sign({ sub: 'x', exp: soon(), read_only: 1 })],
+    ['with its executor in a list', () => sign({ sub: 'x', exp: soon(), executor: ['DOT'] })],
+    ['with its subject in a list', () => sign({ sub: ['a'], exp: soon() })],
+    ['with its subject as a number', () => sign({ sub: 7, exp: soon() })],
+    ['with an empty subject', () => sign({ sub: '', exp: soon() })],
+    ['with NUL in its subject', () => sign({ sub: 'a\0b', exp: soon() })],
+    ['with a line break in its subject', () => sign({ sub: 'a\nb', exp: soon() })],
+    ['with half a surrogate in its subject', () => sign({ sub: 'a\ud800', exp: soon() })],
+    ['with a subject of 256 characters', () => sign({ sub: 'x'.repeat(256), exp: soon() })],
+    ['with NUL in another claim', () => sign({ sub: 'x', exp: soon(), profile: { names: ['a\0'] } })],
     ['unsigned', () => `${btoa('{"alg":"none"}')}.${btoa('{"sub":"x","exp":9999999999}')}.`],
     [
       'signed with an algorithm that is not configured',
@@ -80,6 +96,27 @@ describe('a bad token is refused', () => {
     expect(status).toBe(401)
     expect(body).toMatchObject({ code: 'token_invalid' })
   })
+})
+
+it('a subject with control characters is 401 everywhere, whether a row is there or not', async () => {
+  const token = await new SignJWT({
+    sub: 'a\0',
+    role: 'service_role',
+    exp: Math.floor(Date.now() / 1000) + 60,
+  })
+    .setProtectedHeader({ alg: 'HS256' })
+    .sign(new TextEncoder().encode(SECRET))
+  for (const url of ['/api/me', '/api/metrics', '/api/staging', `/api/staging/${workspace}`, '/api/nothing'])
+    expect([url, (await api.get(url, token)).status]).toEqual([url, 401])
+})
+
+it('the database refuses such a subject, too', async () => {
+  for (const sub of [['a'], { a: 1 }, 7, '', 'a\nb', 'x'.repeat(256)]) {
+    const asked = db.as({ role: 'authenticated', claims: { sub } }, (client) =>
+      client.query('select iu_core.fn_actor()'),
+    )
+    await expect(asked, JSON.stringify(sub)).rejects.toMatchObject({ code: 'token_invalid' })
+  }
 })
 
 it('a request runs under the caller’s role and claims', async () => {
@@ -138,4 +175,34 @@ it('a read-only token cannot write, whatever the method', async () => {
       client.query(`select iu_core.fn_event_emit('system', 'gate_changed')`),
     ),
   ).rejects.toThrow(/read-only transaction/)
+})
+
+describe('the code of a sign-in link', () => {
+  const exchange = async (code: string) => {
+    const reply = await api.app.inject({ method: 'POST', url: '/api/sign-in', payload: { code } })
+    return { status: reply.statusCode, body: reply.json() as { token: string } }
+  }
+  const who = () => ({ subject: operator.userId, role: operator.role })
+
+  it('is exchanged for a token once, also by two at the same moment', async () => {
+    const code = await createSignInCode(db.pool(MIGRATOR), who())
+    const answers = await Promise.all([exchange(code), exchange(code), exchange(code)])
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401])
+    const { token } = answers.find(({ status }) => status === 200)!.body
+    expect((await api.get('/api/me', token)).body).toMatchObject({ actor: operator.userId })
+    expect((await exchange(code)).status).toBe(401)
+  })
+
+  it('is not kept, and not good after its time', async () => {
+    const code = await createSignInCode(db.pool(MIGRATOR), who())
+    expect(JSON.stringify(await db.owner('select * from iu_core.sign_in_code'))).not.toContain(code)
+    await db.owner(`update iu_core.sign_in_code set expires_at = clock_timestamp() - interval '1 second'`)
+    expect((await exchange(code)).status).toBe(401)
+  })
+
+  it('is for people only', async () => {
+    await expect(
+      createSignInCode(db.pool(MIGRATOR), { subject: 'x', role: 'service_role' }),
+    ).rejects.toMatchObject({ code: 'SD001' })
+  })
 })

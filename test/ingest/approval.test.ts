@@ -180,22 +180,78 @@ describe('four eyes', () => {
     expect(await sqlstateOf(approve(null))).toBe('SD508')
   })
 
-  it('is asked again at promotion: an approval in the staging zone of one’s own upload does not help', async () => {
+  it('is asked in the staging zone, too: who uploaded or corrected neither ticks nor approves the review record', async () => {
     const uploader = await createMember(db, trial.workspace, 'reviewer')
-    const plan = await trial.stagePlanned([{ group_code: 'sly', day: '2026-11-01', amount: 1 }], {
+    const corrector = await createMember(db, trial.workspace, 'reviewer')
+    const first = await trial.stagePlanned([{ group_code: 'sly', day: '2026-11-01', amount: 1 }], {
+      uploadedBy: uploader.userId,
+    })
+    await repair(first, corrector.userId, 3)
+    const plan = await trial.planned(first.upload_id)
+    await submit(plan)
+    const record = await reviewOf(plan)
+    const [{ hash } = { hash: '' }] = await db.owner<{ hash: string }>(
+      'select content_hash as hash from iu_core.iu_staging_record where staging_record_id = $1',
+      [record],
+    )
+    const asks = (person: Parameters<typeof db.as>[0], sql: string, values: unknown[]) =>
+      sqlstateOf(db.as(person, (client) => client.query(sql, values)))
+    for (const person of [uploader, corrector]) {
+      expect(await asks(person, `select iu_core.fn_iu_staging_tick($1, 'changes')`, [record])).toBe('SD508')
+      expect(await asks(person, 'select iu_core.fn_iu_staging_approve($1, $2)', [record, hash])).toBe('SD508')
+    }
+    // Nobody is locked out by the attempt.
+    await approveAs(trial.reviewer, plan)
+    await trial.promote(plan)
+  })
+
+  it('is asked again at promotion, of an approval from before that was so', async () => {
+    const uploader = await createMember(db, trial.workspace, 'reviewer')
+    const plan = await trial.stagePlanned([{ group_code: 'older', day: '2026-11-01', amount: 1 }], {
       uploadedBy: uploader.userId,
     })
     await submit(plan)
-    const record = await reviewOf(plan)
-    await db.as(uploader, async (client) => {
-      await client.query('select iu_core.fn_iu_staging_tick($1, $2, true, null)', [record, 'changes'])
-      const { rows } = await client.query(
-        'select content_hash from iu_core.iu_staging_record where staging_record_id = $1',
-        [record],
-      )
-      await client.query('select iu_core.fn_iu_staging_approve($1, $2)', [record, rows[0].content_hash])
-    })
+    const superuser = await db.session('postgres')
+    await superuser.query(`set session_replication_role = replica`)
+    await superuser.query(
+      `update iu_core.iu_staging_record set lifecycle_status = 'approved', approved_at = now(), approved_by = $2
+        where staging_record_id = $1`,
+      [await reviewOf(plan), uploader.userId],
+    )
+    await superuser.end()
     await refused(plan, 'SD508')
+  })
+
+  it('keeps out whoever said what a header of the file means, also if others changed other headers since', async () => {
+    const mapper = await createMember(db, trial.workspace, 'reviewer')
+    const later = await createMember(db, trial.workspace, 'reviewer')
+    const [field, second] = Object.keys(TRIAL.fields)
+    const map = (person: Parameters<typeof db.as>[0], headers: object) =>
+      db.as(person, (client) =>
+        client.query(`select iu_core.fn_ingest_mapping_set($1, 'trial', 'file', $2)`, [
+          trial.workspace,
+          JSON.stringify(headers),
+        ]),
+      )
+    await map(mapper, { 'Link clicks': field })
+    await map(later, { 'Link clicks': field, Elsewhere: second })
+    const staged = async (headers: string[]) => {
+      const plan = await trial.stagePlanned([{ group_code: `h${++files}`, day: '2026-11-01', amount: 1 }], {
+        headers,
+      })
+      await submit(plan)
+      return plan
+    }
+    const theirs = await staged(['LINK  clicks (all)', 'Day'])
+    expect(await sqlstateOf(approveAs(mapper, theirs))).toBe('SD508')
+    await approveAs(later, theirs)
+    // Of a file without that header they said nothing.
+    await approveAs(mapper, await staged(['Clicks', 'Day']))
+    // What was taken out counts as well: it changes how the file is read.
+    await map(later, { Elsewhere: second })
+    const without = await staged(['Link clicks'])
+    expect(await sqlstateOf(approveAs(later, without))).toBe('SD508')
+    await approveAs(mapper, without)
   })
 
   it('does not let an operator, an agent or a stranger approve', async () => {

@@ -111,6 +111,7 @@ const LEFT_OUT = [
   'blobs_hold',
   'emit',
   'tick_as',
+  'four_eyes',
   'checklist_check',
   'checklist_items',
 ]

@@ -183,7 +183,7 @@ it('asks for the required items of a checklist, until the policy no longer does'
     { item_id: 'nice', label: 'nice', required: false, ticked_by: null, note: null },
   ])
   // The first stamp stays: whoever ticks it again has not looked first.
-  await place.owner.session.query('select iu_core.fn_iu_staging_tick($1, $2, true, $3)', [
+  await place.service.session.query('select iu_core.fn_iu_staging_tick($1, $2, true, $3)', [
     strict.staging_record_id,
     '1',
     'me, too',

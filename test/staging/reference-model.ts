@@ -152,7 +152,8 @@ export class StagingModel {
     if (sees === 'wrong') refuse('SD504')
     if (record.tampered) refuse('SD514')
     const policy = KINDS[record.kind]
-    const own = record.owner === actor || record.owner === via || record.ownerVia === actor
+    const owners = [record.owner, record.ownerVia]
+    const own = owners.includes(actor) || (via !== null && owners.includes(via))
     if (policy.fourEyes && own) refuse('SD508')
     if (policy.checklist && !ITEMS.every((item) => item in record.ticks)) refuse('SD509')
     Object.assign(record, { status: 'approved', approvedBy: actor, approvedVia: via })
@@ -174,6 +175,8 @@ export class StagingModel {
   tick(by: Name, id: string, item: string, ticked: boolean): void {
     this.#enter(by, 'tick', id, 'review')
     const record = this.#open(id, 'ticked')
+    const own = [record.owner, record.ownerVia].includes(this.#actors[by])
+    if (KINDS[record.kind].fourEyes && own) refuse('SD508')
     if (!ITEMS.some((known) => known === item)) refuse('SD001')
     if (ticked) record.ticks[item] ??= this.#actors[by]
     else delete record.ticks[item]

@@ -126,9 +126,28 @@ describe('back-end code', () => {
     await expectStillPending(held)
   })
 
-  it('approves for a named other what it staged for somebody else, and both are recorded with who really acted', async () => {
+  it('is one party, whoever it names: what it staged for one it does not approve for another', async () => {
     const held = await staged(place.service, 'bob')
-    expect(await approve(place.service.session, held, 'grace')).toBe('not refused')
+    expect(await approve(place.service.session, held, 'grace')).toBe('SD508')
+    // Another token of the same service, in other case.
+    const shouting = await service(db, 'IMPORTER')
+    expect(await approve(shouting.session, held, 'grace')).toBe('SD508')
+    expect(await approve(shouting.session, held)).toBe('SD508')
+    await expectStillPending(held)
+  })
+
+  it('that is a login of its own stages as one and approves as another: refused', async () => {
+    const login = await db.session('stagedoor_worker')
+    await login.query('set role service_role')
+    const held = await staged({ actor: 'stagedoor_worker', session: login }, 'bob')
+    expect(await approve(login, held, 'grace')).toBe('SD508')
+    await expectStillPending(held)
+  })
+
+  it('of another name approves for a named other, and both are recorded with who really acted', async () => {
+    const held = await staged(place.service, 'bob')
+    const other = await service(db, 'reviewing-app')
+    expect(await approve(other.session, held, 'grace')).toBe('not refused')
     const [row] = await db.owner(
       'select owner_actor, owner_via, approved_by, approved_via from iu_core.iu_staging_record where staging_record_id = $1',
       [held.id],
@@ -137,12 +156,12 @@ describe('back-end code', () => {
       owner_actor: 'bob',
       owner_via: 'importer',
       approved_by: 'grace',
-      approved_via: 'importer',
+      approved_via: 'reviewing-app',
     })
     const events = await eventsOf(db.pool('postgres'), held.id)
     expect(events.map(({ actor, actor_via }) => [actor, actor_via])).toEqual([
       ['bob', 'importer'],
-      ['grace', 'importer'],
+      ['grace', 'reviewing-app'],
     ])
   })
 
@@ -165,6 +184,71 @@ it('is held by the table, too: not even its owner writes an approval by the owne
     [held.id],
   )
   expect(await sqlstateOf(written)).toBe('23514')
+})
+
+it.each([
+  ['the same service on both sides', 'owner_via', `approved_by = 'grace', approved_via = owner_via`],
+  ['the owner in other case', 'owner_actor', 'approved_by = upper(owner_actor)'],
+  ['the owner acting for another', 'owner_actor', `approved_by = 'grace', approved_via = upper(owner_actor)`],
+])('is held by the table, too: %s', async (_what, _column, stamps) => {
+  const held = await staged(place.service, 'bob')
+  const written = place.intruder.query(
+    `update iu_core.iu_staging_record set lifecycle_status = 'approved', approved_at = now(), ${stamps}
+      where staging_record_id = $1`,
+    [held.id],
+  )
+  expect(await sqlstateOf(written)).toBe('23514')
+})
+
+describe('a uuid in other case is the same person', () => {
+  it('whom a service names', async () => {
+    const held = await staged(place.service, place.owner.actor.toUpperCase())
+    expect(await approve(place.owner.session, held)).toBe('SD508')
+    await expectStillPending(held)
+  })
+
+  it('whom a token names', async () => {
+    const held = await staged(place.owner)
+    const shouted = await person(db, 'stagedoor_reviewer', place.owner.actor.toUpperCase())
+    // No member by that name, where ids are compared as text; never the second person.
+    expect(await approve(shouted.session, held)).toMatch(/^SD(501|508)$/)
+    await expectStillPending(held)
+  })
+})
+
+describe('the checklist of a record that two decide on', () => {
+  const tick = (by: Person, held: Held, ticked = true) =>
+    sqlstateOf(by.session.query('select iu_core.fn_iu_staging_tick($1, $2, $3)', [held.id, 'sums', ticked]))
+  const listed = async (by: Person, owner?: string): Promise<Held> => {
+    const { rows } = await by.session.query(
+      `select staging_record_id as id, content_hash as digest from iu_core.fn_iu_staging_create(
+         'review_package', 'review_bundle', 'to be ticked',
+         array['{"part_name": "checklist", "payload_kind": "json", "payload_json": [{"id": "sums", "text": "sums", "required": true}]}'::jsonb],
+         $1, $2)`,
+      [place.workspace, owner ?? null],
+    )
+    return rows[0]
+  }
+
+  it('is not ticked by its owner, nor by the service that staged it', async () => {
+    const own = await listed(place.owner)
+    expect(await tick(place.owner, own)).toBe('SD508')
+    const forBob = await listed(place.service, 'bob')
+    expect(await tick(place.service, forBob)).toBe('SD508')
+    expect(await approve(place.reviewer.session, own)).toBe('SD509')
+    expect(await tick(place.reviewer, own)).toBe('not refused')
+    expect(await tick(place.owner, own, false)).toBe('SD508')
+    expect(await approve(place.reviewer.session, own)).toBe('not refused')
+  })
+
+  it('does not count ticks of the owner from before that was refused', async () => {
+    const own = await listed(place.owner)
+    await db.owner(
+      `insert into iu_core.iu_staging_check (staging_record_id, item_id, ticked_by) values ($1, 'sums', $2)`,
+      [own.id, place.owner.actor],
+    )
+    expect(await approve(place.reviewer.session, own)).toBe('SD509')
+  })
 })
 
 it('lets anybody else with the right decide', async () => {

@@ -51,6 +51,7 @@ policy          42501  42501   42501     42501     42501  42501  42501     42501
 record_digest   42501  42501   42501     42501     42501  42501  42501     42501  42501          42501     42501         42501
 record_guard    42501  42501   42501     42501     42501  42501  42501     42501  42501          42501     42501         42501
 refuse          42501  42501   42501     42501     42501  42501  42501     42501  42501          42501     42501         42501
+four_eyes       42501  42501   42501     42501     42501  42501  42501     42501  42501          42501     42501         42501
 tick_as         42501  42501   42501     42501     42501  42501  42501     42501  42501          42501     42501         42501
 verify          42501  42501   42501     42501     42501  42501  42501     42501  42501          42501     42501         42501
 workspace       42501  42501   42501     42501     42501  42501  42501     42501  42501          42501     42501         42501`
@@ -99,6 +100,7 @@ const CALLS: Record<string, string> = {
   record_digest: `record_digest('[]')`,
   record_guard: 'record_guard()',
   refuse: `refuse(:other, 'x')`,
+  four_eyes: `four_eyes(null, 'somebody')`,
   tick_as: `tick_as(:other, 'x', true, 'somebody', null)`,
   verify: 'verify(:other)',
   workspace: 'workspace(:other)',

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { useDatabase } from '../support/database.ts'
 import { createWorkspace } from '../support/factories.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
-import { directus, member, type Person, person, type Workplace, workplace } from './people.ts'
+import { directus, member, type Person, person, service, type Workplace, workplace } from './people.ts'
 import { PACKAGE, stage } from './staged.ts'
 
 const db = useDatabase()
@@ -33,9 +33,10 @@ beforeAll(async () => {
   place = await workplace(db)
   const elsewhere = await createWorkspace(db, 'elsewhere')
   const { session } = place.service
+  const ticker = await service(db, 'ticker')
   const make = async (workspace: string | null, owner: string) => {
     const { staging_record_id } = await stage(session, { workspace, owner, ...PACKAGE })
-    await session.query(`select iu_core.fn_iu_staging_tick($1, 'totals')`, [staging_record_id])
+    await ticker.session.query(`select iu_core.fn_iu_staging_tick($1, 'totals')`, [staging_record_id])
     return staging_record_id
   }
   records.agents = await make(place.workspace, place.agent.actor)

@@ -45,7 +45,9 @@ interface ApiSettings {
   bodyLimit?: number
   blobs?: BlobStore
   blobLimit?: number
+  webhookHosts?: readonly string[]
   stallMs?: number
+  totalMs?: number
   workers?: () => HealthCheck
   /** Routes that only the test has. */
   routes?: (app: FastifyInstance) => void
@@ -88,17 +90,23 @@ export function useApi(db: TestDatabase, settings: ApiSettings = {}): TestApi {
       statement: (work) => inStatement(workers, work),
     })
     api.app = await createServer({
-      config: { bodyLimit: settings.bodyLimit ?? 1_048_576, rateLimit: settings.rateLimit ?? 0 },
+      config: {
+        bodyLimit: settings.bodyLimit ?? 1_048_576,
+        rateLimit: settings.rateLimit ?? 0,
+        webhookHosts: settings.webhookHosts ?? [],
+      },
       pool: db.pool('stagedoor_api'),
       blobs: settings.blobs ?? createDiskBlobStore(folder),
       ingest: { pool: workers, home },
       search,
       ...(settings.blobLimit !== undefined && { blobLimit: settings.blobLimit }),
       ...(settings.stallMs !== undefined && { stallMs: settings.stallMs }),
+      ...(settings.totalMs !== undefined && { totalMs: settings.totalMs }),
       tokens: createTokenVerifier(
         { jwksUrl: undefined, jwtIssuer: undefined, jwtAudience: undefined },
         SECRET,
       ),
+      signIn: (who) => signToken(SECRET, { ...who, expiresIn: '1h' }),
       health: async () => [
         ...(await inTransaction(workers, probe)),
         settings.workers?.() ?? { name: 'workers', ok: true, detail: 'in the test' },

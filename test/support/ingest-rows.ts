@@ -136,6 +136,8 @@ export interface StageOptions {
   /** Fields of the file where no line is there to tell. */
   fields?: readonly string[]
   uploadedBy?: string
+  /** Of the file. */
+  headers?: readonly string[]
   cursor?: { name: string; value: unknown }
 }
 
@@ -308,7 +310,7 @@ async function stage(
       await client.query('select iu_core.fn_ingest_staged($1, $2, $3, $4)', [
         upload_id,
         reader_token,
-        JSON.stringify({ layout, lines: lines.length }),
+        JSON.stringify({ layout, lines: lines.length, ...(options.headers && { headers: options.headers }) }),
         '[]',
       ])
       return upload_id

@@ -1,11 +1,12 @@
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useState } from 'react'
 import { type Api, createApi } from '../api/client.ts'
 import { ApiProblem, asFailure, type Failure, NoAnswer } from '../api/failure.ts'
+import { createRequest } from '../api/request.ts'
 import type { Me } from '../api/types.ts'
 import { learnNames } from '../people.ts'
 import { CheckingPage } from './checking-page.tsx'
 import { SignInPage } from './sign-in-page.tsx'
-import { forgetToken, storedToken, storeToken, takeTokenFromAddress } from './token.ts'
+import { forgetToken, mayUseLink, storedToken, storeToken, takeCodeFromAddress } from './token.ts'
 
 const RETRY_MS = 5_000
 
@@ -38,7 +39,12 @@ export function SessionGate({ children }: { children: ReactNode }) {
     setState(reason === undefined ? { name: 'signed_out' } : { name: 'signed_out', reason })
   }, [])
 
-  useTokensFromLinks((token) => setState({ name: 'checking', token, unanswered: false }))
+  useLinks(async (code) => {
+    if (!mayUseLink()) return
+    const outcome = await exchange(code).catch(asFailure)
+    if (typeof outcome !== 'string') return signOut(outcome)
+    setState({ name: 'checking', token: outcome, unanswered: false })
+  })
   useCheck(state, setState, signOut)
 
   const session = useMemo(
@@ -66,13 +72,23 @@ function firstState(): State {
   return token === undefined ? { name: 'signed_out' } : { name: 'checking', token, unanswered: false }
 }
 
+/** A code is good once: the server forgets it with this. */
+async function exchange(code: string): Promise<string> {
+  const { token } = await createRequest(undefined)<{ token: string }>('/sign-in', {
+    method: 'POST',
+    body: { code },
+  })
+  return token
+}
+
 /** Opening a sign-in link in a tab that shows the console already changes the fragment only. */
-function useTokensFromLinks(found: (token: string) => void): void {
+function useLinks(found: (code: string) => void): void {
   useEffect(() => {
     const look = () => {
-      const token = takeTokenFromAddress()
-      if (token !== undefined) found(token)
+      const code = takeCodeFromAddress()
+      if (code !== undefined) found(code)
     }
+    look()
     addEventListener('hashchange', look)
     return () => removeEventListener('hashchange', look)
   })

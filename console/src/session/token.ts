@@ -1,12 +1,23 @@
 /** The token lives in this tab only: it is gone when the tab is closed, and never stays in the address. */
 const KEY = 'stagedoor.token'
 
-/** A sign-in link is `…/#token=<jwt>`; a fragment is not sent to any server and so not logged by one. */
-export function takeTokenFromAddress(): string | undefined {
-  const token = new URLSearchParams(location.hash.slice(1)).get('token')
-  if (token === null) return undefined
+/**
+ * A sign-in link is `…/#code=<code>`; a fragment is not sent to any server and so not logged by one. The server exchanges the code for a
+ * token, once. A token in the address is taken away and not used: whoever sends such a link would sign others in as themselves.
+ */
+export function takeCodeFromAddress(): string | undefined {
+  const fragment = new URLSearchParams(location.hash.slice(1))
+  if (!fragment.has('code') && !fragment.has('token')) return undefined
   history.replaceState(null, '', location.pathname + location.search)
-  return token === '' ? undefined : token
+  return fragment.get('code') || undefined
+}
+
+/** A link never acts on the session of somebody who is signed in here, unless they say so. */
+export function mayUseLink(): boolean {
+  return (
+    storedToken() === undefined ||
+    confirm('You are signed in already. Sign out, and sign in as the person whom this link is for?')
+  )
 }
 
 export function storedToken(): string | undefined {

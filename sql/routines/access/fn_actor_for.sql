@@ -7,6 +7,9 @@ as $$
 declare
   v_actor text := iu_core.fn_actor();
 begin
+  if length(p_named) > 255 or p_named ~ '[\u0001-\u001f\u007f-\u009f]' then
+    raise exception using errcode = 'SD001', message = 'The name of an actor has up to 255 characters, and no control characters';
+  end if;
   if p_named is null or p_named = v_actor then
     actor := v_actor;
   elsif btrim(p_named) <> '' and pg_has_role(iu_core.fn_caller_role(), 'service_role', 'USAGE') then

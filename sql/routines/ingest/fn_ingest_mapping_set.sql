@@ -24,10 +24,13 @@ begin
     raise exception using errcode = 'SD001', message = format('The dataset %s has no field %s; it has %s', p_dataset, v_unknown,
         (select string_agg(k, ', ' order by k) from jsonb_object_keys(v_definition -> 'fields') k));
   end if;
-  insert into iu_core.ingest_mapping (workspace_id, dataset, platform, headers, field_values, updated_by)
-  values (p_workspace_id, p_dataset, p_platform, coalesce(p_headers, '{}'), coalesce(p_field_values, '{}'), iu_core.fn_actor())
+  insert into iu_core.ingest_mapping as m (workspace_id, dataset, platform, headers, field_values, updated_by, header_by, value_by)
+  values (p_workspace_id, p_dataset, p_platform, coalesce(p_headers, '{}'), coalesce(p_field_values, '{}'), iu_core.fn_actor(),
+          iu_core.fn_ingest_mapping_by('{}', '{}', p_headers), iu_core.fn_ingest_mapping_by('{}', '{}', p_field_values))
   on conflict (workspace_id, dataset, platform) do update
      set headers = excluded.headers, field_values = excluded.field_values, updated_by = excluded.updated_by,
+         header_by = iu_core.fn_ingest_mapping_by(m.header_by, m.headers, excluded.headers),
+         value_by = iu_core.fn_ingest_mapping_by(m.value_by, m.field_values, excluded.field_values),
          updated_at = clock_timestamp();
 end $$;
 

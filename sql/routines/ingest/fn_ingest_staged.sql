@@ -45,7 +45,8 @@ begin
     perform iu_core.fn_ingest_check_set(u, v_dataset.definition);
   end if;
   update iu_core.ingest_upload
-     set reading = p_reading, notes = coalesce(p_notes, '[]')
+     set reading = p_reading, notes = coalesce(p_notes, '[]'),
+         changed_by = array(select distinct unnest(changed_by || iu_core.fn_ingest_mapping_authors(u, p_reading)))
    where upload_id = p_upload_id;
   perform iu_core.fn_ingest_recount(p_upload_id, p_reading -> 'layout' ->> 'leaf', (p_reading ->> 'lines')::integer);
   update iu_core.ingest_upload

@@ -31,16 +31,11 @@ begin
       detail = json_build_object('record', p_staging_record_id, 'seen', p_digest, 'actual', r.content_hash)::text;
   end if;
   perform iu_core.fn_iu_staging_verify(p_staging_record_id);
-  -- Neither under their own name, nor as a service that names another, nor the service that staged it for somebody.
-  if r.four_eyes and (r.owner_actor in (v_actor.actor, v_actor.via) or v_actor.actor = r.owner_via) then
-    raise exception using
-      errcode = 'SD508',
-      message = format('Record %s is %s''s own; somebody else must decide', p_staging_record_id, r.owner_actor),
-      detail = json_build_object('record', p_staging_record_id)::text;
-  end if;
+  perform iu_core.fn_iu_staging_four_eyes(r, v_actor.actor, v_actor.via);
   if r.checklist_required then
     select string_agg(c.item_id, ', ') into v_open
-      from iu_core.fn_iu_staging_checklist(p_staging_record_id) c where c.required and c.ticked_at is null;
+      from iu_core.fn_iu_staging_checklist(p_staging_record_id) c
+     where c.required and (c.ticked_at is null or (r.four_eyes and lower(c.ticked_by) in (lower(r.owner_actor), lower(r.owner_via))));
     if v_open is not null then
       raise exception using
         errcode = 'SD509',

@@ -32,6 +32,10 @@ begin
   return query
     with taken as (
       delete from iu_core.iu_staging_blob_trash t where t.blob_ref = any (v_refs) returning t.blob_ref
+    ), forgotten as (
+      delete from iu_core.stored_blob b
+       where b.blob_ref = any (v_refs)
+         and not exists (select from iu_core.iu_staging_payload p where p.blob_ref = b.blob_ref)
     )
     select taken.blob_ref from taken
      where not exists (select from iu_core.iu_staging_payload p where p.blob_ref = taken.blob_ref);

@@ -82,6 +82,7 @@ begin
   if v_digests @> '[{"payload_kind": "blob_ref"}]' then
     perform iu_core.fn_iu_staging_blobs_hold(
       array(select part ->> 'blob_ref' from unnest(p_parts) as part where part ->> 'payload_kind' = 'blob_ref'));
+    perform iu_core.fn_blobs_bind(p_workspace_id, p_parts);
   end if;
   select sum((d ->> 'byte_len')::bigint) into v_bytes from jsonb_array_elements(v_digests) d;
   -- Without a key every call is a new record.

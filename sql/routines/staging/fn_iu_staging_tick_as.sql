@@ -6,14 +6,18 @@ create or replace function iu_core.fn_iu_staging_tick_as(
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  r iu_core.iu_staging_record;
 begin
   -- Locked, so that no tick slips in behind a decision.
-  perform from iu_core.iu_staging_record
+  select * into r from iu_core.iu_staging_record
     where staging_record_id = p_staging_record_id and lifecycle_status = 'pending' and expires_at > clock_timestamp()
     for update;
   if not found then
     perform iu_core.fn_iu_staging_refuse(p_staging_record_id, 'ticked');
   end if;
+  -- A tick says that a second person has looked.
+  perform iu_core.fn_iu_staging_four_eyes(r, p_by);
   if not exists (select from iu_core.fn_iu_staging_checklist(p_staging_record_id) c where c.item_id = p_item_id) then
     raise exception using
       errcode = 'SD001',

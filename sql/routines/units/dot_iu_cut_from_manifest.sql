@@ -29,6 +29,7 @@ declare
   v_places jsonb;
   v_more jsonb;
   v_counts jsonb;
+  v_execution text := current_setting('stagedoor.execution', true);
 begin
   perform iu_core.require_member(v_workspace, 'operate');
   if p_manifest_digest is null then
@@ -44,6 +45,8 @@ begin
   perform iu_core.fn_unit_workspace_check(v_workspace);
   v_run_id := iu_core.fn_command_run_start('dot_iu_cut_from_manifest', p_manifest_digest, v_workspace);
   perform iu_core.fn_iu_staging_consume(p_staging_record_id, v_run_id, p_manifest_digest);
+  -- What it writes from here on was approved, whatever else its execution has read (fn_execution_refuse_unapproved).
+  perform set_config('stagedoor.execution', '', true);
   select payload_json into v_manifest from iu_core.iu_staging_payload
    where staging_record_id = p_staging_record_id and (part_index, part_name) = (0, 'manifest');
   select payload_text into v_source from iu_core.iu_staging_payload
@@ -86,6 +89,7 @@ begin
     'iu', 'unit_cut', p_event_subject_ref => v_document_id::text, p_canonical_address => v_root, p_workspace_id => v_workspace,
     p_safe_payload => v_counts || jsonb_build_object('document_id', v_document_id, 'run_id', v_run_id));
   perform iu_core.fn_command_run_finish(v_run_id);
+  perform set_config('stagedoor.execution', coalesce(v_execution, ''), true);
   v_more := jsonb_strip_nulls(jsonb_build_object(
     'orders_replaced', nullif(v_places -> 'orders_replaced', '[]'),
     'left_out', iu_core.fn_mark_left_out(v_bytes, v_manifest -> 'pieces')));

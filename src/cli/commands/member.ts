@@ -75,7 +75,10 @@ export function memberCommand(): Command {
     .description('add a member, or change the role of one')
     .option('--workspace <id or name>', 'default: the only one there is')
     .addOption(new Option('--role <role>', 'what they may do').choices(APP_ROLES).makeOptionMandatory())
-    .option('--user <id>', 'their id, as in the sub of their tokens; default: a new one')
+    .option(
+      '--user <id>',
+      'their id, as in the sub of their tokens (a uuid, an e-mail address, …); default: a new one',
+    )
     .option('--name <text>', 'how people call them')
     .action(async (_options, command: Command) => {
       const options = command.optsWithGlobals<

@@ -1,14 +1,13 @@
 import { Command } from 'commander'
 import pc from 'picocolors'
 import { type AppRole, findMember } from '../../access/members.ts'
-import type { Config } from '../../config.ts'
+import { createSignInCode } from '../../access/sign-in-codes.ts'
 import { type Client, withClient } from '../../db/connection.ts'
 import { createHealthProbe } from '../../db/health.ts'
 import { planMigration } from '../../db/migrate/migrate.ts'
 import { type Database, openDatabase } from '../../db/open.ts'
 import { StagedoorError } from '../../errors.ts'
 import { gateHistory, setGate } from '../../gates/gates.ts'
-import { signToken } from '../../http/tokens.ts'
 import { workspaceOf } from '../acting.ts'
 import { configOf, type GlobalOptions, logOption, outputOf } from '../context.ts'
 import type { Output } from '../output.ts'
@@ -77,7 +76,7 @@ prints the plan and the next command. Ctrl-C stops everything cleanly.`,
         serve(config, database, { ...theirs, playbooks: options.playbooks }),
       )
       try {
-        const links = await signInLinks(config, database, serving.url)
+        const links = await signInLinks(database, serving.url)
         const added = first.client === undefined ? {} : { dataset: DEMO_DATASET, client: first.client }
         output.result({ url: serving.url, sign_in: links, opened_gates: first.gates, added }, () =>
           greet(output, serving.url, links, first, database),
@@ -148,9 +147,8 @@ async function addDemoClient(client: Client): Promise<string | undefined> {
     .name
 }
 
-async function signInLinks(config: Config, database: Database, url: string): Promise<Record<string, string>> {
-  const { jwtSecret } = database
-  if (database.kind === 'external' || jwtSecret === undefined) return {}
+async function signInLinks(database: Database, url: string): Promise<Record<string, string>> {
+  if (database.kind === 'external' || database.jwtSecret === undefined) return {}
   return withClient(
     database.directUrl,
     async (client) => {
@@ -158,8 +156,8 @@ async function signInLinks(config: Config, database: Database, url: string): Pro
       for (const role of SIGN_IN_ROLES) {
         const member = await findMember(client, { role })
         if (!member) continue
-        const request = { subject: member.user_id, role: member.database_role, expiresIn: '12h' }
-        links[role] = `${url}/#token=${await signToken(jwtSecret, request, config)}`
+        const who = { subject: member.user_id, role: member.database_role }
+        links[role] = `${url}/#code=${await createSignInCode(client, who)}`
       }
       return links
     },

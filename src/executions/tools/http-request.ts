@@ -14,8 +14,11 @@ export interface HttpRequest {
 }
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
-/** They say where the request goes and where it ends: Node writes them. */
+/** Says which execution sent a request: our own API refuses it (decision 0023). */
+export const EXECUTION_HEADER = 'stagedoor-execution'
+/** They say where the request goes, where it ends and who sent it: Node and the tool write them. */
 const NOT_THEIRS = [
+  EXECUTION_HEADER,
   'host',
   'content-length',
   'transfer-encoding',

@@ -15,7 +15,7 @@ import {
 import { VERSION } from '../../version.ts'
 import type { Json } from '../playbook/definition.ts'
 import { type Tool, type ToolContext, ToolError } from '../tool.ts'
-import { type HttpRequest, requestOf } from './http-request.ts'
+import { EXECUTION_HEADER, type HttpRequest, requestOf } from './http-request.ts'
 import { bodyOf, headersOf, readLimited } from './http-response.ts'
 
 export interface HttpOptions {
@@ -32,7 +32,8 @@ const TRY_AGAIN = new Set([408, 425, 429])
 
 export function httpTool(options: HttpOptions): Tool {
   return async (_call, args, context) => {
-    const request = requestOf(args, context.command_id)
+    const asked = requestOf(args, context.command_id)
+    const request = { ...asked, headers: { ...asked.headers, [EXECUTION_HEADER]: context.execution_id } }
     const late = context.deadline === undefined ? AbortSignal.timeout(TIMEOUT_MS) : undefined
     const signal = late === undefined ? context.signal : AbortSignal.any([context.signal, late])
     try {

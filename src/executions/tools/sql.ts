@@ -65,6 +65,7 @@ async function inOwnTransaction(
   context.signal.addEventListener('abort', cancel, { once: true })
   try {
     const result = resultOf(await run(client, given), given)
+    await refuseLeftovers(client)
     await client.query('commit')
     // Settings, temporary tables and locks of this statement must not meet the next one's.
     await client.query('discard all')
@@ -90,6 +91,27 @@ function begin({ cause, playbook, step, deadline }: ToolContext): string {
     ([name, value]) => `set_config('${name}', ${pg.escapeLiteral(value)}, true)`,
   )
   return `begin; select ${set.join(', ')}`
+}
+
+/**
+ * What PostgreSQL lets everybody do, and a playbook must not: large objects stay for ever and belong to no table, and an advisory lock may
+ * be one of ours. Neither can be revoked from one login on a server that is not ours, so the transaction is undone.
+ */
+async function refuseLeftovers(client: pg.PoolClient): Promise<void> {
+  const { rows } = await client.query<{ objects: boolean; locks: boolean }>(
+    `select exists (select from pg_catalog.pg_largeobject_metadata where lomowner = session_user::regrole) as objects,
+            exists (select from pg_catalog.pg_locks where locktype = 'advisory' and pid = pg_backend_pid()) as locks`,
+  )
+  if (rows[0]!.objects) {
+    throw new ToolError(
+      'A statement of the tool sql makes no large objects; write the bytes into a column of type bytea',
+    )
+  }
+  if (rows[0]!.locks) {
+    throw new ToolError(
+      'A statement of the tool sql takes no advisory locks; lock rows of a table (for update)',
+    )
+  }
 }
 
 async function run(client: pg.PoolClient, { query, params, rows, limit }: Statement): Promise<LimitedQuery> {

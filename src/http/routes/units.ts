@@ -98,6 +98,7 @@ export const unitRoutes: FastifyPluginAsyncTypebox = async (api) => {
     '/',
     {
       bodyLimit: TEXT_LIMIT,
+      config: { right: 'operate' },
       schema: {
         operationId: 'createUnit',
         summary: 'A unit is born: a draft in version 1',
@@ -132,6 +133,7 @@ export const unitRoutes: FastifyPluginAsyncTypebox = async (api) => {
     '/batch',
     {
       bodyLimit: BATCH_LIMIT,
+      config: { right: 'operate' },
       schema: {
         operationId: 'createUnits',
         summary: 'Many units are born, all of them or none',

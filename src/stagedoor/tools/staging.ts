@@ -18,7 +18,7 @@ import {
   type StagingRecord,
   withdrawRecord,
 } from '../../staging/records.ts'
-import { workspaceFor } from './workspace.ts'
+import { actFor, workspaceFor } from './workspace.ts'
 
 export interface StagingToolOptions {
   /** Of the login stagedoor_worker. */
@@ -33,7 +33,7 @@ export function stagingTool({ pool, prove }: StagingToolOptions): Tool {
     return inTransaction(
       pool,
       async (client) => {
-        await client.query(`select set_config('stagedoor.cause', $1, true)`, [context.cause ?? ''])
+        await actFor(client, context)
         switch (action) {
           case 'create':
             return create(client, args, context)
@@ -106,6 +106,11 @@ async function refuseUndecidable(client: Client, { staging_kind: kind }: JsonObj
 
 async function read(client: Client, args: JsonObject, context: ToolContext): Promise<Json> {
   const record = await recordOf(client, new Arguments('staging', args, ['action', 'record']), context)
+  // Committed with this transaction, before the text is handed out: what lacks its approval becomes no unit.
+  await client.query('select iu_core.fn_execution_reads_record($1, $2)', [
+    context.execution_id,
+    record.staging_record_id,
+  ])
   const parts: Json[] = []
   for (const { part_index: index } of record.part_digests) {
     const part = await readPart(client, record.staging_record_id, index)

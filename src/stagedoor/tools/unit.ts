@@ -18,7 +18,7 @@ import { cutFromManifest } from '../../units/cut.ts'
 import { addEdge } from '../../units/edges.ts'
 import { readUnit } from '../../units/reading.ts'
 import { changeProfile, createUnit, editUnit } from '../../units/units.ts'
-import { workspaceFor } from './workspace.ts'
+import { actFor, workspaceFor } from './workspace.ts'
 
 type Action = (typeof UNIT_ACTIONS)[number]
 
@@ -34,7 +34,7 @@ export function unitTool({ pool }: UnitToolOptions): Tool {
     return inTransaction(
       pool,
       async (client) => {
-        await client.query(`select set_config('stagedoor.cause', $1, true)`, [context.cause ?? ''])
+        await actFor(client, context)
         return asJson(await ACTIONS[action]({ client, given, context }))
       },
       { role: 'service_role' },

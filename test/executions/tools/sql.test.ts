@@ -145,7 +145,7 @@ describe('a statement', () => {
     const single = createPool(db.url('stagedoor_playbook'), { max: 1 })
     const on = (query: string) => sqlTool(single)(undefined, { query }, contextOf())
     await on(`set search_path = pg_temp`)
-    await on(`select set_config('stagedoor.cause', 'forged', false), pg_advisory_lock(1)`)
+    await on(`select set_config('stagedoor.cause', 'forged', false)`)
     await on(`create temp table campaign as select 'forged' as name`)
     const seen = await on(
       `select current_setting('search_path') as path, coalesce(current_setting('stagedoor.cause', true), '') as cause,
@@ -314,4 +314,30 @@ it('without a right it says which grant gives it', async () => {
   expect((await failure(run('select * from noetl.event'))).message).toContain(
     'hint: grant usage on schema noetl to stagedoor_playbook',
   )
+})
+
+describe('what PostgreSQL lets everybody do', () => {
+  it.each([
+    `select lo_from_bytea(0, 'stays')`,
+    'select lo_create(0)',
+    'select lo_creat(-1)',
+    `do $$ begin perform lo_create(0); end $$`,
+  ])('makes no large object: %s', async (query) => {
+    expect((await failure(run(query))).message).toContain('no large objects')
+    expect(await db.owner('select count(*)::int as n from pg_largeobject_metadata')).toEqual([{ n: 0 }])
+  })
+
+  it.each([
+    'select pg_advisory_lock(1)',
+    'select pg_advisory_xact_lock(1)',
+    'select pg_try_advisory_xact_lock_shared(1, 2)',
+    `select pg_advisory_lock(hashtextextended('stagedoor.blob:x', 0)) from generate_series(1, 2)`,
+  ])('keeps no advisory lock: %s', async (query) => {
+    expect((await failure(run(query))).message).toContain('no advisory locks')
+    const held = () =>
+      db.owner(
+        `select 1 from pg_locks where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())`,
+      )
+    await until('the lock is gone', async () => (await held()).length === 0)
+  })
 })

@@ -7,7 +7,7 @@ import { createMember, createWorkspace, type Member } from '../../support/factor
 import { serviceToken } from './executors-api.ts'
 
 const db = useDatabase()
-const api = useApi(db)
+const api = useApi(db, { webhookHosts: ['chat.example.com', '127.0.0.1:9999'] })
 let workspace: string
 let admin: Member
 let operator: Member
@@ -99,9 +99,22 @@ it('webhook targets are kept by administrators of their workspace, and the secre
     expect((await send('PUT', '/api/webhooks/chat', await api.token(member), target)).status).toBe(403)
   }
   expect((await send('PUT', '/api/webhooks/chat', token, target)).status).toBe(204)
+  for (const url of [
+    'http://127.0.0.1/hooks',
+    'http://127.0.0.1:8080/hooks',
+    'https://10.0.0.1/hooks',
+    'http://chat.example.com/hooks',
+    'https://elsewhere.example.com/hooks',
+    'https://[::1]/hooks',
+  ]) {
+    expect(await send('PUT', '/api/webhooks/chat', token, { ...target, url }), url).toMatchObject({
+      status: 400,
+      body: { detail: expect.stringContaining('Nothing would be sent there') },
+    })
+  }
   const list = (await api.get(`/api/webhooks?workspace_id=${workspace}`, token)).body
   expect(list).toMatchObject({
-    targets: [{ target_code: 'chat', enabled: true, registered_by: admin.userId }],
+    targets: [{ target_code: 'chat', url: target.url, enabled: true, registered_by: admin.userId }],
   })
   expect(JSON.stringify(list)).not.toContain(secret)
   expect((await api.get(`/api/webhooks?workspace_id=${workspace}`, await api.token(operator))).status).toBe(

@@ -259,6 +259,7 @@ export const searchCareRoutes =
       '/documents',
       {
         bodyLimit: TEXT_LIMIT,
+        config: { right: 'administer' },
         schema: {
           operationId: 'putSearchedDocument',
           summary:

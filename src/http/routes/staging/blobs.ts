@@ -6,7 +6,7 @@ import { StagedoorError } from '../../../errors.ts'
 import { requireStaging } from '../../../staging/gate.ts'
 import { problems } from '../../responses.ts'
 import { Blob } from './shapes.ts'
-import { receiveBlob, type Stores } from './uploads.ts'
+import { receiveBlob, registerBlob, type Stores } from './uploads.ts'
 
 export function uploadRoutes(stores: Stores): FastifyPluginAsyncTypebox {
   return async (api) => {
@@ -42,7 +42,10 @@ export function uploadRoutes(stores: Stores): FastifyPluginAsyncTypebox {
         }
         await request.transaction((client) => requireStaging(client, request.query.workspace_id))
         if (!request.body) throw new StagedoorError('request_invalid', { reason: 'the body is empty' })
-        const { blob_ref, byte_len, content_hash } = await receiveBlob(request.body as Readable, stores)
+        const blob = await receiveBlob(request.body as Readable, stores)
+        const { blob_ref, byte_len, content_hash } = blob
+        // A reference that is not registered is nobody's: it is swept as an orphan.
+        await request.transaction((client) => registerBlob(client, request.query.workspace_id, blob))
         reply.removeHeader('connection')
         return reply.status(201).send({ blob_ref, byte_len: String(byte_len), content_hash })
       },

@@ -1,4 +1,5 @@
 /** Staging a record: as JSON, or as a form with a file for each part. */
+import type { IncomingMessage } from 'node:http'
 import multipart from '@fastify/multipart'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -11,12 +12,12 @@ import { decodeUtf8, readJson } from '../../../staging/exact-json.ts'
 import { requireStaging } from '../../../staging/gate.ts'
 import { type CreatedRecord, createRecord } from '../../../staging/records.ts'
 import { invalidInput } from '../../invalid-input.ts'
-import { refuseCostlyJson } from '../../json-limits.ts'
+import { readJsonBody } from '../../json-limits.ts'
 import { problems } from '../../responses.ts'
 import { createSlots } from '../../slots.ts'
 import { readForm } from './form.ts'
 import { Created, NewRecord, NewRecordForm, type NewRecordShape } from './shapes.ts'
-import type { Stores } from './uploads.ts'
+import { registerBlob, type Stores } from './uploads.ts'
 
 /** 64 MiB of parts, and room for their names, quotes and escapes. */
 const BODY_LIMIT = 80 * 1024 ** 2
@@ -65,9 +66,8 @@ export function createRoutes(stores: Stores): FastifyPluginAsyncTypebox {
     api.removeAllContentTypeParsers()
     api.addContentTypeParser(
       'application/json',
-      { parseAs: 'buffer' },
-      async (request: FastifyRequest, body: Buffer) => {
-        refuseCostlyJson(body)
+      async (request: FastifyRequest, payload: IncomingMessage) => {
+        const body = await readJsonBody(request, payload, 'staging_part_invalid')
         request.bodyText = decodeUtf8(body, 'The body')
         return readJson(request.bodyText, 'the body', 'request_invalid')
       },
@@ -137,17 +137,20 @@ async function createFromForm(
     async (stored) => {
       let named: Record<string, BlobFacts> = {}
       let text = ''
+      let workspace: string | undefined
       try {
         const parts = await readForm(request, stores, BODY_LIMIT, stored, async (sent) => {
           const record = validRecord(request, readJson(sent, 'the field record', 'request_invalid'))
           text = sent
+          workspace = record.workspace_id
           await request.transaction((client) => requireStaging(client, record.workspace_id))
           named = await factsOf(record, stores)
         })
         const blobs = { ...named, ...Object.fromEntries(stored.map((blob) => [blob.blob_ref, facts(blob)])) }
-        return await request.transaction((client) =>
-          createWithBlobs(client, stores, text, key, { blobs, parts }),
-        )
+        return await request.transaction(async (client) => {
+          for (const blob of stored) await registerBlob(client, workspace, blob)
+          return createWithBlobs(client, stores, text, key, { blobs, parts })
+        })
       } catch (error) {
         request.raw.unpipe()
         request.raw.resume()

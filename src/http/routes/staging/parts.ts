@@ -1,5 +1,6 @@
 /** The bytes of a part, whole or a range of them. */
-import { Readable } from 'node:stream'
+import { createHash } from 'node:crypto'
+import { Readable, Transform } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
@@ -63,7 +64,7 @@ export function partRoutes(stores: Stores): FastifyPluginAsyncTypebox {
         })
         if (!part) throw new StagedoorError('not_found', { what: `part ${index} of the record ${id}` })
         await requireBlob(id, part, stores)
-        return send(request, reply, part, stores)
+        return send(request, reply, part, { ...stores, altered: () => altered(request, id, part, stores) })
       },
     )
   }
@@ -81,7 +82,7 @@ async function send(
   request: FastifyRequest,
   reply: FastifyReply,
   part: Part,
-  stores: Stores,
+  stores: Stores & Watching,
 ): Promise<FastifyReply> {
   const { range, 'if-range': ifRange, 'if-none-match': ifNoneMatch } = request.headers
   const etag = `"${part.content_hash}"`
@@ -119,11 +120,60 @@ function unsatisfiable(part: Part): StagedoorError {
 async function bytes(
   part: Part,
   range: ByteRange | undefined,
-  { blobs }: Stores,
+  { blobs, altered }: Stores & Watching,
 ): Promise<Buffer | Readable> {
-  if (part.blob_ref !== null) return blobs.open(part.blob_ref, range)
+  if (part.blob_ref !== null) {
+    // Of a range alone nobody can say whether it is what was staged: the whole is read first.
+    if (range && !(await blobs.verify(part.blob_ref))) throw await altered()
+    const bytes = await blobs.open(part.blob_ref, range)
+    return range ? bytes : proved(bytes, part.content_hash, altered)
+  }
   const whole = Buffer.from(part.content ?? '', 'utf8')
   return range ? whole.subarray(range.start, range.end + 1) : whole
+}
+
+interface Watching {
+  /** Told once when the bytes are not those that were staged. Gives what to answer. */
+  altered(): Promise<Error>
+}
+
+/** The last chunk is held back until all are known to be what was staged: of others nobody gets the whole. */
+function proved(bytes: Readable, expected: string, altered: () => Promise<Error>): Readable {
+  const hash = createHash('sha256')
+  let held: Buffer | undefined
+  const check = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      hash.update(chunk)
+      const ready = held
+      held = chunk
+      done(null, ready)
+    },
+    flush(done) {
+      if (hash.digest('hex') === expected) return done(null, held)
+      altered().then(done, done)
+    },
+  })
+  bytes.on('error', (error) => check.destroy(error))
+  check.on('close', () => bytes.destroy())
+  return bytes.pipe(check)
+}
+
+async function altered(
+  request: FastifyRequest,
+  record: string,
+  part: Part,
+  { issues }: Stores,
+): Promise<Error> {
+  const error = tampered(record, part.part_index)
+  request.log.error({ record, part: part.part_index }, 'the bytes of a blob are not those that were staged')
+  await issues?.({
+    code: 'staging_blob_altered',
+    severity: 'critical',
+    subject: record,
+    title: error.message,
+    detail: { part: part.part_index, content_hash: part.content_hash },
+  }).catch((failure: unknown) => request.log.error({ err: failure }, 'the issue could not be opened'))
+  return error
 }
 
 function matches(header: string, etag: string): boolean {

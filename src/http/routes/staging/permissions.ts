@@ -44,15 +44,25 @@ export function permissions(record: StagingRecord, checklist: readonly Checklist
     !standing.rights.includes(name) && `You do not have the right to ${name} in this workspace.`
   const gate = !standing.gateOpen && `The gate ${WRITES_GATE} is closed.`
   const undecided = notPending(record)
+  const own =
+    record.four_eyes &&
+    [record.owner_actor, record.owner_via].some(
+      (owner) => owner?.toLowerCase() === standing.actor.toLowerCase(),
+    ) &&
+    'It is your own; somebody else must decide.'
   const open = checklist.filter((item) => item.required && item.ticked_at === null)
   return {
-    tick: may(right('review'), undecided, checklist.length === 0 && 'The record has no checklist.', gate),
+    tick: may(
+      right('review'),
+      undecided,
+      own,
+      checklist.length === 0 && 'The record has no checklist.',
+      gate,
+    ),
     approve: may(
       right('review'),
       undecided,
-      record.four_eyes &&
-        [record.owner_actor, record.owner_via].includes(standing.actor) &&
-        'It is your own; somebody else must decide.',
+      own,
       record.checklist_required &&
         open.length > 0 &&
         `The checklist has open items: ${open.map((item) => item.item_id).join(', ')}.`,

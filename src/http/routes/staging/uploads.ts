@@ -1,11 +1,15 @@
 /** Bytes on their way into the blob store: counted, never held in memory, and nothing left behind of a broken one. */
 import { type Readable, Transform } from 'node:stream'
+import type { Client } from '../../../db/connection.ts'
 import { StagedoorError } from '../../../errors.ts'
+import type { NewIssue } from '../../../events/issues.ts'
 import type { BlobStore, StoredBlob } from '../../../staging/blobs/store.ts'
 
 export interface Stores {
   readonly blobs: BlobStore
   readonly blobLimit: number
+  /** Opens an issue, or counts one more occurrence of it. */
+  readonly issues?: (issue: NewIssue) => Promise<unknown>
 }
 
 /**
@@ -36,6 +40,20 @@ export async function receiveBlob(source: Readable, { blobs, blobLimit }: Stores
     source.resume()
     throw error
   }
+}
+
+/** From then on it is that workspace's, and no other stages it. */
+export async function registerBlob(
+  client: Client,
+  workspace: string | undefined,
+  { blob_ref, byte_len, content_hash }: StoredBlob,
+): Promise<void> {
+  await client.query('select iu_core.fn_blob_register($1, $2, $3, $4)', [
+    workspace ?? null,
+    blob_ref,
+    byte_len,
+    content_hash,
+  ])
 }
 
 export function interruption(cause?: unknown): StagedoorError {

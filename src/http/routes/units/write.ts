@@ -20,6 +20,7 @@ export const unitWriteRoutes: FastifyPluginAsyncTypebox = async (api) => {
     '/:id/edit',
     {
       bodyLimit: TEXT_LIMIT,
+      config: { right: 'operate' },
       schema: {
         operationId: 'editUnit',
         summary: 'A new version of a draft',
@@ -52,6 +53,7 @@ export const unitWriteRoutes: FastifyPluginAsyncTypebox = async (api) => {
     '/:id/slice',
     {
       bodyLimit: TEXT_LIMIT,
+      config: { right: 'operate' },
       schema: {
         operationId: 'editUnitSlice',
         summary: 'A new version of a draft, in which a part of the text is another one',
