@@ -1098,6 +1098,14 @@ export const CATALOGUE = {
     message: 'There is nothing to project called {projection}',
     hint: '`stagedoor search dead` lists what waits to be replayed.',
   },
+  document_legacy: {
+    sqlstates: ['SD919'],
+    status: 409,
+    exit: 6,
+    retryable: false,
+    message: 'The document {document} belongs to the old knowledge base: its {field} does not change',
+    hint: 'Units lie beside it. `stagedoor search document add` brings it up to date, `stagedoor search document remove` takes it out of search.',
+  },
   search_switch_running: {
     sqlstates: ['SD918'],
     status: 409,

@@ -10,6 +10,7 @@ import { readText } from '../units/marking/text.ts'
 import {
   type GoneOutlook,
   type LeftOutText,
+  type LegacyDocument,
   leftOutOf,
   outlookOf,
   type PieceOutlook,
@@ -34,6 +35,8 @@ export interface StagedMarking {
   readonly gone: readonly StagedGone[]
   /** Text that is in no piece; null: none. */
   readonly left_out: LeftOutText | null
+  /** Null: the old knowledge base has none under this source. */
+  readonly legacy: LegacyDocument | null
 }
 
 export interface EditedManifest {
@@ -104,6 +107,7 @@ export async function readMarking(db: Queryable, id: string): Promise<StagedMark
     }),
     gone: withUnits(report.gone, outlook.gone),
     left_out: await leftOutOf(db, source.content, pieces),
+    legacy: outlook.legacy,
   }
 }
 

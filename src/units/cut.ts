@@ -44,6 +44,8 @@ export interface Cut {
   readonly kinds_kept?: readonly string[]
   /** Addresses of containers whose order people had made, until the document got another one itself. */
   readonly orders_replaced?: readonly string[]
+  /** The document is one of the old knowledge base, whose own text the cut left as it is. */
+  readonly legacy_kept?: true
   /** Text that the manifest has in no piece. */
   readonly left_out?: LeftOut
 }

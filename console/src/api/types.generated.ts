@@ -14932,6 +14932,14 @@ export interface operations {
                                 text: string;
                             }[];
                         } | null;
+                        /** @description the document of the old knowledge base under this source, which stays as it is */
+                        legacy: {
+                            document_id: string;
+                            title: string;
+                            content_hash: string;
+                            /** @description whether it says what is marked */
+                            is_same: boolean;
+                        } | null;
                     };
                 };
             };
@@ -15024,6 +15032,8 @@ export interface operations {
                         kinds_kept?: string[];
                         /** @description containers whose order people had made, and the document changed */
                         orders_replaced?: string[];
+                        /** @description the document is one of the old knowledge base, whose own text stays as it is */
+                        legacy_kept?: boolean;
                         /** @description text of the document that the manifest has in no piece */
                         left_out?: {
                             bytes: number;

@@ -3,11 +3,12 @@
 -- gets a version, an enacted unit a draft beside it (<address>~2, ~3, …) that supersedes it; a piece that is gone is retired if it is
 -- a draft, else left. What people edited, moved or reordered stays where the document's piece did not change.
 -- Answers {run_id, document_id, born, versioned, successors, retired, kept, unchanged, units: [{unit_id, canonical_address, what,
--- replaced_version?, moved_from?, moved_to?, replaced_place?}], kinds_kept?, orders_replaced?, left_out?}. The numbers are of pieces;
+-- replaced_version?, moved_from?, moved_to?, replaced_place?}], kinds_kept?, orders_replaced?, legacy_kept?, left_out?}. The numbers are of pieces;
 -- units are those that it touched, the document's own among them if its title changed. replaced_version: what people had written
 -- since the last cut, which the document's text took the place of. moved_from, moved_to: addresses of containers, absent for none;
 -- replaced_place: people had put it there. kinds_kept: addresses of units that the manifest calls another kind; a kind changes by
 -- fn_unit_amend_kind alone (U3). orders_replaced: containers whose order people had made, and the document changed.
+-- legacy_kept: true where the document is one of the old knowledge base, whose own text stays as it is.
 -- left_out {bytes, parts: [{from, to, first_line, last_line}]}: text of the document that the manifest has in no piece.
 create or replace function iu_core.dot_iu_cut_from_manifest(p_staging_record_id uuid, p_manifest_digest text) returns jsonb
 language plpgsql security definer
@@ -21,6 +22,7 @@ declare
   v_source text;
   v_bytes bytea;
   v_document_id uuid;
+  v_is_legacy boolean;
   v_root text;
   v_unit record;
   v_plan jsonb;
@@ -51,7 +53,9 @@ begin
   -- From here on one cut of a workspace at a time: which addresses are taken, and what is inside what, stays as it is seen.
   perform iu_core.fn_unit_tree_lock(v_workspace);
   -- Whoever approved it saw what it would change then. What was cut since would be taken back unseen.
-  if exists (select from iu_core.kb_document d join iu_core.iu_staging_record r on r.approved_at < d.updated_at
+  if exists (select from iu_core.kb_document d
+               left join iu_core.kb_document_cut c on c.document_id = d.document_id
+               join iu_core.iu_staging_record r on r.approved_at < case d.origin when 'cut' then d.updated_at else c.cut_at end
               where r.staging_record_id = p_staging_record_id and d.workspace_id = v_workspace
                 and d.source_ref = v_manifest -> 'document' ->> 'source_ref') then
     raise exception using
@@ -64,7 +68,8 @@ begin
   v_bytes := convert_to(v_source, 'UTF8');
   v_root := split_part(v_manifest -> 'pieces' -> 0 ->> 'address', '/', 1);
   v_unit := iu_core.fn_cut_root(v_workspace, v_manifest -> 'document', v_root, v_actor);
-  v_document_id := iu_core.fn_cut_document(v_workspace, v_manifest -> 'document', v_source, v_actor);
+  select c.document_id, c.is_legacy into v_document_id, v_is_legacy
+    from iu_core.fn_cut_document(v_workspace, v_manifest -> 'document', v_source, v_actor) c;
   loop
     v_plan := iu_core.fn_cut_plan(v_workspace, v_document_id, v_unit.unit_id, v_manifest -> 'pieces');
     v_changed := jsonb_path_query_array(v_plan, '$[*] ? (@.what != "unchanged")');
@@ -88,6 +93,7 @@ begin
   perform iu_core.fn_command_run_finish(v_run_id);
   v_more := jsonb_strip_nulls(jsonb_build_object(
     'orders_replaced', nullif(v_places -> 'orders_replaced', '[]'),
+    'legacy_kept', nullif(v_is_legacy, false),
     'left_out', iu_core.fn_mark_left_out(v_bytes, v_manifest -> 'pieces')));
   return v_counts || coalesce(iu_core.fn_cut_kinds(v_plan), '{}') || v_more || jsonb_build_object(
     'run_id', v_run_id, 'document_id', v_document_id,

@@ -107,6 +107,10 @@ function print(output: Output, { units, ...done }: Cut, ms: number, all: boolean
       `${pc.yellow('●')} The document has ${pc.bold(address)} in another order: that which people gave it is replaced`,
     )
   }
+  if (done.legacy_kept)
+    output.line(
+      `${pc.yellow('●')} The old knowledge base has this document: its text stays as it is, the units lie beside it`,
+    )
   if (done.left_out) output.line(`${pc.yellow('●')} ${leftOut(done.left_out)}`)
   const [first] = units
   printNext(output, [

@@ -148,6 +148,20 @@ export const markRoutes: FastifyPluginAsyncTypebox = async (api) => {
               GONE,
             ),
             left_out: LeftOut,
+            legacy: Type.Union(
+              [
+                Type.Object({
+                  document_id: Type.String(),
+                  title: Type.String(),
+                  content_hash: Type.String(),
+                  is_same: Type.Boolean({ description: 'whether it says what is marked' }),
+                }),
+                Type.Null(),
+              ],
+              {
+                description: 'the document of the old knowledge base under this source, which stays as it is',
+              },
+            ),
           }),
           ...problems(400, 401, 403, 404),
         },
@@ -155,7 +169,7 @@ export const markRoutes: FastifyPluginAsyncTypebox = async (api) => {
     },
     async (request) => {
       const { readMarking } = await marked()
-      const { record, document, pieces, gone, left_out } = await request.transaction((client) =>
+      const { record, document, pieces, gone, left_out, legacy } = await request.transaction((client) =>
         readMarking(client, request.params.id),
       )
       const { staging_record_id, content_hash: digest, lifecycle_status } = record
@@ -167,6 +181,7 @@ export const markRoutes: FastifyPluginAsyncTypebox = async (api) => {
         pieces: [...pieces],
         gone: gone.map((one) => ({ ...one, retired: [...one.retired], kept: [...one.kept] })),
         left_out: left_out && { ...left_out, parts: [...left_out.parts] },
+        legacy,
       }
     },
   )
@@ -213,6 +228,11 @@ export const markRoutes: FastifyPluginAsyncTypebox = async (api) => {
             orders_replaced: Type.Optional(
               Type.Array(Type.String(), {
                 description: 'containers whose order people had made, and the document changed',
+              }),
+            ),
+            legacy_kept: Type.Optional(
+              Type.Boolean({
+                description: 'the document is one of the old knowledge base, whose own text stays as it is',
               }),
             ),
             left_out: Type.Optional(
