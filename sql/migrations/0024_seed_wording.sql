@@ -16,3 +16,33 @@ create policy kb_document_cut_member_reads on iu_core.kb_document_cut for select
   using (exists (select from iu_core.kb_document d where d.document_id = kb_document_cut.document_id));
 create policy kb_document_cut_service_reads on iu_core.kb_document_cut for select to service_role, dot_executor using (true);
 grant select on iu_core.kb_document_cut to authenticated, stagedoor_agent, stagedoor_reviewer, service_role, dot_executor;
+
+-- The windows of the projection, as the document bounds them. What lies outside goes to the nearest bound.
+update iu_core.vector_policy
+   set quiet_window = least(greatest(quiet_window, interval '120 seconds'), interval '180 seconds'),
+       delete_delay = least(greatest(delete_delay, interval '30 seconds'), interval '60 seconds'),
+       longest_wait = greatest(longest_wait, interval '180 seconds');
+alter table iu_core.vector_policy drop constraint vector_policy_quiet_range, drop constraint vector_policy_delete_range;
+alter table iu_core.vector_policy
+  add constraint vector_policy_quiet_range check (quiet_window between '120 seconds' and '180 seconds'),
+  add constraint vector_policy_delete_range check (delete_delay between '30 seconds' and '60 seconds');
+
+-- Words of units that search has not taken in yet, so that they are found meanwhile: one row from the write until the text is
+-- projected. Units only: foreign keys lead to them, and nobody but the functions that enqueue a unit writes it.
+create table iu_core.search_pending (
+  unit_id uuid primary key references iu_core.information_unit (unit_id),
+  workspace_id uuid not null,
+  unit_version_id uuid not null references iu_core.unit_version (unit_version_id),
+  language text not null,
+  words tsvector not null
+);
+create index search_pending_workspace on iu_core.search_pending (workspace_id);
+create index search_pending_version on iu_core.search_pending (unit_version_id);
+create index search_pending_words on iu_core.search_pending using gin (words);
+alter table iu_core.search_pending enable row level security;
+create policy search_pending_service_reads on iu_core.search_pending for select to service_role, dot_executor, vector_worker using (true);
+grant select on iu_core.search_pending to service_role, dot_executor, vector_worker;
+
+insert into iu_core.event_vocabulary values
+  ('iu', 'unit_split', 'a unit was retired, and others hold its parts'),
+  ('iu', 'unit_merged', 'units were retired, and another one holds what they said');
