@@ -50,12 +50,20 @@ export interface Cut {
   readonly left_out?: LeftOut
 }
 
-/** `digest` is that of the record as it was approved. All in one transaction of the database. */
-export async function cutFromManifest(db: Queryable, record: string, digest: string): Promise<Cut> {
-  const { rows } = await db.query<{ cut: Cut }>('select iu_core.dot_iu_cut_from_manifest($1, $2) as cut', [
-    record,
-    digest,
-  ])
+/**
+ * `digest` is that of the part manifest, or of the record as it was approved; `source` is the document where the record holds the
+ * manifest alone. All in one transaction of the database.
+ */
+export async function cutFromManifest(
+  db: Queryable,
+  record: string,
+  digest: string,
+  source?: string,
+): Promise<Cut> {
+  const { rows } = await db.query<{ cut: Cut }>(
+    'select iu_core.dot_iu_cut_from_manifest($1, $2, $3) as cut',
+    [record, digest, source ?? null],
+  )
   return rows[0]!.cut
 }
 

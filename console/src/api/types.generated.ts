@@ -2605,6 +2605,8 @@ export interface operations {
                     metadata?: {
                         [key: string]: unknown;
                     };
+                    /** @description another record from the same source_ref, which without an idempotency key is found again by it and the kind */
+                    new?: boolean;
                     referenced_iu_ids?: string[];
                     parts: {
                         part_name: string;
@@ -15252,7 +15254,10 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /** @description of the part manifest, or of the record */
                     digest: string;
+                    /** @description the document, where the record holds the manifest alone */
+                    source?: string;
                 };
             };
         };

@@ -197,7 +197,15 @@ export const markRoutes: FastifyPluginAsyncTypebox = async (api) => {
         tags,
         params: Type.Object({ id: Uuid }),
         body: Type.Object(
-          { digest: Type.String({ pattern: '^[0-9a-f]{64}$' }) },
+          {
+            digest: Type.String({
+              pattern: '^[0-9a-f]{64}$',
+              description: 'of the part manifest, or of the record',
+            }),
+            source: Type.Optional(
+              Type.String({ description: 'the document, where the record holds the manifest alone' }),
+            ),
+          },
           { additionalProperties: false },
         ),
         response: {
@@ -248,7 +256,12 @@ export const markRoutes: FastifyPluginAsyncTypebox = async (api) => {
     },
     (request) =>
       request.transaction(async (client) => {
-        const done = await cutFromManifest(client, request.params.id, request.body.digest)
+        const done = await cutFromManifest(
+          client,
+          request.params.id,
+          request.body.digest,
+          request.body.source,
+        )
         const { units, kinds_kept, orders_replaced, left_out, ...counts } = done
         return {
           ...counts,
