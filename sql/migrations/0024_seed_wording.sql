@@ -46,3 +46,8 @@ grant select on iu_core.search_pending to service_role, dot_executor, vector_wor
 insert into iu_core.event_vocabulary values
   ('iu', 'unit_split', 'a unit was retired, and others hold its parts'),
   ('iu', 'unit_merged', 'units were retired, and another one holds what they said');
+
+-- The shipped route of the lifecycle names its subject: without one, consumers that ask for {event_subject_ref} get nothing. Where
+-- somebody uses or changed it, it stays theirs.
+update iu_core.iu_sql_event_route set payload_contract = payload_contract || '{"subject": ["unit_id"]}'
+ where route_code = 'iu_lifecycle_log.insert' and not enabled and registered_by = 'stagedoor' and not payload_contract ? 'subject';

@@ -36,6 +36,7 @@ const MOST_WORDS = 64
 
 /** Quotes of any kind, as fn_search_parse takes them. */
 const QUOTED = /["“”„«»]([^"“”„«»]*)["“”„«»]/g
+const QUOTES = /["“”„«»]/g
 const ONLY_BEGINNINGS = /^(\s*[^\s"*]{2,}\*(?=\s|$))+\s*$/
 
 export async function search(deps: SearchDeps, request: SearchRequest): Promise<SearchAnswer> {
@@ -48,6 +49,15 @@ export async function search(deps: SearchDeps, request: SearchRequest): Promise<
     legs.lexical.length + legs.dense.length + legs.legacy.length === 0
       ? []
       : await deps.transaction((client) => show(client, question, legs, request.explain === true))
+  if (hits.length === 0 && isQuoted(question.text)) {
+    const again = await search(deps, { ...request, text: question.text.replace(QUOTES, ' ') })
+    if (again.hits.length > 0)
+      return {
+        ...again,
+        warnings: [ANSWER_WARNINGS.phraseNowhere, ...again.warnings],
+        took_ms: Math.round((performance.now() - began) * 10) / 10,
+      }
+  }
   return {
     hits,
     warnings: [...asked.warnings, ...legs.warnings],

@@ -41,6 +41,7 @@ const FIXTURES: Readonly<Record<string, Fixture>> = {
   'README.md': {},
   'docs/guides/consumers.md': {
     setup: async (superuser, workspace) => {
+      await superuser.query(`select iu_core.fn_gate_set('queue.consumer_dispatch.enabled', true)`)
       await superuser.query(`select iu_core.fn_job_kind_set('send_mail', '{}')`)
       const { rows } = await superuser.query<{ id: string }>(
         `select iu_core.fn_event_emit('dot', 'run.applied', p_workspace_id => $1, p_event_subject_ref => 'run 1') as id`,
@@ -91,7 +92,9 @@ const FIXTURES: Readonly<Record<string, Fixture>> = {
     before: {
       'SELECT * FROM iu_core.fn_sql_route_evidence': `insert into sales."Orders" values (1, 'new'); insert into sales."Orders" values (2, 'new');
         insert into sales."Orders" values (3, 'new')`,
-      'SELECT iu_core.fn_sql_route_review': 'set role service_role',
+      'SELECT iu_core.fn_sql_route_review': `set session_replication_role = replica;
+        update iu_core.iu_sql_event_route set registered_by = 'anna', registered_via = null where route_code = 'sales.orders.insert';
+        set session_replication_role = origin; set role service_role`,
       'SELECT route_code, state': 'reset role',
     },
     instead: [

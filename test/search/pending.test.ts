@@ -239,3 +239,20 @@ describe('the windows of the projection', () => {
     expect(await sqlstateOf(db.owner(`update iu_core.vector_policy set ${change}`))).toBe('23514')
   })
 })
+
+describe('words in quotes that no text has as they stand', () => {
+  it('are asked again without the quotes, and the answer says so', async () => {
+    const { unit_id } = await create(life, { body: 'Animals are welcome on Fridays.' })
+    for (const settled of [false, true]) {
+      if (settled) await place.settle()
+      const { hits, warnings } = await ask('"animals fridays" welcome office')
+      expect(hits[0]).toMatchObject({ unit_id })
+      expect(warnings[0]).toMatch(/without the quotes/)
+      expect((await ask('"animals are welcome"')).warnings).toEqual([])
+    }
+  })
+
+  it('find nothing where no word of them does', async () => {
+    expect(await ask('"zzyzx qwfpgj"')).toMatchObject({ hits: [], warnings: [] })
+  })
+})
