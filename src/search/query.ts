@@ -39,18 +39,23 @@ const QUOTED = /["“”„«»]([^"“”„«»]*)["“”„«»]/g
 const QUOTES = /["“”„«»]/g
 const ONLY_BEGINNINGS = /^(\s*[^\s"*]{2,}\*(?=\s|$))+\s*$/
 
-export async function search(deps: SearchDeps, request: SearchRequest): Promise<SearchAnswer> {
+export const search = (deps: SearchDeps, request: SearchRequest): Promise<SearchAnswer> =>
+  answer(deps, request, false)
+
+/** `literal`: what must be there word for word is found by words alone. */
+async function answer(deps: SearchDeps, request: SearchRequest, literal: boolean): Promise<SearchAnswer> {
   const began = performance.now()
   const question = questionOf(request)
   const state = await deps.opened.state(question.workspace_id)
   const asked = scopeOf(question, state)
-  const legs = await askLegs(deps, question, state, asked)
+  const legs = await askLegs(deps, question, state, { ...asked, literal })
   const hits =
     legs.lexical.length + legs.dense.length + legs.legacy.length === 0
       ? []
       : await deps.transaction((client) => show(client, question, legs, request.explain === true))
   if (hits.length === 0 && isQuoted(question.text)) {
-    const again = await search(deps, { ...request, text: question.text.replace(QUOTES, ' ') })
+    // By words still: what is only near in meaning to a phrase that is nowhere would look like an answer.
+    const again = await answer(deps, { ...request, text: question.text.replace(QUOTES, ' ') }, true)
     if (again.hits.length > 0)
       return {
         ...again,
@@ -105,14 +110,14 @@ async function askLegs(
   { transaction, opened }: SearchDeps,
   question: Question,
   state: SearchState,
-  scope: Scope,
+  scope: Scope & { readonly literal: boolean },
 ): Promise<Legs> {
   const { active } = state
   const { workspace_id: workspace, text, filtered } = question
   const limit = Math.max(DEPTH, 3 * question.limit)
   const weight = active === undefined ? 0 : denseWeight(active)
   // What must be there word for word is found by words.
-  const isLiteral = isQuoted(text) || ONLY_BEGINNINGS.test(text)
+  const isLiteral = scope.literal || isQuoted(text) || ONLY_BEGINNINGS.test(text)
   const asksUnits = scope.units && active !== undefined && weight > 0 && !isLiteral
   const allowed = new Awaited<readonly string[] | undefined>()
   const byWords = transaction(async (client) => {

@@ -152,7 +152,7 @@ async function runPage(page: string): Promise<void> {
   for (const block of blocksOf(page).filter((one) => !isSignature(one))) {
     for (const statement of statementsOf(block)) {
       for (const [beginning, sql] of Object.entries(before))
-        if (statement.startsWith(beginning)) await superuser.query(sql)
+        if (statement.startsWith(beginning)) for (const one of statementsOf(sql)) await superuser.query(one)
       const other = instead.find(([beginning]) => statement.startsWith(beginning))
       const sql = filled(other === undefined ? statement : (other[1] ?? ''))
       const { rows } = await superuser.query(sql).catch((error: Error) => {

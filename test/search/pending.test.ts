@@ -88,7 +88,7 @@ describe('a unit that search has not taken in yet', () => {
 
   it('is not found by a phrase that it does not have, by filters that leave it out, or by the words of nobody', async () => {
     const { unit_id } = await create(life, { body: 'A pangolin climbs a tree.', p_unit_kind: 'note' })
-    expect(await found('"tree climbs"')).toEqual([])
+    expect((await ask('"tree climbs"')).warnings[0]).toMatch(/without the quotes/)
     expect(await found('pangolin', { kind: 'table' })).toEqual([])
     expect(await found('pangolin', { lifecycle: 'enacted' })).toEqual([])
     expect(await found('pangolin', { language: 'de' })).toEqual([])
