@@ -56,7 +56,7 @@ const FIXTURES: Readonly<Record<string, Fixture>> = {
       'SELECT iu_core.fn_consumer_review': `set session_replication_role = replica;
         update iu_core.consumer_registry set registered_by = 'anna', registered_via = null where consumer_id = 'mail_run';
         set session_replication_role = origin; set role service_role`,
-      'SELECT iu_core.fn_consumer_activate': 'set role service_role',
+      'SELECT iu_core.fn_consumer_activate': 'reset role',
     },
     instead: [
       [
