@@ -1137,6 +1137,22 @@ export const CATALOGUE = {
     message: 'There is nothing to project called {projection}',
     hint: '`stagedoor search dead` lists what waits to be replayed.',
   },
+  document_legacy: {
+    sqlstates: ['SD919'],
+    status: 409,
+    exit: 6,
+    retryable: false,
+    message: 'The document {document} belongs to the old knowledge base: its {field} does not change',
+    hint: 'Units lie beside it. `stagedoor search document add` brings it up to date, `stagedoor search document remove` takes it out of search.',
+  },
+  unit_exchange_refused: {
+    sqlstates: ['SD920'],
+    status: 409,
+    exit: 6,
+    retryable: false,
+    message: 'The units cannot be split or merged: {reason}',
+    hint: 'Units inside are moved first (`stagedoor unit move`). What is in force needs the approval that says so (--apr); drafts need none.',
+  },
   search_switch_running: {
     sqlstates: ['SD918'],
     status: 409,

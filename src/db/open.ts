@@ -116,7 +116,7 @@ async function prepare(
   { progress }: OpenOptions,
 ): Promise<void> {
   await createDatabase(superuserUrl, secrets)
-  await migrate({ url: directUrl, ...(progress && { progress }) })
+  await migrate({ url: directUrl, embedded: true, ...(progress && { progress }) })
   await setPasswords(superuserUrl, secrets)
   await withClient(directUrl, (client) => client.query('select iu_core.fn_default_workspace()'), {
     role: 'workflow_admin',

@@ -38,6 +38,8 @@ export interface Search {
   cancelSwitch(): Promise<string | undefined>
   /** Phases of the migration from the old knowledge base, in order. Returns whether it changed anything. */
   setPhase(phase: number, open: boolean, reason?: string): Promise<boolean>
+  /** Seconds that search waits after an edit (120 to 180) and before it takes out what was deleted (30 to 60). Returns whether it changed anything. */
+  setWindow(window: SearchWindow): Promise<boolean>
   /** Documents of the old knowledge base. */
   readonly documents: {
     list(workspace: string, page?: { limit?: number; after?: string }): Promise<documents.SearchedDocument[]>
@@ -110,6 +112,7 @@ export function searchLibrary({ pool, openWorkerPool, listenUrl, config, stateme
       return building
     },
     setPhase: (phase, open, reason) => service((db) => setPhase(db, phase, open, reason)),
+    setWindow: (window) => service((db) => setWindow(db, window)),
     documents: {
       list: (workspace, page) => service((db) => documents.searchedDocuments(db, workspace, page)),
       put: (workspace, document) => service((db) => documents.putDocument(db, workspace, document)),
@@ -134,6 +137,21 @@ export async function setPhase(
   const { rows } = await db.query<{ changed: boolean }>(
     'select iu_core.fn_search_phase_set($1, $2, $3) as changed',
     [phase, open, reason ?? null],
+  )
+  return rows[0]!.changed
+}
+
+export interface SearchWindow {
+  readonly quiet_s?: number
+  readonly delete_s?: number
+  readonly reason?: string
+}
+
+/** `db` acts as a service. */
+async function setWindow(db: Queryable, { quiet_s, delete_s, reason }: SearchWindow): Promise<boolean> {
+  const { rows } = await db.query<{ changed: boolean }>(
+    `select iu_core.fn_vector_policy_set(make_interval(secs => $1), make_interval(secs => $2), $3) as changed`,
+    [quiet_s ?? null, delete_s ?? null, reason ?? null],
   )
   return rows[0]!.changed
 }

@@ -36,18 +36,33 @@ const MOST_WORDS = 64
 
 /** Quotes of any kind, as fn_search_parse takes them. */
 const QUOTED = /["“”„«»]([^"“”„«»]*)["“”„«»]/g
+const QUOTES = /["“”„«»]/g
 const ONLY_BEGINNINGS = /^(\s*[^\s"*]{2,}\*(?=\s|$))+\s*$/
 
-export async function search(deps: SearchDeps, request: SearchRequest): Promise<SearchAnswer> {
+export const search = (deps: SearchDeps, request: SearchRequest): Promise<SearchAnswer> =>
+  answer(deps, request, false)
+
+/** `literal`: what must be there word for word is found by words alone. */
+async function answer(deps: SearchDeps, request: SearchRequest, literal: boolean): Promise<SearchAnswer> {
   const began = performance.now()
   const question = questionOf(request)
   const state = await deps.opened.state(question.workspace_id)
   const asked = scopeOf(question, state)
-  const legs = await askLegs(deps, question, state, asked)
+  const legs = await askLegs(deps, question, state, { ...asked, literal })
   const hits =
     legs.lexical.length + legs.dense.length + legs.legacy.length === 0
       ? []
       : await deps.transaction((client) => show(client, question, legs, request.explain === true))
+  if (hits.length === 0 && isQuoted(question.text)) {
+    // By words still: what is only near in meaning to a phrase that is nowhere would look like an answer.
+    const again = await answer(deps, { ...request, text: question.text.replace(QUOTES, ' ') }, true)
+    if (again.hits.length > 0)
+      return {
+        ...again,
+        warnings: [ANSWER_WARNINGS.phraseNowhere, ...again.warnings],
+        took_ms: Math.round((performance.now() - began) * 10) / 10,
+      }
+  }
   return {
     hits,
     warnings: [...asked.warnings, ...legs.warnings],
@@ -94,23 +109,26 @@ interface Legs extends LegsFound {
 async function askLegs(
   { transaction, opened }: SearchDeps,
   question: Question,
-  { active }: SearchState,
-  scope: Scope,
+  state: SearchState,
+  scope: Scope & { readonly literal: boolean },
 ): Promise<Legs> {
+  const { active } = state
   const { workspace_id: workspace, text, filtered } = question
   const limit = Math.max(DEPTH, 3 * question.limit)
   const weight = active === undefined ? 0 : denseWeight(active)
   // What must be there word for word is found by words.
-  const isLiteral = isQuoted(text) || ONLY_BEGINNINGS.test(text)
+  const isLiteral = scope.literal || isQuoted(text) || ONLY_BEGINNINGS.test(text)
   const asksUnits = scope.units && active !== undefined && weight > 0 && !isLiteral
   const allowed = new Awaited<readonly string[] | undefined>()
   const byWords = transaction(async (client) => {
-    const found = await lexical(client, question, scope, limit)
+    const found = await lexical(client, question, scope, { limit, pending: state.phase1 })
     if (filtered && asksUnits) allowed.resolve(await allowedChunks(client, question, scope))
     const asked = found.length === 0 ? await parsed(client, text) : undefined
     return { found, asked }
   })
-  const foundByWords = byWords.then(({ found }) => found)
+  const foundByWords = byWords.then(({ found }) =>
+    found.filter(({ pending }) => !pending).map(({ id }) => id),
+  )
   // The other leg must not wait for what will never come; the error itself is thrown below.
   foundByWords.catch(() => allowed.resolve([]))
   const vectors = new QuestionVectors(text)
@@ -140,7 +158,7 @@ async function askLegs(
   ])
   const isLong = queryWords(text).words.length > MOST_WORDS
   const common = {
-    lexical: words.found,
+    lexical: words.found.map(({ id }) => id),
     denseWeight: weight || 1,
     together: scope.units && scope.documents,
   }
@@ -177,18 +195,29 @@ class Awaited<T> {
   }
 }
 
+interface FoundByWords {
+  /** Of a chunk; of a text that is not projected yet, its version. */
+  readonly id: string
+  readonly pending: boolean
+}
+
+/** Best first; among them units whose newest text search has not taken in yet, which are found in the tables themselves. */
 async function lexical(
   client: Client,
   { workspace_id, text }: Question,
-  { filters }: Scope,
-  limit: number,
-): Promise<string[]> {
-  const { rows } = await client.query<{ chunk_id: string }>({
+  { filters, units }: Scope,
+  { limit, pending }: { limit: number; pending: boolean },
+): Promise<FoundByWords[]> {
+  const { rows } = await client.query<FoundByWords>({
     name: 'search_lexical',
-    text: 'select chunk_id from iu_core.fn_search_lexical($1, $2, $3, $4)',
-    values: [workspace_id, text, limit, JSON.stringify(filters)],
+    text: `select f.id, f.pending
+             from (select chunk_id as id, score, false as pending from iu_core.fn_search_lexical($1, $2, $3, $4)
+                    union all
+                   select unit_version_id, score, true from iu_core.fn_search_pending($1, $2, $3, $4) where $5) as f
+            order by f.score desc, f.id limit $3`,
+    values: [workspace_id, text, limit, JSON.stringify(filters), units && pending],
   })
-  return rows.map(({ chunk_id }) => chunk_id)
+  return rows
 }
 
 /** What the filters leave over for the store; undefined: more than can be listed for it. */

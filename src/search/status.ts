@@ -30,6 +30,8 @@ export interface SearchStatus {
   /** What failed and is tried again: how many, and what was said of the last. */
   readonly retrying: { readonly rows: number; readonly reason: string } | null
   readonly gates: Readonly<Record<'excluded' | 'phase_1' | 'phase_2' | 'phase_3', boolean>>
+  /** Seconds that search waits after an edit, and before it takes out what was deleted. */
+  readonly window: { readonly quiet_s: number; readonly delete_s: number }
   readonly cost: readonly {
     readonly day: string
     readonly embedder: string
@@ -71,6 +73,8 @@ export async function searchStatus(db: Queryable): Promise<SearchStatus> {
             'phase_2', coalesce(bool_or(value = 'true') filter (where key = 'search.phase_2.enabled'), false),
             'phase_3', coalesce(bool_or(value = 'true') filter (where key = 'search.phase_3.enabled'), false))
           from iu_core.dot_config),
+       'window', (select jsonb_build_object('quiet_s', extract(epoch from w.quiet_window), 'delete_s', extract(epoch from w.delete_delay))
+                    from iu_core.vector_policy w),
        'cost', (select coalesce(jsonb_agg(to_jsonb(k) order by k.day desc, k.embedder, k.model), '[]')
                   from iu_core.search_cost k where k.day > current_date - 31)) as status`,
   )
@@ -116,7 +120,7 @@ export async function deadProjections(
 ): Promise<DeadProjection[]> {
   const { rows } = await db.query<DeadProjection>(
     `select o.outbox_id, o.unit_id, o.document_id, coalesce(u.canonical_address, d.source_ref) as name,
-            o.retry_count as tries, o.last_error as error, o.changed_at as died_at
+            o.retry_count + 1 as tries, o.last_error as error, o.changed_at as died_at
        from iu_core.vector_outbox o
        left join iu_core.information_unit u on u.unit_id = o.unit_id
        left join iu_core.kb_document d on d.document_id = o.document_id

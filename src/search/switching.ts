@@ -85,7 +85,11 @@ async function collectionOf(
         throw new StagedoorError(
           'embedder_not_configured',
           { embedder: 'openai', reason: error.message },
-          { cause: error },
+          {
+            cause: error,
+            // It is set: what answers there is at fault, or what it is asked for.
+            hint: `EMBEDDINGS_URL (${new URL(config.embeddingsUrl!).host}) answered so: look at its own log; it must serve the model ${model} with ${dimension} numbers a vector (EMBEDDINGS_MODEL, EMBEDDINGS_DIMENSION, or --model and --dimension).`,
+          },
         )
       }
       return { embedder: 'openai', model, dimension, store, fingerprint: embedder.fingerprint }

@@ -65,6 +65,7 @@ export const ANSWER_WARNINGS = {
   storeDown: 'Found by words only: the vector store cannot be reached. Ask again later for hits by meaning.',
   stopWords: 'Common words alone find nothing: add a word that says what it is about.',
   noWords: 'There is no word in it that could be looked for: say in a few words what it is about.',
+  phraseNowhere: 'Nothing has the words in quotes as they stand: this was found without the quotes.',
   manyWords: 'The question is long: only its 64 rarest words were looked for.',
   legacyByText:
     'The old knowledge base is searched by its text only: its own embedder (text-embedding-3-small) and Qdrant are not set up here.',

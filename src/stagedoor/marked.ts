@@ -10,6 +10,7 @@ import { readText } from '../units/marking/text.ts'
 import {
   type GoneOutlook,
   type LeftOutText,
+  type LegacyDocument,
   leftOutOf,
   outlookOf,
   type PieceOutlook,
@@ -34,6 +35,8 @@ export interface StagedMarking {
   readonly gone: readonly StagedGone[]
   /** Text that is in no piece; null: none. */
   readonly left_out: LeftOutText | null
+  /** Null: the old knowledge base has none under this source. */
+  readonly legacy: LegacyDocument | null
 }
 
 export interface EditedManifest {
@@ -77,11 +80,14 @@ export async function readMarking(db: Queryable, id: string): Promise<StagedMark
   const record = await findRecord(db, id)
   if (!record) throw new StagedoorError('staging_not_found', { record: id })
   const manifest = await readPart(db, id, 0)
-  const source = await readPart(db, id, 1)
-  if (record.staging_kind !== 'mark_manifest' || !manifest?.content || !source?.content) {
+  if (record.staging_kind !== 'mark_manifest' || !manifest?.content) {
     throw notMarked(record, manifest !== undefined)
   }
   const { document, pieces } = JSON.parse(manifest.content) as MarkManifest
+  const source = {
+    content: (await readPart(db, id, 1))?.content ?? (await knownSource(db, record, document)),
+  }
+  if (document === undefined || source.content === undefined) throw notMarked(record, true)
   const before = await previousPieces(db, record.workspace_id!, document.source_ref)
   const outlook = await outlookOf(db, record.workspace_id!, manifest.content)
   const report = reportOf(pieces, before, source.content)
@@ -104,7 +110,24 @@ export async function readMarking(db: Queryable, id: string): Promise<StagedMark
     }),
     gone: withUnits(report.gone, outlook.gone),
     left_out: await leftOutOf(db, source.content, pieces),
+    legacy: outlook.legacy,
   }
+}
+
+/** Where the record holds the manifest alone: the document as it was cut last, or as the old knowledge base has it. */
+async function knownSource(
+  db: Queryable,
+  { workspace_id }: StagingRecord,
+  document: MarkManifest['document'] | undefined,
+): Promise<string | undefined> {
+  const { rows } = await db.query<{ body: string }>(
+    `select s.body from iu_core.kb_document d
+       left join iu_core.kb_document_cut c on c.document_id = d.document_id
+      cross join lateral (values (d.body, d.content_hash), (c.body, c.content_hash)) as s (body, content_hash)
+      where d.workspace_id = $1 and d.source_ref = $2 and s.content_hash = $3 limit 1`,
+    [workspace_id, document?.source_ref ?? null, document?.content_hash ?? null],
+  )
+  return rows[0]?.body
 }
 
 function withUnits(gone: readonly GonePiece[], outlook: readonly GoneOutlook[]): StagedGone[] {
@@ -113,15 +136,23 @@ function withUnits(gone: readonly GonePiece[], outlook: readonly GoneOutlook[]):
 }
 
 function notMarked(
-  { staging_record_id: id, staging_kind: kind }: StagingRecord,
+  { staging_record_id: id, staging_kind: kind, lifecycle_status: status }: StagingRecord,
   kept: boolean,
 ): StagedoorError {
-  const reason = kept
-    ? `Record ${id} is a ${kind}, not the marking of a document`
-    : `Of record ${id} only the digests are left: its retention is over`
+  const alone = kept && kind === 'mark_manifest'
+  const reason = alone
+    ? `Record ${id} holds a manifest alone, and its document is not known here`
+    : kept
+      ? `Record ${id} is a ${kind}, not the marking of a document`
+      : `Of record ${id} only the digests are left: its retention is over`
   return new StagedoorError(
     'argument_invalid',
     { reason },
-    { hint: '`stagedoor mark FILE` stages a marking.' },
+    {
+      hint:
+        alone && status !== 'cleaned'
+          ? `\`stagedoor staging show ${id} --part 0\` shows the manifest; \`stagedoor cut ${id} --source FILE\` takes the document.`
+          : '`stagedoor mark FILE` stages a marking.',
+    },
   )
 }

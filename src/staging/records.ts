@@ -100,7 +100,10 @@ export interface NewRecord {
   readonly owner_actor?: string
   readonly source_kind?: 'agent' | 'user' | 'system' | 'import'
   readonly source_ref?: string
+  /** Default: made of source_ref and kind, so that the same call again finds its record; without those, every call makes one. */
   readonly idempotency_key?: string
+  /** Another record from the same source, without a key. */
+  readonly new?: boolean
   readonly expires_at?: string
   readonly metadata?: Record<string, unknown>
   readonly referenced_iu_ids?: readonly string[]
@@ -158,6 +161,7 @@ const CREATE = `select c.* from (select $1::jsonb as r, $3::jsonb as blobs) as g
          p_source_kind => r ->> 'source_kind',
          p_source_ref => r ->> 'source_ref',
          p_idempotency_key => coalesce($2, r ->> 'idempotency_key'),
+         p_new => coalesce((r ->> 'new')::boolean, false),
          p_expires_at => (r ->> 'expires_at')::timestamptz,
          p_metadata => nullif(r -> 'metadata', 'null'),
          p_referenced_iu_ids => case jsonb_typeof(r -> 'referenced_iu_ids') when 'array'

@@ -44,16 +44,26 @@ export interface Cut {
   readonly kinds_kept?: readonly string[]
   /** Addresses of containers whose order people had made, until the document got another one itself. */
   readonly orders_replaced?: readonly string[]
+  /** The document is one of the old knowledge base, whose own text the cut left as it is. */
+  readonly legacy_kept?: true
   /** Text that the manifest has in no piece. */
   readonly left_out?: LeftOut
 }
 
-/** `digest` is that of the record as it was approved. All in one transaction of the database. */
-export async function cutFromManifest(db: Queryable, record: string, digest: string): Promise<Cut> {
-  const { rows } = await db.query<{ cut: Cut }>('select iu_core.dot_iu_cut_from_manifest($1, $2) as cut', [
-    record,
-    digest,
-  ])
+/**
+ * `digest` is that of the part manifest, or of the record as it was approved; `source` is the document where the record holds the
+ * manifest alone. All in one transaction of the database.
+ */
+export async function cutFromManifest(
+  db: Queryable,
+  record: string,
+  digest: string,
+  source?: string,
+): Promise<Cut> {
+  const { rows } = await db.query<{ cut: Cut }>(
+    'select iu_core.dot_iu_cut_from_manifest($1, $2, $3) as cut',
+    [record, digest, source ?? null],
+  )
   return rows[0]!.cut
 }
 

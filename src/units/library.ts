@@ -53,6 +53,14 @@ export interface Units {
   supersede(unit: string, by: Decided & { successor: string }, options?: Within): Promise<void>
   /** U3, under an approval of its own. */
   amendKind(unit: string, amendment: Decided & { unit_kind: string }, options?: Within): Promise<void>
+  /** Retired, with its parts in its place. A person decides: `decidedBy` names them. */
+  split(
+    unit: string,
+    into: Parameters<typeof lifecycle.splitUnit>[2] & { decidedBy: string },
+    options?: Within,
+  ): Promise<lifecycle.ExchangedUnit[]>
+  /** Retired, with one in their place. */
+  merge(merge: lifecycle.Merge & { decidedBy: string }, options?: Within): Promise<lifecycle.ExchangedUnit>
   retire(unit: string, options?: Within & { reason?: string }): Promise<void>
   delete(unit: string, options?: Within & { reason?: string }): Promise<void>
   restore(unit: string, options?: Within): Promise<void>
@@ -119,6 +127,9 @@ export function unitsLibrary({ worker, statement, service }: Surroundings): Unit
       deciding(client, (own) => lifecycle.enactUnit(own, requireUnitId(unit), approval)),
     supersede: (unit, by, { client } = {}) =>
       deciding(client, (own) => lifecycle.supersedeUnit(own, requireUnitId(unit), by)),
+    split: (unit, into, { client } = {}) =>
+      deciding(client, (own) => lifecycle.splitUnit(own, requireUnitId(unit), into)),
+    merge: (merge, { client } = {}) => deciding(client, (own) => lifecycle.mergeUnits(own, merge)),
     retire: (unit, { client, reason } = {}) =>
       within(client, (own) => lifecycle.retireUnit(own, requireUnitId(unit), reason)),
     delete: (unit, { client, reason } = {}) =>

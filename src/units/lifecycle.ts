@@ -62,3 +62,79 @@ export async function amendKind(
     decidedBy ?? null,
   ])
 }
+
+export interface UnitPart {
+  readonly canonical_address: string
+  readonly body: string
+  /** Default: its first heading or line. */
+  readonly title?: string
+  /** Default: that of the unit. */
+  readonly unit_kind?: string
+}
+
+export interface ExchangedUnit {
+  readonly unit_id: string
+  readonly canonical_address: string
+  readonly unit_version_id: string
+  readonly content_hash: string
+}
+
+/** What is in force needs the approval that says so; drafts need none, and become drafts. */
+interface Exchange {
+  readonly apr_ref?: string
+  readonly reason?: string
+  readonly decidedBy?: string
+}
+
+/** The unit is retired, and these hold its parts, each with an edge `split_from` to it. All or none. */
+export async function splitUnit(
+  db: Queryable,
+  unit: string,
+  {
+    expected_version,
+    parts,
+    apr_ref,
+    reason,
+    decidedBy,
+  }: Exchange & {
+    expected_version: number
+    parts: readonly UnitPart[]
+  },
+): Promise<ExchangedUnit[]> {
+  const { rows } = await db.query<ExchangedUnit>(
+    'select * from iu_core.fn_unit_split($1, $2, $3, $4, $5, $6)',
+    [unit, expected_version, JSON.stringify(parts), apr_ref ?? null, reason ?? null, decidedBy ?? null],
+  )
+  return rows
+}
+
+export interface Merge extends Exchange {
+  /** In the order of their texts. */
+  readonly units: readonly { readonly unit_id: string; readonly expected_version: number }[]
+  readonly canonical_address: string
+  /** Default: their texts, one after the other. */
+  readonly body?: string
+  /** Default: that of the first. */
+  readonly title?: string
+}
+
+/** The units are retired, and one holds what they said, with edges `merged_from` to each. All or none. */
+export async function mergeUnits(
+  db: Queryable,
+  { units, canonical_address, body, title, apr_ref, reason, decidedBy }: Merge,
+): Promise<ExchangedUnit> {
+  const { rows } = await db.query<ExchangedUnit>(
+    'select * from iu_core.fn_unit_merge($1, $2, $3, $4, $5, $6, $7, $8)',
+    [
+      units.map(({ unit_id }) => unit_id),
+      units.map(({ expected_version }) => expected_version),
+      canonical_address,
+      body ?? null,
+      title ?? null,
+      apr_ref ?? null,
+      reason ?? null,
+      decidedBy ?? null,
+    ],
+  )
+  return rows[0]!
+}

@@ -32,7 +32,17 @@ export interface GoneOutlook {
   readonly kept: readonly string[]
 }
 
+/** A document of the old knowledge base under the same source: a cut leaves it as it is, the units lie beside it. */
+export interface LegacyDocument {
+  readonly document_id: string
+  readonly title: string
+  readonly content_hash: string
+  /** Whether it says what is marked. */
+  readonly is_same: boolean
+}
+
 export interface Outlook {
+  readonly legacy: LegacyDocument | null
   readonly pieces: readonly PieceOutlook[]
   readonly gone: readonly GoneOutlook[]
 }

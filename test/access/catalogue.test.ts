@@ -166,7 +166,7 @@ it('lets agents execute nothing that decides', async () => {
     'iu_core.fn_ingest_submit(uuid,text,text)',
     'iu_core.fn_iu_staging_checklist(uuid)',
     'iu_core.fn_iu_staging_checklist_items(jsonb)',
-    'iu_core.fn_iu_staging_create(text,text,text,jsonb[],uuid,text,text,text,text,timestamp with time zone,jsonb,uuid[])',
+    'iu_core.fn_iu_staging_create(text,text,text,text,text,text,text,jsonb[],timestamp with time zone,uuid,jsonb,uuid[],boolean)',
     'iu_core.fn_iu_staging_key(text[])',
     'iu_core.fn_iu_staging_withdraw(uuid)',
     // What a text that they bring leaves out, and what a cut would do: nothing is changed.
@@ -183,6 +183,7 @@ it('lets agents execute nothing that decides', async () => {
     'iu_core.fn_search_parse(text)',
     'iu_core.fn_search_passing(uuid,jsonb,uuid[])',
     'iu_core.fn_search_passing_documents(uuid,jsonb,text[])',
+    'iu_core.fn_search_pending(uuid,text,integer,jsonb)',
     'iu_core.fn_search_plain(text)',
     'iu_core.fn_search_texts(uuid,uuid[],uuid[])',
     'iu_core.fn_search_words(text,text)',

@@ -433,3 +433,23 @@ it('asks the log event by event, however old its statistics are', async () => {
   expect(text).toContain('event_dispatch_log')
   expect(text).not.toContain('Join')
 })
+
+it('a dry run shows what the depth limit would stop, not as a job that would be made', async () => {
+  await register(db, 'shallow', { max_depth: 1 })
+  await db.owner(`select iu_core.fn_consumer_dry_run('shallow')`)
+  let cause: string | null = null
+  for (let depth = 0; depth < 4; depth++) {
+    const [event]: { id: string }[] = await db.owner(
+      `select iu_core.fn_event_emit('dot', 'run.applied', p_causation_event_id => $1) as id`,
+      [cause],
+    )
+    cause = event!.id
+  }
+  await drain(db)
+  const evidence = await db.owner<{ problem: string | null; idempotency_key: string | null }>(
+    `select problem, idempotency_key from iu_core.fn_consumer_evidence('shallow') order by event_id`,
+  )
+  const stopped = expect.stringMatching(/^too_deep: no job would be made, 1 /)
+  expect(evidence.map(({ problem }) => problem)).toEqual([null, null, stopped, stopped])
+  expect(evidence.slice(2).map(({ idempotency_key }) => idempotency_key)).toEqual([null, null])
+})

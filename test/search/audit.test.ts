@@ -178,7 +178,7 @@ it('finds a document that Postgres lost the text of, and one that it kept too lo
     db.owner('select vector_state from iu_core.v_document where document_id = $1', [lost])
   expect(await stateOfLost()).toEqual([{ vector_state: 'current' }])
   await db.owner('delete from iu_core.search_chunk where document_id = $1', [lost])
-  await db.owner('update iu_core.kb_document set deleted_at = now() where document_id = $1', [left])
+  await db.pool('stagedoor_worker').query('select iu_core.fn_document_remove($1)', [left])
   await db.owner(`update iu_core.vector_outbox set status = 'done' where document_id = $1`, [left])
   expect(await stateOfLost()).toEqual([{ vector_state: 'stale' }])
   const findings = await found()

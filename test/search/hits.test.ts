@@ -66,10 +66,12 @@ it('tells a document’s state, and no text that is another by now', async () =>
   expect(await hits('stork')).toMatchObject([
     { source: 'document', document_id: document, unit_id: null, title: 'Storks', text: 'A stork stands.' },
   ])
-  await db.owner(
-    `update iu_core.kb_document set body = 'Else.', content_hash = 'other' where document_id = $1`,
-    [document],
-  )
+  await db
+    .pool('stagedoor_worker')
+    .query(
+      `select iu_core.fn_document_put(workspace_id, source_ref, title, 'Else.') from iu_core.kb_document where document_id = $1`,
+      [document],
+    )
   expect(await hits('stork')).toMatchObject([{ is_as_projected: false, text: null, vector_state: 'stale' }])
   expect(await textsOf(life.workspace, [], [document])).toEqual(new Map([[document, 'Else.']]))
 })

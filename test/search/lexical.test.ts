@@ -193,7 +193,7 @@ describe('what is shown', () => {
     const document = await documentIn(db, life, 'A pangolin handbook.')
     const { unit_id } = await unitIn(db, life, 'A pangolin.')
     expect(new Set(await found(life, 'pangolin'))).toEqual(new Set([document, unit_id]))
-    await db.owner('update iu_core.kb_document set deleted_at = now() where document_id = $1', [document])
+    await db.pool('stagedoor_worker').query('select iu_core.fn_document_remove($1)', [document])
     expect(await found(life, 'pangolin')).toEqual([unit_id])
   })
 })

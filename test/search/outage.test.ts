@@ -134,7 +134,7 @@ it('uses up no try when the database goes away while an embedder asks it for wor
 })
 
 describe('a text at which the server of the embedder falls over', () => {
-  it('is to blame itself where others are answered: they are done, it is a dead letter after three tries', async () => {
+  it('is to blame itself where others are answered: they are done, it is a dead letter after three retries', async () => {
     // The first in the queue, and the first to be tried.
     await db.owner('update iu_core.vector_outbox set outbox_id = $1 where unit_id = $2', [
       '00000000-0000-0000-0000-000000000001',
@@ -144,11 +144,12 @@ describe('a text at which the server of the embedder falls over', () => {
     for (let n = 0; n < 5; n++) good.push(await create(life, { body: `Winch ${n} is oiled.` }))
     place.faults.crash = 'inspected'
     const hand = place.worker()
-    for (let round = 1; round <= 3; round++) {
+    for (const retries of [1, 2, 3, 3]) {
+      expect(await row()).toMatchObject({ status: 'pending' })
       await place.due()
       await hand.once()
       for (const { unit_id } of good) expect(await stateOf(db, unit_id)).toBe('current')
-      expect(await row()).toMatchObject({ retry_count: round, last_error: 'the endpoint answered 500' })
+      expect(await row()).toMatchObject({ retry_count: retries, last_error: 'the endpoint answered 500' })
     }
     expect(await row()).toMatchObject({ status: 'dead_letter' })
     expect(hand.projection.outage(await liveCollections(place.pool))).toBeUndefined()
@@ -196,7 +197,7 @@ describe('a poison text', () => {
     await place.worker().once()
   }
 
-  it('is a dead letter after three tries, with an issue and an event; others of its batch are done; replayed, it recovers', async () => {
+  it('is a dead letter after three retries, with an issue and an event; others of its batch are done; replayed, it recovers', async () => {
     const poison = await create(life, { body: 'This one is POISON.' })
     place.faults.poison = 'POISON'
     await again()
@@ -217,6 +218,8 @@ describe('a poison text', () => {
     expect(waits[1]).toBeGreaterThanOrEqual(15)
     expect(await rowOf(db, poison.unit_id)).toMatchObject({ status: 'pending', retry_count: 2 })
     await again()
+    expect(await rowOf(db, poison.unit_id)).toMatchObject({ status: 'pending', retry_count: 3 })
+    await again()
     expect(await rowOf(db, poison.unit_id)).toMatchObject({ status: 'dead_letter', retry_count: 3 })
     expect(await stateOf(db, poison.unit_id)).toBe('error')
     // Its words are in search all the same.
@@ -225,7 +228,9 @@ describe('a poison text', () => {
       `select issue_id, detail, workspace_id from iu_core.system_issue
         where code = 'vector_dead_letter' and resolved_at is null`,
     )
-    expect(issues).toMatchObject([{ detail: { unit_id: poison.unit_id }, workspace_id: life.workspace }])
+    expect(issues).toMatchObject([
+      { detail: { unit_id: poison.unit_id, tries: 4 }, workspace_id: life.workspace },
+    ])
     const events = await db.owner(
       `select from iu_core.event_outbox where event_type = 'issue_opened' and event_subject_ref = $1`,
       [issues[0]!.issue_id],

@@ -73,8 +73,16 @@ describe('a question', () => {
     const { hits, legs } = await know.ask('"before planes"', { dense: [home!] })
     expect(hits.map(({ unit_id }) => unit_id)).toEqual([travel])
     expect(legs.dense).toBe('off')
-    for (const nowhere of ['"purple elephants"', '“purple elephants”', 'leave "purple elephants"'])
+    for (const nowhere of ['"purple elephants"', '“purple elephants”'])
       expect((await know.ask(nowhere, { dense: [home!] })).hits).toEqual([])
+    const {
+      hits: without,
+      warnings,
+      legs: asked,
+    } = await know.ask('leave "purple elephants"', { dense: [home!] })
+    expect(without.map(({ unit_id }) => unit_id)).toContain(leave)
+    expect(warnings).toEqual([expect.stringMatching(/without the quotes/)])
+    expect(asked.dense).toBe('off')
   })
 
   it('of nothing but beginnings is answered by words alone; beside other words they are some of them', async () => {

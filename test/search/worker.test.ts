@@ -45,9 +45,11 @@ it('does at once what --now asks for, though it polls every 30 seconds', async (
 })
 
 it('sleeps until the earliest is due, and no longer', async () => {
-  await db.owner(`update iu_core.vector_policy set quiet_window = '1 second'`)
   const { unit_id } = await create(life, { body: 'Buoys are painted.' })
-  await db.owner(`update iu_core.vector_policy set quiet_window = '2 minutes'`)
+  await db.owner(
+    `update iu_core.vector_outbox set earliest_run_at = clock_timestamp() + interval '1 second' where unit_id = $1`,
+    [unit_id],
+  )
   await start()
   await current(unit_id)
 })

@@ -224,7 +224,7 @@ describe('create refuses', () => {
 
   it('bytes that are no UTF-8', async () => {
     const sql = `select iu_core.fn_iu_staging_create('nosql_payload', 'source_excerpt', convert_from('\\xff'::bytea, 'UTF8'),
-      array['${jsonPart('1')}'::jsonb], $1)`
+      p_parts => array['${jsonPart('1')}'::jsonb], p_workspace_id => $1)`
     const refused = place.agent.session.query(sql, [place.workspace]).catch(mapDatabaseError)
     expect(await refused).toMatchObject({ code: 'text_invalid' })
     const raw = Buffer.concat([
@@ -233,7 +233,7 @@ describe('create refuses', () => {
       Buffer.from('"}'),
     ])
     const sent = place.agent.session.query(
-      `select iu_core.fn_iu_staging_create('nosql_payload', 'source_excerpt', 'x', array[convert_from($2, 'UTF8')::jsonb], $1)`,
+      `select iu_core.fn_iu_staging_create('nosql_payload', 'source_excerpt', 'x', p_parts => array[convert_from($2, 'UTF8')::jsonb], p_workspace_id => $1)`,
       [place.workspace, raw],
     )
     expect(await sent.catch(mapDatabaseError)).toMatchObject({ code: 'text_invalid' })

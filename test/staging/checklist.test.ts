@@ -8,7 +8,7 @@ const OPEN = `select iu_core.fn_gate_set('iu_core.staging_writes_enabled', true)
 async function create(parts: unknown[], kind = 'review_package', type = 'review_bundle'): Promise<string> {
   await db.owner(OPEN)
   const [row] = await db.owner<{ id: string }>(
-    `select staging_record_id as id from iu_core.fn_iu_staging_create($1, $2, 'try', $3::jsonb[])`,
+    `select staging_record_id as id from iu_core.fn_iu_staging_create($1, $2, 'try', p_parts => $3::jsonb[])`,
     [kind, type, parts.map((part) => JSON.stringify(part))],
   )
   return row!.id

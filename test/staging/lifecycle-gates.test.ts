@@ -36,7 +36,7 @@ const WRITES: [string, Who, string][] = [
   [
     'create',
     'agent',
-    `create('sql_snapshot', 'sql_result_snapshot', 'x', array['${jsonPart('{}')}'::jsonb], :workspace)`,
+    `create('sql_snapshot', 'sql_result_snapshot', 'x', p_parts => array['${jsonPart('{}')}'::jsonb], p_workspace_id => :workspace)`,
   ],
   ['approve', 'reviewer', 'approve(:held, :digest)'],
   ['reject', 'reviewer', `reject(:held, 'no')`],

@@ -29,7 +29,7 @@ withdraw        42501  SD202   SD511     SD511     SD511  SD511  SD501     SD501
 withdraw_own    42501  SD202   ok        ok        ok     ok     SD501     SD501  42501          ok        ok            ok
 unregister      42501  42501   42501     SD202     ok     42501  42501     SD501  42501          ok        ok            ok
 expire          42501  42501   42501     42501     42501  42501  42501     42501  42501          42501     ok            ok
-cleanup         42501  42501   42501     42501     42501  42501  42501     42501  42501          42501     ok            ok
+cleanup         42501  42501   42501     42501     42501  42501  42501     42501  42501          ok        ok            ok
 blobs_orphaned  42501  42501   42501     42501     42501  42501  42501     42501  42501          42501     ok            ok
 blobs_take      42501  42501   42501     42501     42501  42501  42501     42501  42501          42501     ok            ok
 emit_event      42501  42501   42501     42501     42501  42501  42501     42501  42501          SD001     SD001         SD001
@@ -65,8 +65,8 @@ const ROWS = lines.map((line) => {
 
 /** The call of each row. `other`, `own`, `global`: records; `free` needs no approval, `globalFree` either. */
 const CALLS: Record<string, string> = {
-  create: `create('sql_snapshot', 'sql_result_snapshot', 'x', array['${jsonPart('{}')}'::jsonb], :workspace)`,
-  create_global: `create('sql_snapshot', 'sql_result_snapshot', 'x', array['${jsonPart('{}')}'::jsonb])`,
+  create: `create('sql_snapshot', 'sql_result_snapshot', 'x', p_parts => array['${jsonPart('{}')}'::jsonb], p_workspace_id => :workspace)`,
+  create_global: `create('sql_snapshot', 'sql_result_snapshot', 'x', p_parts => array['${jsonPart('{}')}'::jsonb])`,
   approve: 'approve(:other, :digest)',
   approve_own: 'approve(:own, :digest)',
   approve_global: 'approve(:global, :digest)',

@@ -27,7 +27,7 @@ export async function stageManifest(
          from piece
      )
      select c.staging_record_id as id, c.content_hash as hash
-       from document d, iu_core.fn_iu_staging_create('mark_manifest', 'manifest_json', 'a cut', array[
+       from document d, iu_core.fn_iu_staging_create('mark_manifest', 'manifest_json', 'a cut', p_new => true, p_parts => array[
          jsonb_build_object('part_name', 'manifest', 'payload_kind', 'json', 'payload_json', jsonb_build_object(
            'schema', 'stagedoor.mark_manifest/1',
            'document', jsonb_build_object('source_ref', 'file:' || $2, 'title', $2, 'language', 'en', 'bytes', octet_length(d.source),

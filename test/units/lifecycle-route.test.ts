@@ -40,6 +40,7 @@ it('is dry-run, reviewed and activated; then an enactment becomes an event with 
   const events = await sent(db, 'lifecycle_changed')
   expect(events).toHaveLength(1)
   expect(events[0]).toMatchObject({
+    event_subject_ref: unit,
     safe_payload: { unit_id: unit, change_set_id: logged!.change_set_id },
     actor: graph.reviewer.userId,
   })

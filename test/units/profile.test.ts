@@ -144,3 +144,14 @@ it('is not changed by viewers, agents or strangers', async () => {
   expect(await sqlstateOf(profile(unit_id, { a: 1 }, life.agent))).toBe('42501')
   expect(await sqlstateOf(profile(unit_id, { a: 1 }, life.stranger))).toBe('SD901')
 })
+
+it.each([
+  [{ details: { lifecycle_status: 'enacted' } }, 'lifecycle_status'],
+  [{ list: [{ deep: { content_hash: 'x' } }] }, 'content_hash'],
+  [{ a: { vector: [1] }, b: [[{ unit_id: 1 }]] }, 'unit_id, vector'],
+])('refuses core keys at any depth: %j', async (patch, keys) => {
+  const { unit_id } = await create(life)
+  expect(await refusal(profile(unit_id, patch))).toEqual({ code: 'SD911', keys })
+  expect(await refusal(create(life, { p_profile: patch }))).toEqual({ code: 'SD911', keys })
+  expect((await row(db, unit_id)).content_profile).toEqual({})
+})

@@ -8,7 +8,7 @@ const CREATE = {
   name: 'create',
   text: `select staging_record_id as id, content_hash as digest from iu_core.fn_iu_staging_create(
     'cut_preview', 'sql_result_snapshot', 'weekly export',
-    array[jsonb_build_object('part_name', 'manifest', 'payload_kind', 'json', 'payload_json', $1::jsonb)],
+    p_parts => array[jsonb_build_object('part_name', 'manifest', 'payload_kind', 'json', 'payload_json', $1::jsonb)],
     p_source_kind => 'import', p_idempotency_key => $2)`,
 }
 const APPROVE = { name: 'approve', text: 'select iu_core.fn_iu_staging_approve($1, $2)' }

@@ -38,7 +38,9 @@ begin
                               'job_kind', j.job_kind, 'executor', j.executor)
       from unnest(r.jobs) with ordinality j
     union all
-    select e.id, c.consumer_id, 'dry_run', jsonb_build_object('problem', e.problem)
+    select e.id, c.consumer_id, 'dry_run',
+           jsonb_build_object('problem', case e.problem when 'too_deep'
+             then format('too_deep: no job would be made, %s events in a row are the limit', c.max_depth) else e.problem end)
       from unnest(r.problem_ids, r.problems) as e (id, problem)
     on conflict do nothing;
     dry_runs := coalesce(cardinality(r.event_ids), 0) + coalesce(cardinality(r.problem_ids), 0);

@@ -25,7 +25,7 @@ begin
   select * into v_record from iu_core.fn_iu_staging_create(
     'review_package', 'review_bundle',
     format('Promote %s (%s, %s)', u.file_name, u.dataset, u.platform),
-    array[
+    p_new => true, p_parts => array[
       jsonb_build_object('part_name', 'plan', 'payload_kind', 'json', 'payload_json', jsonb_build_object(
         'upload_id', u.upload_id, 'file_name', u.file_name, 'file_hash', u.file_hash, 'dataset', u.dataset,
         'platform', u.platform, 'client_id', u.client_id, 'lines', u.line_count, 'plan_digest', v_plan.digest,

@@ -28,7 +28,7 @@ begin
     end if;
     select c.staging_record_id into v_record from iu_core.fn_iu_staging_create(
       t.staging_kind, t.payload_type, iu_core.fn_iu_auto_instantiate_fill(to_jsonb(t.purpose), e) #>> '{}',
-      array(select jsonb_array_elements(iu_core.fn_iu_auto_instantiate_fill(t.parts, e))),
+      p_new => true, p_parts => array(select jsonb_array_elements(iu_core.fn_iu_auto_instantiate_fill(t.parts, e))),
       p_workspace_id => e.workspace_id, p_source_kind => 'system', p_source_ref => 'event ' || e.id) c;
     insert into iu_core.iu_auto_instantiate_event_log (event_id, template_code, staging_record_id) values (e.id, t.template_code, v_record);
     v_records := v_records || v_record;

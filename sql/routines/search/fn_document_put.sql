@@ -27,6 +27,7 @@ begin
   if v_problem is not null then
     raise exception using errcode = 'SD001', message = v_problem;
   end if;
+  perform set_config('stagedoor.knowledge_base', p_workspace_id || ' ' || p_source_ref, true);
   insert into iu_core.kb_document as d (workspace_id, source_ref, title, language, body, content_hash, updated_by, origin)
   values (p_workspace_id, p_source_ref, p_title, p_language, p_body, v_hash, iu_core.fn_actor(), 'knowledge_base')
   on conflict (workspace_id, source_ref) do update
@@ -35,7 +36,8 @@ begin
    where (d.title, d.language, d.content_hash, d.deleted_at, d.origin)
          is distinct from (excluded.title, excluded.language, excluded.content_hash, null, 'knowledge_base')
   returning d.document_id into v_id;
-  if not found then
+  perform set_config('stagedoor.knowledge_base', '', true);
+  if v_id is null then
     select d.document_id into v_id from iu_core.kb_document d where d.workspace_id = p_workspace_id and d.source_ref = p_source_ref;
   end if;
   return v_id;

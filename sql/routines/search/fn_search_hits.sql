@@ -28,6 +28,19 @@ begin
                         order by x.document_id limit 1) as d on true
    where c.chunk_id = any (p_chunk_ids) and c.workspace_id = p_workspace_id and c.unit_id is not null
    union all
+  -- A text that is not projected yet is named by its version (fn_search_pending).
+  select c.unit_version_id, 'unit', c.unit_id, d.document_id, u.canonical_address, u.title, u.unit_kind, u.lifecycle_status, u.vector_state,
+         v.version_no, u.version_no, c.language, 0::smallint, 0, null, true, d.vector_state, d.title, d.source_ref
+    from iu_core.search_pending c
+   cross join lateral (select x.canonical_address, x.title, x.unit_kind, x.lifecycle_status, x.vector_state, x.version_no
+                         from iu_core.v_unit x where x.unit_id = c.unit_id offset 0) as u
+   cross join lateral (select n.version_no from iu_core.unit_version n where n.unit_version_id = c.unit_version_id offset 0) as v
+    left join lateral (select x.document_id, x.vector_state, x.title, x.source_ref
+                         from iu_core.kb_unit_map m join iu_core.v_document x on x.document_id = m.document_id
+                        where m.unit_id = c.unit_id and m.dropped_at is null and x.origin = 'knowledge_base' and x.deleted_at is null
+                        order by x.document_id limit 1) as d on true
+   where c.unit_version_id = any (p_chunk_ids) and c.workspace_id = p_workspace_id
+   union all
   select c.chunk_id, 'document', null, c.document_id, null, d.title, null, null, d.vector_state, null, null, c.language, c.position,
          c.from_char, c.to_char, d.content_hash = c.content_hash_at_embedding, d.vector_state, d.title, d.source_ref
     from iu_core.search_chunk c

@@ -108,6 +108,8 @@ begin
                       where not exists (select from iu_core.search_chunk c where c.chunk_id = k.chunk_id) order by k.ordinality);
   perform iu_core.fn_search_chunks_add(array(select v_chunks[m.n] from unnest(v_missing) as m (n)),
                                        array(select v_texts[m.n] from unnest(v_missing) as m (n)));
+  -- From here on they are found by what was put; what is gone, not at all. A version that came meanwhile stays pending.
+  perform iu_core.fn_search_pending_settle(v_sources);
   return query
   select k.unit_id, k.document_id, k.chunk_id, k.position, k.text_hash, k.ordinality = any (v_missing)
     from unnest(v_chunks) with ordinality as k order by k.ordinality;

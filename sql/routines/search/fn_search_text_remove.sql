@@ -16,6 +16,7 @@ begin
   select array_agg(c.chunk_no), array_agg(c.chunk_id) into v_chunk_nos, v_chunk_ids
     from iu_core.search_chunk c where c.unit_id = any (p_unit_ids) or c.document_id = any (p_document_ids);
   perform iu_core.fn_search_chunks_drop(v_chunk_nos);
+  perform iu_core.fn_search_pending_settle(p_unit_ids);
   return query select unnest(v_chunk_ids);
 end $$;
 

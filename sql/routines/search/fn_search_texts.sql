@@ -30,6 +30,11 @@ begin
   select k.chunk_id, substring(b.text from k.from_char + 1 for k.to_char - k.from_char)
     from body b cross join lateral unnest(b.ids, b.froms, b.tos) as k (chunk_id, from_char, to_char)
    union all
+  -- Not projected yet: as far as its words are looked for.
+  select p.unit_version_id, left(v.body, 100000)
+    from iu_core.search_pending p join iu_core.unit_version v on v.unit_version_id = p.unit_version_id
+   where p.unit_version_id = any (p_chunk_ids) and p.workspace_id = p_workspace_id
+   union all
   select d.document_id, left(d.body, v_beginning)
     from iu_core.kb_document d
    where d.document_id = any (p_document_ids) and d.workspace_id = p_workspace_id and d.deleted_at is null and d.origin = 'knowledge_base';

@@ -1,5 +1,5 @@
--- These rows could not be done, and it is their own fault: each is tried again later, then longer, and after max_retries tries it
--- is a dead letter with an issue that people see. A row that was enqueued again meanwhile begins anew. Answers each row's status.
+-- These rows could not be done, and it is their own fault: each is tried again later, then longer, and after the first try
+-- and max_retries more it is a dead letter with an issue that people see. A row that was enqueued again meanwhile begins anew. Answers each row's status.
 create or replace function iu_core.fn_vector_fail(p_worker uuid, p_outbox uuid[], p_generation bigint[], p_errors text[])
 returns table (outbox_id uuid, status text)
 language plpgsql security definer
@@ -17,8 +17,8 @@ begin
   end if;
   for f in
     update iu_core.vector_outbox o
-       set status = case when o.generation = g.generation and o.retry_count + 1 >= v_most then 'dead_letter' else 'pending' end,
-           retry_count = case when o.generation = g.generation then o.retry_count + 1 else o.retry_count end,
+       set status = case when o.generation = g.generation and o.retry_count >= v_most then 'dead_letter' else 'pending' end,
+           retry_count = case when o.generation = g.generation then least(o.retry_count + 1, v_most) else o.retry_count end,
            earliest_run_at = case when o.generation = g.generation
                                   then v_now + interval '10 seconds' * power(2, least(o.retry_count, 10)) * (0.75 + random() / 2)
                                   else o.earliest_run_at end,
@@ -36,7 +36,7 @@ begin
         'vector_dead_letter', 'error', f.outbox_id::text,
         format('%s cannot be put into search', case when f.unit_id is null then 'A document' else 'A unit' end),
         jsonb_strip_nulls(jsonb_build_object('outbox_id', f.outbox_id, 'unit_id', f.unit_id, 'document_id', f.document_id,
-                                             'tries', f.retry_count, 'error', f.last_error)),
+                                             'tries', f.retry_count + 1, 'error', f.last_error)),
         coalesce((select u.workspace_id from iu_core.information_unit u where u.unit_id = f.unit_id),
                  (select d.workspace_id from iu_core.kb_document d where d.document_id = f.document_id)));
     end if;

@@ -17,6 +17,7 @@ declare
   v_parts bigint;
   v_bytes bigint;
 begin
+  perform iu_core.require_member(null, 'administer');
   perform iu_core.fn_gate_require('iu_core.staging_cleanup_enabled');
   if jsonb_typeof(p_scope) is distinct from 'object' then
     raise exception using errcode = 'SD001', message = 'The scope of a cleanup must be a JSON object, not NULL';
@@ -69,4 +70,4 @@ begin
                             'bytes', coalesce(v_bytes, 0), 'dry_run', v_dry_run);
 end $$;
 
-grant execute on function iu_core.fn_iu_staging_cleanup(jsonb) to dot_executor, service_role;
+grant execute on function iu_core.fn_iu_staging_cleanup(jsonb) to dot_executor, service_role, directus;

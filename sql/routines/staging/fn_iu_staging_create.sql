@@ -3,22 +3,24 @@
 --   {"part_name": "commentary", "payload_kind": "text", "payload_text": "…"}
 --   {"part_name": "video", "payload_kind": "blob_ref", "blob_ref": "…", "byte_len": 123, "content_hash": "…"}
 -- With an idempotency key: the same key and content gives the record that exists, whatever has become of it; the
--- same key with other content is an error. Keys of different workspaces never meet.
--- A mark_manifest that could not be cut is refused (fn_mark_manifest_require).
+-- same key with other content is an error. Keys of different workspaces never meet. Without one it is made of the source reference
+-- and the kind, so that the same call again is safe; p_new => true makes another record all the same. Without either every call makes one.
+-- A mark_manifest that could not be cut is refused (fn_mark_manifest_require). Its document is its second part, or is given to the cut.
 -- Where it comes from, if nobody says: from an agent when an agent stages it, else from a user.
 create or replace function iu_core.fn_iu_staging_create(
   p_staging_kind text,
   p_payload_type text,
   p_purpose text,
-  p_parts jsonb[],
-  p_workspace_id uuid default null,
   p_owner_actor text default null,
   p_source_kind text default null,
   p_source_ref text default null,
   p_idempotency_key text default null,
+  p_parts jsonb[] default null,
   p_expires_at timestamptz default null,
+  p_workspace_id uuid default null,
   p_metadata jsonb default null,
   p_referenced_iu_ids uuid[] default null,
+  p_new boolean default false,
   out staging_record_id uuid,
   out lifecycle_status text,
   out content_hash text,
@@ -40,6 +42,7 @@ declare
   v_hash text;
   v_record iu_core.iu_staging_record;
   v_existing iu_core.iu_staging_record;
+  v_new boolean := coalesce(p_new, false);
   v_now timestamptz := clock_timestamp();
 begin
   v_role := iu_core.require_member(p_workspace_id, 'stage');
@@ -64,6 +67,9 @@ begin
   if p_expires_at <= v_now or not isfinite(p_expires_at) then
     raise exception using errcode = 'SD001', message = 'The expiry must be in the future, and a date';
   end if;
+  if v_new and p_idempotency_key is not null then
+    raise exception using errcode = 'SD001', message = 'Another record needs another key: p_new goes without one';
+  end if;
   if p_idempotency_key !~ '\S' then
     raise exception using errcode = 'SD001', message = 'A blank idempotency key would be everybody''s; name one, or none';
   end if;
@@ -85,8 +91,10 @@ begin
     perform iu_core.fn_blobs_bind(p_workspace_id, p_parts);
   end if;
   select sum((d ->> 'byte_len')::bigint) into v_bytes from jsonb_array_elements(v_digests) d;
-  -- Without a key every call is a new record.
-  v_key := iu_core.fn_iu_staging_key(p_workspace_id::text, coalesce(p_idempotency_key, gen_random_uuid()::text));
+  v_key := case
+    when p_idempotency_key is not null then iu_core.fn_iu_staging_key(p_workspace_id::text, p_idempotency_key)
+    when p_source_ref is not null and not v_new then iu_core.fn_iu_staging_key(p_workspace_id::text, p_source_ref, p_staging_kind, '')
+    else iu_core.fn_iu_staging_key(p_workspace_id::text, gen_random_uuid()::text) end;
 
   loop
     insert into iu_core.iu_staging_record (
@@ -113,7 +121,7 @@ begin
       perform iu_core.fn_mark_manifest_require(
         case when p_parts[1] @> '{"part_name": "manifest", "payload_kind": "json"}' then p_parts[1] -> 'payload_json' end,
         case when p_parts[2] @> '{"part_name": "source", "payload_kind": "text"}' then p_parts[2] ->> 'payload_text' end,
-        p_workspace_id);
+        p_workspace_id, p_alone => cardinality(p_parts) = 1);
     end if;
     staging_record_id := v_record.staging_record_id;
     insert into iu_core.iu_staging_payload (
@@ -136,6 +144,9 @@ begin
      is distinct from (p_staging_kind, p_payload_type, v_hash) then
     raise exception using
       errcode = 'SD505',
+      hint = case when p_idempotency_key is null
+               then 'Without a key of its own a record is known by its source_ref and kind: name a key, or say p_new => true.'
+               else 'Use another key for other content.' end,
       message = format('This idempotency key belongs to record %s with other content: it holds %s %s %s, this is %s %s %s',
                        v_existing.staging_record_id, v_existing.staging_kind, v_existing.payload_type, v_existing.content_hash,
                        p_staging_kind, p_payload_type, v_hash),
@@ -147,5 +158,5 @@ begin
 end $$;
 
 grant execute on function iu_core.fn_iu_staging_create(
-  text, text, text, jsonb[], uuid, text, text, text, text, timestamptz, jsonb, uuid[])
+  text, text, text, text, text, text, text, jsonb[], timestamptz, uuid, jsonb, uuid[], boolean)
   to dot_executor, service_role, directus, authenticated, stagedoor_agent, stagedoor_reviewer;

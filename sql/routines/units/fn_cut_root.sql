@@ -35,8 +35,9 @@ begin
   unit_id := u.unit_id;
   if u.lifecycle_status = 'draft'
      and exists (select from iu_core.kb_document d
+                   left join iu_core.kb_document_cut c on c.document_id = d.document_id and d.origin = 'knowledge_base'
                   where d.workspace_id = p_workspace_id and d.source_ref = p_document ->> 'source_ref'
-                    and (d.title, d.language) is distinct from (v_title, p_document ->> 'language')) then
+                    and (coalesce(c.title, d.title), coalesce(c.language, d.language)) is distinct from (v_title, p_document ->> 'language')) then
     select w.changed into is_versioned
       from iu_core.fn_unit_version_write(u, v_title, v_title, p_document ->> 'language', null, p_actor) w;
   end if;

@@ -1,6 +1,12 @@
 -- Refuses a manifest that could not be cut. Told by its parts: the first is the manifest, the second the text that it divides.
+-- p_alone: the manifest is the only part, and its document is given to the cut; until then its form is looked at.
 -- Asked when it is staged, so that nobody reviews what cannot be used, and again when it is cut. Internal.
-create or replace function iu_core.fn_mark_manifest_require(p_manifest jsonb, p_source text, p_workspace_id uuid) returns void
+create or replace function iu_core.fn_mark_manifest_require(
+  p_manifest jsonb,
+  p_source text,
+  p_workspace_id uuid,
+  p_alone boolean default false
+) returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -11,6 +17,7 @@ begin
   v_problems := case
     when p_workspace_id is null then '[{"code": "workspace", "message": "Units belong to a workspace, this record to none"}]'
     when p_manifest is null then '[{"code": "schema", "message": "Part 0 is not a JSON part called manifest"}]'
+    when p_source is null and p_alone then iu_core.fn_mark_manifest_form(p_manifest)
     when p_source is null then '[{"code": "schema", "message": "Part 1 is not a text part called source"}]'
     else iu_core.fn_mark_manifest_check(p_manifest, p_source, p_workspace_id) end;
   if v_problems = '[]' then

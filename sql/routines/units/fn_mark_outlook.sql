@@ -1,8 +1,10 @@
 -- What a cut by this manifest would do now, for whoever decides about it: {pieces: [{address, what, unit?, status?, version_no?,
--- new_address?, replaced_version?, keeps_text?, moved_from?, moved_to?, replaced_place?, kept_in?}], gone: [{address, retired: [], kept: []}]}.
+-- new_address?, replaced_version?, keeps_text?, moved_from?, moved_to?, replaced_place?, kept_in?}], gone: [{address, retired: [], kept: []}],
+-- legacy: {document_id, title, content_hash, is_same} or null}.
 -- what is as in fn_cut_plan; unit, status (deleted among them) and version_no are of the unit that holds the piece; new_address is that
 -- of a draft beside it; kept_in is the container in which people put it, and in which it stays. Of pieces that would be gone: which
--- drafts would be retired, and what stays. Changes nothing.
+-- drafts would be retired, and what stays. legacy: the document of the old knowledge base under the same source, which a cut leaves
+-- as it is. Changes nothing.
 create or replace function iu_core.fn_mark_outlook(p_workspace_id uuid, p_manifest jsonb) returns jsonb
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -15,6 +17,7 @@ declare
   v_plan jsonb;
   v_moves jsonb;
   v_gone jsonb;
+  v_legacy jsonb;
 begin
   perform iu_core.require_member(p_workspace_id, 'read');
   perform iu_core.fn_unit_workspace_check(p_workspace_id);
@@ -45,7 +48,10 @@ begin
            where m.document_id = v_document_id and m.dropped_at is null
              and m.piece_address not in (select p.address from iu_core.fn_cut_planned(v_plan) p)
            group by m.piece_address) g;
-  return jsonb_build_object('gone', coalesce(v_gone, '[]'), 'pieces', (
+  select jsonb_build_object('document_id', d.document_id, 'title', d.title, 'content_hash', d.content_hash,
+                            'is_same', d.content_hash = p_manifest -> 'document' ->> 'content_hash') into v_legacy
+    from iu_core.kb_document d where d.document_id = v_document_id and d.origin = 'knowledge_base';
+  return jsonb_build_object('gone', coalesce(v_gone, '[]'), 'legacy', v_legacy, 'pieces', (
     with plan as materialized (
       select * from iu_core.fn_cut_planned(v_plan)
     )

@@ -32,7 +32,12 @@ as $$
                                            'document_hash', case when not gone.is_gone then m.content_hash end)
                 from iu_core.kb_unit_map m
                 join iu_core.kb_document d on d.document_id = m.document_id
-               cross join lateral (select m.dropped_at is not null or d.deleted_at is not null as is_gone) as gone
+               cross join lateral (
+                 -- A document of the old knowledge base that was removed there may have been cut since.
+                 select m.dropped_at is not null
+                        or d.deleted_at is not null
+                           and not exists (select from iu_core.kb_document_cut c
+                                            where c.document_id = d.document_id and c.cut_at > d.deleted_at) as is_gone) as gone
                where m.unit_id = u.unit_id and u.lifecycle_status in ('draft', 'enacted')
                  and (gone.is_gone or m.content_hash <> u.content_hash)
             ) as f)

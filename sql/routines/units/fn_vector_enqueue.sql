@@ -43,4 +43,9 @@ begin
          last_error = null,
          worker_id = case o.status when 'processing' then o.worker_id end,
          changed_at = v_now;
+  if p_operation = 'upsert' then
+    perform iu_core.fn_search_pending_put(p_unit_ids);
+  elsif p_operation = 'delete' then
+    perform iu_core.fn_search_pending_settle(p_unit_ids);
+  end if;
 end $$;

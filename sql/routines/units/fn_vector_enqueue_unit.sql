@@ -33,4 +33,9 @@ begin
          last_error = null,
          worker_id = case o.status when 'processing' then o.worker_id end,
          changed_at = v_now;
+  if p_operation = 'upsert' then
+    perform iu_core.fn_search_pending_put(array[p_unit_id]);
+  elsif p_operation = 'delete' then
+    perform iu_core.fn_search_pending_settle(array[p_unit_id]);
+  end if;
 end $$;

@@ -3,7 +3,8 @@
 --
 -- mup_tier: 0 born; 1 with the profile that its kind asks for, a container (a document needs none) and an edge from it;
 -- 2 also with a topic, checked and embedded at its current content, and enacted. missing says what is left to tier 2.
--- vector_state is computed, never stored: a live outbox row is pending, or stale once it has waited too long.
+-- vector_state is computed, never stored: a live outbox row is pending, or stale once it has waited too long;
+-- one that only tells what is known about a text (it was enacted, say) makes nothing of it older.
 create or replace view iu_core.v_unit with (security_invoker = true) as
 select u.unit_id, u.workspace_id, u.canonical_address, u.unit_kind, u.container_id, u.position, u.source_ref, u.owner_actor, u.owner_via,
        u.born_at, u.current_version_id, u.version_no, u.content_hash, u.title, u.content_profile, u.lifecycle_status, u.apr_ref,
@@ -14,6 +15,8 @@ select u.unit_id, u.workspace_id, u.canonical_address, u.unit_kind, u.container_
        case
          when u.deleted_at is not null or u.lifecycle_status = 'retired' then 'retired'
          when o.status = 'dead_letter' then 'error'
+         -- Only what is known about it changed: search has its text.
+         when o.operation = 'patch' and o.status <> 'done' and x.content_hash_at_embedding = u.content_hash then 'current'
          when o.status in ('pending', 'processing') then
            -- Not clock_timestamp(): with a volatile function in it a page would be computed of all units, then sorted.
            case when o.first_enqueued_at + (select w.longest_wait from iu_core.vector_policy w) < statement_timestamp() then 'stale'
@@ -32,7 +35,7 @@ select u.unit_id, u.workspace_id, u.canonical_address, u.unit_kind, u.container_
   left join lateral (select n.conformance, n.drift, n.findings, n.checked_version_no, n.checked_at
                        from iu_core.unit_check n where n.unit_id = u.unit_id offset 0) as c on true
   left join lateral (select n.content_hash_at_embedding from iu_core.unit_vector n where n.unit_id = u.unit_id offset 0) as x on true
-  left join lateral (select n.status, n.first_enqueued_at from iu_core.vector_outbox n where n.unit_id = u.unit_id offset 0) as o on true
+  left join lateral (select n.status, n.operation, n.first_enqueued_at from iu_core.vector_outbox n where n.unit_id = u.unit_id offset 0) as o on true
  cross join lateral (
    select array(select 'profile.' || k.key
                   from iu_core.unit_kind d, unnest(d.required_profile) as k (key)

@@ -9,6 +9,7 @@ import { outputOf } from '../context.ts'
 import { recordId } from '../ids.ts'
 import { bytes, type Output, table } from '../output.ts'
 import { duration } from '../times.ts'
+import { givenText } from './unit/text.ts'
 import { printNext } from './upload/next-step.ts'
 
 /** Of the units that were touched, unless asked for all of them. */
@@ -16,6 +17,7 @@ const MOST_UNITS = 12
 
 interface CutOptions extends ActingOptions {
   readonly digest?: string
+  readonly source?: string
   readonly all?: boolean
   readonly now?: boolean
 }
@@ -24,7 +26,11 @@ export function cutCommand(): Command {
   return new Command('cut')
     .description('cut an approved marking into units, in one transaction')
     .argument('<record>', 'as `stagedoor mark` printed it', recordId)
-    .option('--digest <digest>', 'refuse if the record holds anything else; default: as it was approved')
+    .option(
+      '--digest <digest>',
+      'of the manifest or of the record: refuse if it holds anything else; default: as it was approved',
+    )
+    .option('--source <file>', 'the document, where the record holds the manifest alone')
     .option('--all', 'list every unit that was touched')
     .option('--now', 'bring what was touched into search at once, not in two minutes')
     .addOption(asOption())
@@ -39,12 +45,13 @@ the document itself changed there: then the cut says what it replaced.`,
     .action(async (id: string, _options, command: Command) => {
       const options = command.optsWithGlobals<CutOptions>()
       const output = outputOf(options)
+      const source = options.source === undefined ? undefined : await givenText(options.source)
       const { done, ms } = await acting(
         options,
         async (client) => {
           const digest = options.digest ?? (await digestOf(client, id))
           const begun = performance.now()
-          const done = await cutFromManifest(client, id, digest)
+          const done = await cutFromManifest(client, id, digest, source)
           return { done, ms: performance.now() - begun }
         },
         { record: id },
@@ -107,6 +114,10 @@ function print(output: Output, { units, ...done }: Cut, ms: number, all: boolean
       `${pc.yellow('●')} The document has ${pc.bold(address)} in another order: that which people gave it is replaced`,
     )
   }
+  if (done.legacy_kept)
+    output.line(
+      `${pc.yellow('●')} The old knowledge base has this document: its text stays as it is, the units lie beside it`,
+    )
   if (done.left_out) output.line(`${pc.yellow('●')} ${leftOut(done.left_out)}`)
   const [first] = units
   printNext(output, [

@@ -4,7 +4,7 @@ import { auditCommand } from './search/audit.ts'
 import { deadCommand, nowCommand, replayCommand, statusCommand } from './search/care.ts'
 import { documentCommand } from './search/document.ts'
 import { findCommand } from './search/find.ts'
-import { phaseCommand } from './search/phase.ts'
+import { phaseCommand, windowCommand } from './search/phase.ts'
 import { switchCommand } from './search/switch.ts'
 
 export function searchCommand(): Command {
@@ -33,6 +33,7 @@ export function searchCommand(): Command {
     auditCommand(),
     switchCommand(),
     phaseCommand(),
+    windowCommand(),
     documentCommand(),
   ]
   for (const command of commands) search.addCommand(command)

@@ -148,6 +148,20 @@ export const markRoutes: FastifyPluginAsyncTypebox = async (api) => {
               GONE,
             ),
             left_out: LeftOut,
+            legacy: Type.Union(
+              [
+                Type.Object({
+                  document_id: Type.String(),
+                  title: Type.String(),
+                  content_hash: Type.String(),
+                  is_same: Type.Boolean({ description: 'whether it says what is marked' }),
+                }),
+                Type.Null(),
+              ],
+              {
+                description: 'the document of the old knowledge base under this source, which stays as it is',
+              },
+            ),
           }),
           ...problems(400, 401, 403, 404),
         },
@@ -155,7 +169,7 @@ export const markRoutes: FastifyPluginAsyncTypebox = async (api) => {
     },
     async (request) => {
       const { readMarking } = await marked()
-      const { record, document, pieces, gone, left_out } = await request.transaction((client) =>
+      const { record, document, pieces, gone, left_out, legacy } = await request.transaction((client) =>
         readMarking(client, request.params.id),
       )
       const { staging_record_id, content_hash: digest, lifecycle_status } = record
@@ -167,6 +181,7 @@ export const markRoutes: FastifyPluginAsyncTypebox = async (api) => {
         pieces: [...pieces],
         gone: gone.map((one) => ({ ...one, retired: [...one.retired], kept: [...one.kept] })),
         left_out: left_out && { ...left_out, parts: [...left_out.parts] },
+        legacy,
       }
     },
   )
@@ -182,7 +197,15 @@ export const markRoutes: FastifyPluginAsyncTypebox = async (api) => {
         tags,
         params: Type.Object({ id: Uuid }),
         body: Type.Object(
-          { digest: Type.String({ pattern: '^[0-9a-f]{64}$' }) },
+          {
+            digest: Type.String({
+              pattern: '^[0-9a-f]{64}$',
+              description: 'of the part manifest, or of the record',
+            }),
+            source: Type.Optional(
+              Type.String({ description: 'the document, where the record holds the manifest alone' }),
+            ),
+          },
           { additionalProperties: false },
         ),
         response: {
@@ -215,6 +238,11 @@ export const markRoutes: FastifyPluginAsyncTypebox = async (api) => {
                 description: 'containers whose order people had made, and the document changed',
               }),
             ),
+            legacy_kept: Type.Optional(
+              Type.Boolean({
+                description: 'the document is one of the old knowledge base, whose own text stays as it is',
+              }),
+            ),
             left_out: Type.Optional(
               Type.Object(
                 { bytes: Type.Integer(), parts: Type.Array(Type.Object(leftOutPart)) },
@@ -228,7 +256,12 @@ export const markRoutes: FastifyPluginAsyncTypebox = async (api) => {
     },
     (request) =>
       request.transaction(async (client) => {
-        const done = await cutFromManifest(client, request.params.id, request.body.digest)
+        const done = await cutFromManifest(
+          client,
+          request.params.id,
+          request.body.digest,
+          request.body.source,
+        )
         const { units, kinds_kept, orders_replaced, left_out, ...counts } = done
         return {
           ...counts,

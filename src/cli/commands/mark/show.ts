@@ -48,7 +48,7 @@ export function showCommand(): Command {
 }
 
 function print(output: Output, marking: StagedMarking, options: ShowOptions, external: boolean): void {
-  const { record, document, pieces, gone, left_out } = marking
+  const { record, document, pieces, gone, left_out, legacy } = marking
   const touched = pieces.filter(({ change, outlook }) => change !== 'same' || outlook.what !== 'unchanged')
   const shown = options.changed ? touched : pieces
   output.line(
@@ -59,6 +59,10 @@ function print(output: Output, marking: StagedMarking, options: ShowOptions, ext
       `${pieces.length === 1 ? '1 piece' : `${pieces.length} pieces`}, ${touched.length} of them new, changed or moved${left_out ? `, ${bytes(left_out.bytes)} in no piece` : ''} · ${record.lifecycle_status} · digest ${record.content_hash}`,
     ),
   )
+  if (legacy)
+    output.line(
+      `${pc.yellow('●')} The old knowledge base has this document, ${legacy.is_same ? 'with the same text' : 'with another text'}: it stays as it is, the units lie beside it`,
+    )
   const left = Math.min(
     Math.max(...shown.map(({ address }) => address.length), 24),
     Math.floor(screenWidth() * 0.4),

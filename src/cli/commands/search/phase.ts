@@ -2,6 +2,7 @@
 import { Argument, Command, InvalidArgumentError } from 'commander'
 import pc from 'picocolors'
 import { type GlobalOptions, outputOf, withStagedoor } from '../../context.ts'
+import { whole } from '../../numbers.ts'
 
 export function phaseCommand(): Command {
   return new Command('phase')
@@ -36,6 +37,41 @@ export function phaseCommand(): Command {
             ),
           )
       })
+    })
+}
+
+interface WindowOptions extends GlobalOptions {
+  readonly quiet?: number
+  readonly delete?: number
+  readonly reason?: string
+}
+
+export function windowCommand(): Command {
+  return new Command('window')
+    .description('how long search waits for quiet after an edit, and after a deletion')
+    .option('--quiet <seconds>', 'after an edit: 120 to 180', whole(120, 180))
+    .option('--delete <seconds>', 'before what was deleted is taken out: 30 to 60', whole(30, 60))
+    .option('--reason <text>', 'kept in the history')
+    .addHelpText('after', `\n  $ stagedoor search window --quiet 180 --reason "many editors at once"`)
+    .action(async (_options, command: Command) => {
+      const { quiet, delete: remove, reason, ...options } = command.optsWithGlobals<WindowOptions>()
+      const output = outputOf(options)
+      const done = await withStagedoor(options, async ({ search }) => {
+        const changed =
+          quiet === undefined && remove === undefined
+            ? false
+            : await search.setWindow({
+                ...(quiet !== undefined && { quiet_s: quiet }),
+                ...(remove !== undefined && { delete_s: remove }),
+                ...(reason !== undefined && { reason }),
+              })
+        return { changed, ...(await search.status()).window }
+      })
+      output.result(done, () =>
+        output.line(
+          `${done.changed ? `${pc.green('✔')} ` : ''}${done.quiet_s} seconds of quiet after an edit, ${done.delete_s} after a deletion`,
+        ),
+      )
     })
 }
 

@@ -27,6 +27,10 @@ export function printStatus(output: Output, status: SearchStatus): void {
       'failed',
       outbox.dead_letter === 0 ? 'nothing' : `${count(outbox.dead_letter)}: \`stagedoor search dead\``,
     ],
+    [
+      'window',
+      `${status.window.quiet_s} s of quiet after an edit, ${status.window.delete_s} s after a deletion`,
+    ],
     ...PHASES.map((about, index) => [
       `phase ${index + 1}`,
       `${gates[`phase_${index + 1}` as 'phase_1'] ? 'open' : 'closed'}  ${about}`,

@@ -19,6 +19,7 @@ interface CreateOptions extends ActingOptions {
   readonly key?: string
   readonly sourceKind?: string
   readonly sourceRef?: string
+  readonly new?: boolean
   readonly metadata?: string
   readonly expiresAt?: string
 }
@@ -34,7 +35,11 @@ export function createCommand(): Command {
     .requiredOption('--part <name=@file...>', 'a part, in order; may be repeated', collect, [])
     .option('--workspace <id or name>', 'where it belongs; default: the only one there is')
     .option('--global', 'in no workspace: for the back end only')
-    .option('--key <key>', 'idempotency key: the same call again gives the same record')
+    .option(
+      '--key <key>',
+      'idempotency key: the same call again gives the same record; default: of --source-ref and the kind',
+    )
+    .option('--new', 'another record from the same --source-ref')
     .addOption(
       new Option(
         '--source-kind <kind>',
@@ -105,6 +110,7 @@ function requestOf(options: CreateOptions, workspace: string | undefined, parts:
     workspace_id: workspace,
     source_kind: options.sourceKind,
     source_ref: options.sourceRef,
+    new: options.new,
     expires_at: options.expiresAt,
   })
   const metadata = options.metadata === undefined ? '' : `,"metadata":${options.metadata}`

@@ -2,13 +2,17 @@
 import { Command } from 'commander'
 import pc from 'picocolors'
 import type { Client } from '../../../db/connection.ts'
+import { UUID } from '../../../db/uuid.ts'
+import { StagedoorError } from '../../../errors.ts'
 import { withConflictDiff } from '../../../units/conflicts.ts'
 import {
   amendKind,
   deleteUnit,
   enactUnit,
+  mergeUnits,
   restoreUnit,
   retireUnit,
+  splitUnit,
   supersedeUnit,
 } from '../../../units/lifecycle.ts'
 import { readUnit } from '../../../units/reading.ts'
@@ -19,13 +23,17 @@ import { type NextStep, printNext } from '../upload/next-step.ts'
 import {
   alsoNamed,
   type FoundUnit,
+  findUnit,
   KINDS,
+  newAddress,
   onUnit,
   type UnitOptions,
   unitName,
+  unitNames,
   workspaceOption,
 } from './named.ts'
 import { statusOf } from './screen.ts'
+import { givenText } from './text.ts'
 
 const always = () => true
 const unlessDraft = ({ lifecycle_status }: FoundUnit) => lifecycle_status !== 'draft'
@@ -131,6 +139,133 @@ export function restoreCommand(): Command {
       })
     },
   )
+}
+
+interface ExchangeOptions extends UnitOptions {
+  readonly apr?: string
+  readonly reason?: string
+}
+
+export function splitCommand(): Command {
+  return lifeCommand('split', 'retire a unit; two or more hold its parts')
+    .option(
+      '--part <address=file>',
+      'a part: its address, and the file with its text; twice or more',
+      parts,
+      [],
+    )
+    .option(
+      '--expect <version>',
+      'refuse if it is no longer at this one; default: the current one',
+      whole(1, 2_147_483_647),
+    )
+    .option('--apr <ref>', 'the approval that says so, where the unit is in force')
+    .option('--reason <text>', 'kept with it')
+    .addHelpText(
+      'after',
+      `
+  $ stagedoor unit split handbook/leave --part handbook/annual-leave=annual.md --part handbook/sick-leave=sick.md --as reviewer
+
+Of a draft come drafts; of what is in force comes what is in force. Each has an edge split_from to the old one.`,
+    )
+    .action(async (name: string, _options, command: Command) => {
+      const options = command.optsWithGlobals<
+        ExchangeOptions & { part: { canonical_address: string; file: string }[]; expect?: number }
+      >()
+      const given = await Promise.all(
+        options.part.map(async ({ canonical_address, file }) => ({
+          canonical_address,
+          body: (await givenText(file)) ?? '',
+        })),
+      )
+      const output = outputOf(options)
+      await onUnit(
+        options,
+        name,
+        async (unit, { transaction }) => {
+          const units = await withConflictDiff(transaction, (client) =>
+            splitUnit(client, unit.unit_id, {
+              expected_version: options.expect ?? unit.version_no,
+              parts: given,
+              ...(options.apr !== undefined && { apr_ref: options.apr }),
+              ...(options.reason !== undefined && { reason: options.reason }),
+            }),
+          )
+          output.result({ retired: unit.canonical_address, units }, () => {
+            output.line(`${pc.green('✔')} ${pc.bold(unit.canonical_address)} is retired; its parts:`)
+            for (const { canonical_address } of units) output.line(`  ${canonical_address}`)
+          })
+        },
+        { call: 'split', decides: always },
+      )
+    })
+}
+
+export function mergeCommand(): Command {
+  return lifeCommand('merge', 'retire units; one holds what they said')
+    .argument('<others...>', 'the other ones, in the order of their texts', unitNames)
+    .requiredOption('--into <address>', 'the address of the new one', newAddress)
+    .option('--file <file>', 'its text; default: their texts, one after the other')
+    .option('--title <title>', 'default: that of the first')
+    .option('--apr <ref>', 'the approval that says so, where the units are in force')
+    .option('--reason <text>', 'kept with them')
+    .addHelpText(
+      'after',
+      `
+  $ stagedoor unit merge handbook/annual-leave handbook/sick-leave --into handbook/time-off --as reviewer
+
+Of drafts comes a draft; of what is in force comes what is in force. It has an edge merged_from to each.`,
+    )
+    .action(async (name: string, others: string[], _options, command: Command) => {
+      const options = command.optsWithGlobals<
+        ExchangeOptions & { into: string; file?: string; title?: string }
+      >()
+      const body = options.file === undefined ? undefined : await givenText(options.file)
+      const output = outputOf(options)
+      await onUnit(
+        options,
+        name,
+        async (first, { transaction }) => {
+          const done = await withConflictDiff(transaction, async (client) => {
+            const rest: FoundUnit[] = []
+            for (const other of others)
+              rest.push(await findUnit(client, other, UUID.test(other) ? undefined : first.workspace_id))
+            const units = [first, ...rest]
+            return {
+              retired: units.map(({ canonical_address }) => canonical_address),
+              unit: await mergeUnits(client, {
+                units: units.map(({ unit_id, version_no }) => ({ unit_id, expected_version: version_no })),
+                canonical_address: options.into,
+                ...(body !== undefined && { body }),
+                ...(options.title !== undefined && { title: options.title }),
+                ...(options.apr !== undefined && { apr_ref: options.apr }),
+                ...(options.reason !== undefined && { reason: options.reason }),
+              }),
+            }
+          })
+          output.result(done, () =>
+            output.line(
+              `${pc.green('✔')} ${pc.bold(done.unit.canonical_address)} holds what ${done.retired.join(', ')} said; they are retired`,
+            ),
+          )
+        },
+        { call: 'merge', decides: always },
+      )
+    })
+}
+
+function parts(
+  given: string,
+  before: { canonical_address: string; file: string }[],
+): { canonical_address: string; file: string }[] {
+  const [, address, file] = /^([^=]+)=(.+)$/.exec(given) ?? []
+  if (address === undefined || file === undefined)
+    throw new StagedoorError(
+      'argument_invalid',
+      { reason: `${given} is not a part` },
+      { hint: 'A part is an address and a file: handbook/annual-leave=annual.md' },
+    )
+  return [...before, { canonical_address: newAddress(address), file }]
 }
 
 function lifeCommand(name: string, description: string): Command {

@@ -35,6 +35,10 @@ export const StatusShape = Type.Object({
   retrying: Type.Union([Type.Object({ rows: Count, reason: Type.String() }), Type.Null()], {
     description: 'what failed and is tried again',
   }),
+  window: Type.Object(
+    { quiet_s: Type.Number(), delete_s: Type.Number() },
+    { description: 'seconds that search waits after an edit, and before it takes out what was deleted' },
+  ),
   gates: Type.Object({
     excluded: Type.Boolean({ description: 'what is staged is kept out; closed, nothing is embedded' }),
     phase_1: Type.Boolean(),

@@ -256,6 +256,30 @@ export const searchCareRoutes =
     )
 
     api.post(
+      '/window',
+      {
+        schema: {
+          operationId: 'setSearchWindow',
+          summary: 'How long search waits after an edit, and after a deletion; for the back end',
+          tags,
+          body: Type.Object(
+            {
+              quiet_s: Type.Optional(Type.Integer({ minimum: 120, maximum: 180 })),
+              delete_s: Type.Optional(Type.Integer({ minimum: 30, maximum: 60 })),
+              reason: Type.Optional(Type.String({ maxLength: 2000 })),
+            },
+            { additionalProperties: false, examples: [{ quiet_s: 180 }] },
+          ),
+          response: { 200: Type.Object({ changed: Type.Boolean() }), ...problems(400, 401, 403) },
+        },
+      },
+      async (request) => {
+        requireService(request, 'the window holds for all workspaces')
+        return { changed: await search.setWindow(request.body) }
+      },
+    )
+
+    api.post(
       '/documents',
       {
         bodyLimit: TEXT_LIMIT,

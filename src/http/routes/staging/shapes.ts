@@ -57,6 +57,12 @@ const envelope = {
   source_ref: Type.Optional(Type.String({ maxLength: 2000 })),
   expires_at: Type.Optional(Timestamp),
   metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  new: Type.Optional(
+    Type.Boolean({
+      description:
+        'another record from the same source_ref, which without an idempotency key is found again by it and the kind',
+    }),
+  ),
   referenced_iu_ids: Type.Optional(Type.Array(Uuid, { maxItems: 1000 })),
 }
 

@@ -8,8 +8,10 @@ import {
   amendKind,
   deleteUnit,
   enactUnit,
+  mergeUnits,
   restoreUnit,
   retireUnit,
+  splitUnit,
   supersedeUnit,
 } from '../../../units/lifecycle.ts'
 import { readUnit } from '../../../units/reading.ts'
@@ -129,6 +131,97 @@ export const unitLifeRoutes: FastifyPluginAsyncTypebox = async (api) => {
     },
     (request) => decide(request, (client, id) => amendKind(client, id, request.body)),
   )
+
+  api.post(
+    '/:id/split',
+    {
+      schema: {
+        operationId: 'splitUnit',
+        summary: 'Retire a unit; two or more hold its parts, each with an edge split_from to it',
+        description:
+          'Of a draft come drafts. Of what is in force comes what is in force, under apr_ref. For those who may review.',
+        tags,
+        params: UnitId,
+        body: Type.Object(
+          {
+            expected_version: VersionNumber,
+            parts: Type.Array(
+              Type.Object({ ...part, unit_kind: Type.Optional(Kind) }, { additionalProperties: false }),
+              {
+                minItems: 2,
+                maxItems: 1000,
+              },
+            ),
+            ...exchange,
+          },
+          { additionalProperties: false },
+        ),
+        response: {
+          200: Type.Object({ units: Type.Array(Exchanged) }),
+          ...problems(400, 401, 403, 404, 409, 422),
+        },
+      },
+    },
+    async (request) => ({
+      units: await withConflictDiff(
+        (work) => request.transaction(work, DECIDES),
+        (client) => splitUnit(client, request.params.id, request.body),
+      ),
+    }),
+  )
+
+  api.post(
+    '/merge',
+    {
+      schema: {
+        operationId: 'mergeUnits',
+        summary: 'Retire units; one holds what they said, with edges merged_from to each',
+        description:
+          'Of drafts comes a draft. Of what is in force comes what is in force, under apr_ref. For those who may review.',
+        tags,
+        body: Type.Object(
+          {
+            units: Type.Array(
+              Type.Object(
+                { unit_id: Uuid, expected_version: VersionNumber },
+                { additionalProperties: false },
+              ),
+              { minItems: 2, maxItems: 1000, description: 'in the order of their texts' },
+            ),
+            canonical_address: part.canonical_address,
+            body: Type.Optional(
+              Type.String({ minLength: 1, description: 'default: their texts, one after the other' }),
+            ),
+            title: part.title,
+            ...exchange,
+          },
+          { additionalProperties: false },
+        ),
+        response: { 200: Exchanged, ...problems(400, 401, 403, 404, 409, 422) },
+      },
+    },
+    (request) =>
+      withConflictDiff(
+        (work) => request.transaction(work, DECIDES),
+        (client) => mergeUnits(client, request.body),
+      ),
+  )
+}
+
+const Exchanged = Type.Object({
+  unit_id: Type.String(),
+  canonical_address: Type.String(),
+  unit_version_id: Type.String(),
+  content_hash: Type.String(),
+})
+const exchange = {
+  apr_ref: Type.Optional(AprRef),
+  reason: Type.Optional(Type.String({ minLength: 1, maxLength: 2000 })),
+}
+const part = {
+  canonical_address: Type.String({ minLength: 1, maxLength: 400 }),
+  body: Type.String({ minLength: 1 }),
+  title: Type.Optional(Type.String({ minLength: 1, maxLength: 500 })),
 }
 
 /** Answers the unit as it is then. */
