@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import type { Pool } from '../db/connection.ts'
 import { Backlog, type NextCall } from './backlog.ts'
 import { Call, type Outcome } from './calls.ts'
-import { ClaimAhead, PATIENCE_MS } from './claim-ahead.ts'
+import { BeginAhead, ClaimAhead, PATIENCE_MS } from './claim-ahead.ts'
 import { JobAborted, type JobHandlers, largestCall } from './handlers.ts'
 import type { ClaimedJob } from './lease.ts'
 import type { WorkerHooks } from './metrics.ts'
@@ -25,6 +25,7 @@ export class Lanes {
   private readonly options: LanesOptions
   private readonly backlog: Backlog
   private readonly ahead: ClaimAhead
+  private readonly early: BeginAhead
   /** The most jobs that one call takes. */
   private readonly callSize: number
   /** Calls of a lost lease among them: they occupy their lane until they end. */
@@ -33,6 +34,8 @@ export class Lanes {
   private lease: WorkerLease | undefined
   /** The last claim brought as many as were asked for. */
   private wasFull = false
+  /** The database is being told of jobs that begin. */
+  private telling = false
   private closed = false
 
   constructor(options: LanesOptions) {
@@ -40,6 +43,7 @@ export class Lanes {
     this.backlog = new Backlog(options.handlers)
     this.ahead = new ClaimAhead(options.concurrency, options.batch)
     this.callSize = largestCall(options.handlers)
+    this.early = new BeginAhead(options.concurrency * this.callSize, options.batch)
   }
 
   get detail(): string {
@@ -52,6 +56,16 @@ export class Lanes {
     if (free === 0 && this.backlog.size > this.ahead.jobs / 2) return 0
     const wanted = free * this.callSize + this.ahead.jobs - this.backlog.size
     return Math.max(0, Math.min(this.options.batch, wanted))
+  }
+
+  /** How many of the next claim begin without another word. */
+  get beginning(): number {
+    return this.backlog.waiting > 0 ? 0 : this.beginnable
+  }
+
+  /** A lane is free and nothing waits for it. */
+  get hasFreeLane(): boolean {
+    return this.running < this.options.concurrency && this.backlog.size === 0
   }
 
   /** `full`: there are more where these came from. */
@@ -109,9 +123,32 @@ export class Lanes {
   private fill(): void {
     while (this.running < this.options.concurrency) {
       const next = this.backlog.next()
-      if (!next) return
+      if (!next) break
       void this.perform(this.lease!, next)
     }
+    void this.tell()
+  }
+
+  private get beginnable(): number {
+    const free = this.options.concurrency - this.running
+    return Math.max(0, free * this.callSize + this.early.jobs - this.backlog.ready)
+  }
+
+  /** One statement for all that begin next; what comes meanwhile rides the next one. */
+  private async tell(): Promise<void> {
+    const { lease, backlog } = this
+    if (this.telling || this.closed || !lease || lease.over || backlog.waiting === 0) return
+    const free = this.options.concurrency - this.running
+    // With all lanes busy there is no hurry: many in one statement instead of each alone.
+    if (free === 0 && backlog.ready * 2 > this.early.jobs) return
+    const jobs = backlog.peek(this.beginnable)
+    if (jobs.length === 0) return
+    this.telling = true
+    const confirmed = await lease.begin(jobs)
+    this.telling = false
+    if (lease !== this.lease || lease.over) return
+    if (confirmed) backlog.confirm(jobs, confirmed)
+    this.fill()
   }
 
   private async perform(lease: WorkerLease, { handler, jobs }: NextCall): Promise<void> {
@@ -123,6 +160,7 @@ export class Lanes {
     lease.calls.add(call)
     hooks.began?.(kind, jobs.length)
     const outcomes = await call.run(this.options.timeoutOf(kind))
+    this.early.took(performance.now() - began)
     this.running--
     lease.calls.delete(call)
     for (const outcome of outcomes) this.settle(lease, outcome, performance.now() - began)

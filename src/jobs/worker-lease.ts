@@ -2,6 +2,7 @@
  * A worker's lease while it is held: heartbeats, the jobs under it, and what is to be written about them. When it is lost
  * everything under it ends at once; the worker then takes a new one.
  */
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Pool } from '../db/connection.ts'
 import type { KeptConnection } from '../db/kept-connection.ts'
@@ -10,6 +11,8 @@ import { BatchedWrites } from './completion.ts'
 import { JobAborted } from './handlers.ts'
 import type { Job } from './job.ts'
 import {
+  beginJobs,
+  type ClaimedJob,
   completeJobs,
   type Failure,
   type FailureOutcome,
@@ -45,6 +48,8 @@ interface Completed {
 
 const BEATS_PER_LEASE = 3
 const RETRY_MS = 250
+/** As long as fn_job_claim gives nothing else to a worker with a job that has a crash behind it. */
+const ALONE_MS = 10_000
 
 export class WorkerLease {
   readonly worker: string
@@ -56,6 +61,7 @@ export class WorkerLease {
   private readonly failures: BatchedWrites<Failure>
   private readonly snoozes: BatchedWrites<{ job: JobRef; until: Date }>
   private readonly releases: BatchedWrites<JobRef>
+  private suspect: { readonly id: string; readonly since: number } | undefined
   private ended = false
   private isIdle = false
   /** What was said last about it, and is perhaps still under way. */
@@ -135,8 +141,31 @@ export class WorkerLease {
     return this.isIdle
   }
 
-  hold(jobs: readonly JobRef[]): void {
+  hold(jobs: readonly ClaimedJob[]): void {
     for (const job of jobs) this.held.set(job.job_id, job)
+    const suspect = jobs.find((job) => job.crashes > 0)
+    if (suspect) this.suspect = { id: suspect.job_id, since: performance.now() }
+  }
+
+  /** For how long the job with a crash behind it that is in hand keeps others away; undefined: there is none, or no longer. */
+  get aloneForMs(): number | undefined {
+    if (this.suspect === undefined || !this.held.has(this.suspect.id)) return undefined
+    const left = this.suspect.since + ALONE_MS - performance.now()
+    return left > 0 ? left : undefined
+  }
+
+  /** Told to the database before they run. Undefined: it does not answer just now. */
+  async begin(jobs: readonly JobRef[]): Promise<ReadonlySet<string> | undefined> {
+    try {
+      return new Set(await beginJobs(this.keeping.pool, this.worker, jobs, { prepared: true }))
+    } catch (error) {
+      if (isLeaseLost(error)) this.lose('the database says so')
+      else {
+        this.keeping.log.warn({ err: error }, 'the database does not answer; trying again')
+        await delay(RETRY_MS)
+      }
+      return undefined
+    }
   }
 
   report(outcome: Outcome): void {

@@ -17,7 +17,7 @@ import { Claims } from './claims.ts'
 import { type JobHandlers, largestCall } from './handlers.ts'
 import { KindSettingsInUse } from './kind-settings.ts'
 import { Lanes } from './lanes.ts'
-import { DEFAULT_LEASE_MS, reapJobs } from './lease.ts'
+import { DEFAULT_LEASE_MS, isSuspectDue, reapJobs } from './lease.ts'
 import { isLeaseLost } from './lease-lost.ts'
 import type { WorkerHooks } from './metrics.ts'
 import { type Scheduler, startScheduler } from './scheduler.ts'
@@ -64,6 +64,9 @@ const LONGEST_RETRY_MS = 2000
 const REAP_MS = 1000
 const KINDS_MS = 10_000
 const STOP_GRACE_MS = 5000
+/** What runs gets so long to end before a job with a crash behind it runs beside it. */
+const EMPTY_HANDS_MS = 5000
+const LOOK_AGAIN_MS = 10_000
 /** The database takes no larger claim. */
 const LARGEST_BATCH = 10_000
 
@@ -108,6 +111,10 @@ class RunningWorker implements Worker {
   private loop: Promise<void> = Promise.resolve()
   /** The last claim was full. */
   private hasMore = false
+  private lastWasSuspect = false
+  /** Since when nothing is claimed, because a job with a crash behind it waits. */
+  private emptyHandsSince: number | undefined
+  private lookAgainAt = 0
   private trouble: string | undefined
   private stopping = false
   private stopped: Promise<void> | undefined
@@ -154,6 +161,7 @@ class RunningWorker implements Worker {
     // At once, too: where workers die young nobody else may come to it.
     await this.reap().catch((error) => this.log.debug({ err: error }, 'tried again in a moment'))
     this.errands.every(REAP_MS, () => this.reap())
+    this.errands.every(REAP_MS, () => this.lookForSuspects())
     this.errands.every(KINDS_MS, () => this.kinds.read())
     this.errands.every(PATIENCE_MS / 2, async () => this.lanes.giveBackWaiting())
     this.listener = this.startListening()
@@ -209,11 +217,16 @@ class RunningWorker implements Worker {
     const room = this.room()
     if (room === 0) {
       this.hasMore = true
-      return this.wake.wait()
+      return this.wake.wait(lease.aloneForMs ?? (this.emptyingForMs || undefined))
     }
-    const jobs = await this.claims.next(lease, room)
-    this.hasMore = jobs.length === room
-    this.lanes.begin(lease, jobs, this.hasMore)
+    const takesSuspect = this.takesSuspect(lease)
+    const jobs = await this.claims.next(lease, room, this.lanes.beginning, takesSuspect ? 0 : lease.size + 1)
+    const isSuspect = (jobs[0]?.crashes ?? 0) > 0
+    this.hasMore = jobs.length === room || isSuspect
+    if (takesSuspect) this.emptyHandsSince = undefined
+    this.lastWasSuspect = isSuspect
+    this.lanes.begin(lease, jobs, jobs.length === room)
+    if (!takesSuspect && lease.size === 0) return // Then perhaps a suspect.
     if (this.hasMore) {
       if (lease.idle) lease.work()
     } else if (this.listener?.connected && !lease.idle && !lease.over) {
@@ -223,8 +236,38 @@ class RunningWorker implements Worker {
     }
   }
 
+  /**
+   * A job with a crash behind it is claimed with empty hands; by a worker whose other jobs do not end, with a free lane and
+   * nothing claimed ahead. After one of them the others have their turn.
+   */
+  private takesSuspect(lease: WorkerLease): boolean {
+    if (this.emptyHandsSince !== undefined) return true
+    return lease.size === 0 && !this.lastWasSuspect
+  }
+
+  /** How long it still waits for its hands to be empty; undefined: it does not. */
+  private get emptyingForMs(): number | undefined {
+    if (this.emptyHandsSince === undefined) return undefined
+    return Math.max(0, this.emptyHandsSince + EMPTY_HANDS_MS - performance.now())
+  }
+
+  /** Now and then: a suspect that waits must not wait for ever because this worker is always busy. */
+  private async lookForSuspects(): Promise<void> {
+    const { lease } = this
+    if (lease.over || lease.size === 0 || lease.aloneForMs !== undefined) return
+    if (this.emptyHandsSince !== undefined || performance.now() < this.lookAgainAt) return
+    if (!(await isSuspectDue(this.options.pool, lease.worker))) return
+    this.emptyHandsSince = performance.now()
+    this.lookAgainAt = performance.now() + LOOK_AGAIN_MS
+    this.wake.now()
+  }
+
   /** Where completions come through slowly nothing more is begun: what is done and not written would be done again. */
   private room(): number {
+    if (this.lease.aloneForMs !== undefined) return 0
+    if (this.emptyHandsSince !== undefined && this.lease.size > 0) {
+      return this.emptyingForMs === 0 && this.lanes.hasFreeLane ? 1 : 0
+    }
     const left = this.mostHeld - this.lease.size
     return left < this.batch / 2 ? 0 : Math.min(this.lanes.room(), left)
   }
