@@ -138,6 +138,15 @@ export async function completeJobs(
   return rows.map((row) => row.job_id)
 }
 
+/** Which of these this worker has completed before: to tell one said twice from one that is not its own. */
+export async function completedBy(db: Queryable, worker: string, jobs: readonly string[]): Promise<string[]> {
+  const { rows } = await db.query<{ job_id: string }>(
+    'select job_id from iu_core.fn_job_completed_by($1, $2) as job_id',
+    [worker, jobs],
+  )
+  return rows.map((row) => row.job_id)
+}
+
 export async function failJobs(
   db: Queryable,
   worker: string,
