@@ -68,6 +68,12 @@ export class Lanes {
     return this.running < this.options.concurrency && this.backlog.size === 0
   }
 
+  /** Takes out what has not begun: the process is about to end. */
+  abandon(): ClaimedJob[] {
+    this.closed = true
+    return this.backlog.remove()
+  }
+
   /** `full`: there are more where these came from. */
   begin(lease: WorkerLease, jobs: readonly ClaimedJob[], full: boolean): void {
     if (lease.over) return
@@ -121,7 +127,9 @@ export class Lanes {
   }
 
   private fill(): void {
-    while (this.running < this.options.concurrency) {
+    while (this.running < this.options.concurrency && this.backlog.ready > 0) {
+      // By the clock: in a process that was frozen the handlers end before any timer says that the lease has passed.
+      if (!this.lease?.mayBegin) return
       const next = this.backlog.next()
       if (!next) break
       void this.perform(this.lease!, next)

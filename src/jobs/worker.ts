@@ -2,7 +2,7 @@
 import { hostname } from 'node:os'
 import { setImmediate } from 'node:timers/promises'
 import pino, { type Logger } from 'pino'
-import type { Pool } from '../db/connection.ts'
+import { type Pool, reserveSessions } from '../db/connection.ts'
 import { mapConnectionError } from '../db/database-error.ts'
 import type { HealthCheck } from '../db/health.ts'
 import { harmless } from '../db/hooks.ts'
@@ -12,6 +12,7 @@ import { Repeating } from '../db/repeating.ts'
 import { isConnectionError } from '../db/transient.ts'
 import { Wake } from '../db/wake.ts'
 import { StagedoorError } from '../errors.ts'
+import { describe } from './calls.ts'
 import { PATIENCE_MS } from './claim-ahead.ts'
 import { Claims } from './claims.ts'
 import { type JobHandlers, largestCall } from './handlers.ts'
@@ -24,7 +25,10 @@ import { type Scheduler, startScheduler } from './scheduler.ts'
 import { WorkerLease } from './worker-lease.ts'
 
 export interface WorkerOptions {
-  /** Sessions as dot_executor. Handlers' transactions come from it, too: give it `concurrency` + 4. */
+  /**
+   * Sessions as dot_executor, for claims and for the handlers' transactions: give it `concurrency` + 2, and more where handlers
+   * open transactions inside a transaction. Heartbeats and completions have two more sessions of their own.
+   */
   readonly pool: Pool
   /** A direct connection, for notices of new jobs. Without it they are found by polling alone. */
   readonly listenUrl?: string
@@ -45,6 +49,8 @@ export interface WorkerOptions {
   readonly pollMs?: number
   /** How long running handlers may take to end when the worker stops; default 30 s. */
   readonly shutdownMs?: number
+  /** A handler that runs for longer is reported, in the log and in health; default 10 minutes. */
+  readonly longRunningMs?: number
   /** False: this worker fires no schedules. */
   readonly schedules?: boolean
   readonly log?: Logger
@@ -57,6 +63,11 @@ export interface Worker {
   health(): HealthCheck
   /** Begins nothing new, lets what runs end, and leaves. The same promise however often it is called. */
   stop(): Promise<void>
+  /**
+   * The process is about to end because of this error, for example a rejection that nobody handled: names the jobs in hand, gives
+   * back what has not begun, and charges what had. Never throws.
+   */
+  crash(error: unknown): Promise<void>
 }
 
 const RETRY_MS = 100
@@ -64,9 +75,12 @@ const LONGEST_RETRY_MS = 2000
 const REAP_MS = 1000
 const KINDS_MS = 10_000
 const STOP_GRACE_MS = 5000
+/** Heartbeats, and what is written about jobs. */
+const RESERVED = 2
 /** What runs gets so long to end before a job with a crash behind it runs beside it. */
 const EMPTY_HANDS_MS = 5000
 const LOOK_AGAIN_MS = 10_000
+const LONG_RUNNING_MS = 600_000
 /** The database takes no larger claim. */
 const LARGEST_BATCH = 10_000
 
@@ -99,6 +113,7 @@ class RunningWorker implements Worker {
   private readonly batch: number
   /** Run, wait to run, or done and not written. */
   private readonly mostHeld: number
+  private readonly reserved: Pool
   private readonly kept: KeptConnection
   private readonly claims: Claims
   private readonly lanes: Lanes
@@ -115,6 +130,7 @@ class RunningWorker implements Worker {
   /** Since when nothing is claimed, because a job with a crash behind it waits. */
   private emptyHandsSince: number | undefined
   private lookAgainAt = 0
+  private longRunning: readonly string[] = []
   private trouble: string | undefined
   private stopping = false
   private stopped: Promise<void> | undefined
@@ -129,7 +145,8 @@ class RunningWorker implements Worker {
     this.errands = new Repeating(this.log)
     this.hooks = harmless(options.hooks ?? {}, this.log)
     this.leaseMs = options.leaseMs ?? DEFAULT_LEASE_MS
-    this.kept = new KeptConnection(pool, this.leaseMs / 2)
+    this.reserved = reserveSessions(pool, RESERVED)
+    this.kept = new KeptConnection(this.reserved, this.leaseMs / 2)
     this.kinds = new KindSettingsInUse(pool, Object.keys(handlers))
     this.claims = new Claims(pool, this.log, this.hooks)
     this.lanes = new Lanes({
@@ -156,12 +173,14 @@ class RunningWorker implements Worker {
       await this.kinds.read()
     } catch (error) {
       await this.lease?.leave()
+      await this.close()
       throw mapConnectionError(error)
     }
     // At once, too: where workers die young nobody else may come to it.
     await this.reap().catch((error) => this.log.debug({ err: error }, 'tried again in a moment'))
     this.errands.every(REAP_MS, () => this.reap())
     this.errands.every(REAP_MS, () => this.lookForSuspects())
+    this.errands.every(REAP_MS, async () => this.reportLongRunning())
     this.errands.every(KINDS_MS, () => this.kinds.read())
     this.errands.every(PATIENCE_MS / 2, async () => this.lanes.giveBackWaiting())
     this.listener = this.startListening()
@@ -171,13 +190,47 @@ class RunningWorker implements Worker {
 
   health(): HealthCheck {
     const ok = !this.stopping && !this.lease.over && this.trouble === undefined
-    const detail = this.stopping ? 'stopping' : (this.trouble ?? this.lanes.detail)
+    const long =
+      this.longRunning.length === 0 ? '' : `; running for long: ${this.longRunning.slice(0, 10).join(', ')}`
+    const detail = this.stopping ? 'stopping' : (this.trouble ?? `${this.lanes.detail}${long}`)
     return { name: 'jobs', ok, detail }
   }
 
   stop(): Promise<void> {
     this.stopped ??= this.shutDown()
     return this.stopped
+  }
+
+  async crash(error: unknown): Promise<void> {
+    this.stopping = true
+    this.wake.now()
+    this.errands.stop()
+    const waiting = this.lanes.abandon()
+    const jobs = [...this.lease.calls].flatMap((call) =>
+      call.jobs.map(({ job_id, job_kind }) => `${job_kind} ${job_id}`),
+    )
+    const reason = `the worker's process ended by an error outside its handlers: ${describe(error)}`
+    this.log.fatal({ jobs, reason }, 'the process ends; one of these jobs may be the cause')
+    await this.lease.crash(reason, waiting).catch((failure: Error) => {
+      this.log.error({ reason: failure.message }, 'the lease could not be given back; it passes by itself')
+    })
+  }
+
+  /** A handler without end occupies its lane for as long: somebody should know. */
+  private reportLongRunning(): void {
+    const limitMs = this.options.longRunningMs ?? LONG_RUNNING_MS
+    const now = performance.now()
+    const long = [...this.lease.calls].filter((call) => now - call.beganAt > limitMs)
+    this.longRunning = long.flatMap((call) => call.jobs.map(({ job_id }) => job_id))
+    for (const call of long) {
+      if (call.reported) continue
+      call.reported = true
+      for (const { job_id, job_kind } of call.jobs)
+        this.log.warn(
+          { job_id, job_kind, running_s: Math.round((now - call.beganAt) / 1000) },
+          'a job has been running for long; a timeout of its kind would end it (stagedoor job kind set)',
+        )
+    }
   }
 
   private async shutDown(): Promise<void> {
@@ -190,7 +243,12 @@ class RunningWorker implements Worker {
     await this.lease.settled()
     await this.lease.leave()
     await this.listener?.stop()
+    await this.close()
+  }
+
+  private async close(): Promise<void> {
     await this.kept.release()
+    await this.reserved.end()
   }
 
   private async claimUntilStopped(): Promise<void> {
@@ -286,6 +344,7 @@ class RunningWorker implements Worker {
     const { pool, handlers, executor = 'PG_worker', name = `${hostname()} ${process.pid}` } = this.options
     return WorkerLease.take({
       pool,
+      reserved: this.reserved,
       kept: this.kept,
       terms: { executor, kinds: Object.keys(handlers), name, leaseMs: this.leaseMs },
       log: this.log,

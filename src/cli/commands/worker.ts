@@ -92,10 +92,11 @@ Throwing means: again later. Ctrl-C lets what runs come to its end. Killed, its 
       const { createMeasures } = await import('../../http/measures.ts')
       const { runSearch } = await import('../running-search.ts')
       const { openMetricsPort } = await import('../metrics-port.ts')
-      const { untilStopped } = await import('../serve.ts')
+      const { onCrash, untilStopped } = await import('../serve.ts')
+      const { outageLog } = await import('../outage-log.ts')
       const { handlers: theirs, playbookHandlers } = await handlersFrom(options.handlers)
       const handlers = chosen({ ...ownHandlers(config), ...theirs }, options.kinds)
-      const log = pino({ level: config.logLevel }, pino.destination(2))
+      const log = outageLog(pino({ level: config.logLevel }, pino.destination(2)))
       const database = await openDatabase(config, { share: true, announce: true, notice: output.note })
       const measures = createMeasures()
       let metrics: MetricsPort | undefined
@@ -112,6 +113,7 @@ Throwing means: again later. Ctrl-C lets what runs come to its end. Killed, its 
           dispatched: measures.dispatched,
           ...(options.executor !== undefined && { executor: options.executor }),
         })
+        onCrash((error) => jobs.crash(error))
         const playbooks = options.playbooks
           ? await runPlaybooks(config, database, {
               log,

@@ -107,6 +107,7 @@ class RunningEngine implements Engine {
       results,
       concurrency,
       log: this.log,
+      mayBegin: () => this.shards.mayBegin,
       ...(this.hooks.ran && { ran: this.hooks.ran }),
     })
     this.handOver = new HandOver({
@@ -250,6 +251,7 @@ class RunningEngine implements Engine {
       pollMs,
       log: this.log,
       engine: () => this.id,
+      mayBegin: () => this.shards.mayBegin,
       lost: () => this.shards.lose('the database says so'),
       ended: () => this.inbox?.now(),
       ...(this.hooks.ran && { ran: this.hooks.ran }),

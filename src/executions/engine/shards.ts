@@ -6,6 +6,7 @@ import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { Pool } from '../../db/connection.ts'
 import type { KeptConnection } from '../../db/kept-connection.ts'
+import { type Instant, instant, LeaseClock } from '../../db/lease-clock.ts'
 import { isFenced } from './fenced.ts'
 
 export interface EngineTerms {
@@ -57,11 +58,12 @@ export class Shards {
   private ended = false
   private beatTimer: NodeJS.Timeout | undefined
   private deadlineTimer: NodeJS.Timeout | undefined
+  private readonly clock: LeaseClock
   private beating: Promise<void> | undefined
 
   /** Registers, and takes the shards that are free. */
   static async take(keeping: ShardKeeping): Promise<Shards> {
-    const askedAt = performance.now()
+    const askedAt = instant()
     const { name, drives, runs, handlers, leaseMs } = keeping.terms
     const { rows } = await keeping.pool.query<{ engine_id: string; node_number: number }>(
       `select engine_id, node_number from noetl.fn_engine_register($1, $2, $3, $4 * interval '1 millisecond', $5)`,
@@ -70,15 +72,23 @@ export class Shards {
     return new Shards(rows[0]!.engine_id, rows[0]!.node_number, keeping, askedAt)
   }
 
-  private constructor(engine: string, node: number, keeping: ShardKeeping, askedAt: number) {
+  private constructor(engine: string, node: number, keeping: ShardKeeping, askedAt: Instant) {
     this.engine = engine
     this.node = node
     this.keeping = keeping
+    this.clock = new LeaseClock(keeping.terms.leaseMs, askedAt)
     this.confirm(askedAt)
   }
 
   get over(): boolean {
     return this.ended
+  }
+
+  /** Asked before a command begins: an engine that was frozen past its lease must not begin what others have by now. */
+  get mayBegin(): boolean {
+    if (!this.ended && this.keeping.terms.beats && this.clock.hasPassed)
+      this.lose('it had passed when a command was to begin')
+    return !this.ended
   }
 
   get size(): number {
@@ -144,7 +154,7 @@ export class Shards {
   }
 
   private async ask(): Promise<void> {
-    const sentAt = performance.now()
+    const sentAt = instant()
     let rows: HeldShard[]
     try {
       rows = await this.keeping.kept.query<HeldShard>(
@@ -193,13 +203,13 @@ export class Shards {
   }
 
   /** From when it was sent, not answered: so our end of the lease is never later than the database's. */
-  private confirm(sentAt: number): void {
+  private confirm(sentAt: Instant): void {
     clearTimeout(this.deadlineTimer)
+    this.clock.confirm(sentAt)
     if (!this.keeping.terms.beats) return
-    const left = sentAt + this.keeping.terms.leaseMs - performance.now()
     this.deadlineTimer = setTimeout(
       () => this.lose('no heartbeat came through for as long as it lasts'),
-      Math.max(0, left),
+      Math.max(0, this.clock.leftMs),
     )
   }
 }

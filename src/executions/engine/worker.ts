@@ -26,6 +26,8 @@ export interface WorkerSurroundings {
   readonly pollMs: number
   readonly log: Logger
   engine(): string
+  /** False: the lease has passed by the clock, and nothing may begin under it. */
+  mayBegin(): boolean
   /** The lease is gone. */
   lost(): void
   /** Ends were written: those of our own shards are in the inbox now. */
@@ -195,8 +197,10 @@ export class CommandWorker {
   }
 
   private begin(): void {
-    while (this.running < this.around.concurrency && this.waiting.length > 0)
+    while (this.running < this.around.concurrency && this.waiting.length > 0) {
+      if (!this.around.mayBegin()) return
       void this.run(this.waiting.shift()!)
+    }
     if (!this.stopping && this.size.next(this.running, this.waiting.length) > 0) this.wake.now()
   }
 
