@@ -43,7 +43,7 @@ describe('a worker whose lease has passed', () => {
           return { epoch: job.lease_epoch }
         },
       },
-      { leaseMs: 1000, hooks: { ended: (_job, outcome) => outcomes.push(outcome) } },
+      { leaseMs: 3000, hooks: { ended: (_job, outcome) => outcomes.push(outcome) } },
     )
     const first = worker.id
     const [id] = await jobs.enqueue({ job_kind: 'interrupted' })
