@@ -833,6 +833,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/executors/workers/{id}/begin": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * These jobs, leased ahead, begin now; do not begin one that the answer does not name
+         * @description Only for jobs of a lease with `begin`: what it did not begin at once.
+         */
+        post: operations["beginJobs"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/executors/workers/{id}/complete": {
         parameters: {
             query?: never;
@@ -842,7 +862,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** These jobs are done; what counted never runs again */
+        /**
+         * These jobs are done; what counted is never claimed again
+         * @description Said twice because the answer got lost, a job is `already_completed`. `not_yours`: its lease passed or its epoch is another one, so that others have it or had it. A result that is no object of references, is nested more than 100 deep or has more than 8,192 characters is a 422: complete the job without it, or fail it.
+         */
         post: operations["completeJobs"];
         delete?: never;
         options?: never;
@@ -8972,6 +8995,13 @@ export interface operations {
                     limit: number;
                     /** @default 0 */
                     wait_s: number;
+                    /** @description so many of them begin at once, the first ones that say `begun`; tell of the others with `begin` before they do. Default: all. If the worker dies, what had begun is charged with the crash */
+                    begin?: number;
+                    /**
+                     * @description how many jobs this worker still has in hand; a job with a crash behind it is leased only with 0, and then alone
+                     * @default 0
+                     */
+                    held: number;
                 };
             };
         };
@@ -9011,6 +9041,8 @@ export interface operations {
                             last_error: string | null;
                             /** Format: date-time */
                             process_after: string;
+                            /** @description it may begin at once; the others after `begin` */
+                            begun: boolean;
                         }[];
                         /** Format: date-time */
                         leased_until: string;
@@ -9057,6 +9089,87 @@ export interface operations {
             };
         };
     };
+    beginJobs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    jobs: {
+                        /** Format: uuid */
+                        job_id: string;
+                        /** @description the lease_epoch of the job */
+                        epoch: number;
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description those that counted */
+                        begun: string[];
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description understood, but it cannot be done with this content */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     completeJobs: {
         parameters: {
             query?: never;
@@ -9090,6 +9203,10 @@ export interface operations {
                     "application/json": {
                         /** @description those that counted */
                         completed: string[];
+                        /** @description those that this worker had completed before */
+                        already_completed: string[];
+                        /** @description those that do not count */
+                        not_yours: string[];
                     };
                 };
             };
@@ -9122,6 +9239,15 @@ export interface operations {
             };
             /** @description in conflict with the present state */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description larger than the limit */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,6 +1,7 @@
 /** Commands of jobs on a database of the user's own: what they print, how they end, what they refuse. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { decodeJwt } from 'jose'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { SECRET } from '../../support/api.ts'
@@ -313,20 +314,23 @@ it('a server and a worker that are idle hold at most 20 connections each', { tim
   ] as const) {
     const running = startCli(args, { ...env, DATABASE_DIRECT_URL: db.url('stagedoor_worker') })
     await running.says(ready, 60_000)
+    // Its start needs more for a moment; then it stays below, whatever its periodic tasks do.
+    const seen: number[] = []
     await until(
       `the idle ${name} holds at most 20`,
       async () => {
         const { rows } = await db.pool('postgres').query<{ n: number }>(
           `select count(*)::integer as n from pg_stat_activity
-            where datname = current_database() and application_name like 'stagedoor%' and application_name not like '%test%'
-              and backend_start > now() - interval '10 minutes' and pid <> pg_backend_pid()
-              and usename in ('stagedoor_api', 'stagedoor_worker', 'stagedoor_playbook')`,
+            where datname = current_database() and usename in ('stagedoor_api', 'stagedoor_worker', 'stagedoor_playbook')
+              and application_name ~ '^stagedoor [0-9]' and application_name !~ 'cli$'`,
         )
-        counts[name] = rows[0]!.n
-        return rows[0]!.n <= 20
+        seen.push(rows[0]!.n)
+        await delay(500)
+        return seen.length > 10 && seen.slice(-10).every((n) => n <= 20)
       },
-      45_000,
+      60_000,
     )
+    counts[name] = Math.max(...seen.slice(-10))
     await running.end()
   }
   console.log('idle connections', counts)
