@@ -43,7 +43,8 @@ export class Lanes {
     this.backlog = new Backlog(options.handlers)
     this.ahead = new ClaimAhead(options.concurrency, options.batch)
     this.callSize = largestCall(options.handlers)
-    this.early = new BeginAhead(options.concurrency * this.callSize, options.batch)
+    // Two claims' worth: one that waits to be told of must not make the next one wait, too.
+    this.early = new BeginAhead(options.concurrency * this.callSize, 2 * options.batch)
   }
 
   get detail(): string {
@@ -60,7 +61,7 @@ export class Lanes {
 
   /** How many of the next claim begin without another word. */
   get beginning(): number {
-    return this.backlog.waiting > 0 ? 0 : this.beginnable
+    return Math.max(0, this.beginnable - this.backlog.waiting)
   }
 
   /** A lane is free and nothing waits for it. */
@@ -134,7 +135,7 @@ export class Lanes {
       if (!next) break
       void this.perform(this.lease!, next)
     }
-    void this.tell()
+    if (this.backlog.waiting > 0) void this.tell()
   }
 
   private get beginnable(): number {
