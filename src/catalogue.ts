@@ -66,6 +66,13 @@ export const CATALOGUE = {
     message: '{setting} is not a setting of Stagedoor{suggestion}',
     hint: 'Correct its name, or `unset {setting}`; then `stagedoor config` lists the settings there are.',
   },
+  pool_exhausted: {
+    status: 503,
+    exit: 4,
+    retryable: true,
+    message: 'All {max} connections of the pool "{pool}" were in use, and none was free within {seconds} s',
+    hint: 'Use fewer connections at once, or make the pool larger: `stagedoor config` lists the settings.',
+  },
   database_unreachable: {
     status: 503,
     exit: 4,

@@ -91,7 +91,8 @@ const SETTINGS = {
   }),
   workerPool: setting<number | undefined>({
     env: 'STAGEDOOR_WORKER_POOL',
-    about: 'most connections for jobs and their handlers; unset: the concurrency and 4 more',
+    about:
+      'most connections for claims and job handlers; unset: the concurrency and 2 more. Heartbeats and completions have 2 of their own',
     fallback: undefined,
     parse: integer(5, 2000),
   }),
@@ -107,6 +108,12 @@ const SETTINGS = {
       'seconds that a step waits for a handler which no running process has before it fails; 0: for ever',
     fallback: 0,
     parse: integer(0, 31_536_000),
+  }),
+  workerLongRunning: setting({
+    env: 'STAGEDOOR_WORKER_LONG_RUNNING',
+    about: 'seconds after which a job that still runs is reported in the log and in health',
+    fallback: 600,
+    parse: integer(1, 86_400),
   }),
   bodyLimit: setting({
     env: 'STAGEDOOR_BODY_LIMIT',

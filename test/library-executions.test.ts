@@ -39,7 +39,7 @@ it('registers a playbook, drives it with handlers of the program, and waits for 
     result: { value: 'hello Ada' },
   })
   expect((await stagedoor.trace(id)).executions).toMatchObject([{ execution_id: id, playbook: 'hello' }])
-  expect(await stagedoor.executions.rebuild({ verify: true })).toEqual({ executions: 0, differences: [] })
+  expect(await stagedoor.executions.rebuild({ verify: true })).toEqual({ executions: 1, differences: [] })
   await engine.stop()
 })
 

@@ -15,6 +15,7 @@ import urllib.request
 API = os.environ.get("API_URL", "http://localhost:4680") + "/api/executors/workers"
 TOKEN = os.environ["EXECUTOR_TOKEN"]
 LEASE_S = 15
+MAX_BODY = 1024 * 1024  # STAGEDOOR_BODY_LIMIT of the API
 UNTIL_IDLE = "--until-idle" in sys.argv
 
 
@@ -53,6 +54,8 @@ def call(method, path="", body=None):
     if body is not None:
         headers["content-type"] = "application/json"
     data = None if body is None else json.dumps(body).encode()
+    if data is not None and len(data) > MAX_BODY:  # the API would hang up while it is being sent
+        raise Refused(413, f"413 the request has {len(data)} bytes, more than {MAX_BODY}")
     request = urllib.request.Request(API + path, data=data, headers=headers, method=method)
     try:
         with urllib.request.urlopen(request, timeout=LEASE_S * 2) as answer:
@@ -72,6 +75,7 @@ class Worker:
         body = {"executor": "external_worker", "kinds": list(HANDLERS), "name": "worker.py", "lease_s": LEASE_S}
         self.id = call("POST", body=body)["worker"]
         self.cancelled = set()
+        self.begun = False
         self.over = threading.Event()
         self.heart = threading.Thread(target=self.beat, daemon=True)
         self.heart.start()
@@ -91,28 +95,47 @@ class Worker:
 
     def run(self, job):
         said = {"job_id": job["job_id"], "epoch": job["lease_epoch"]}
+        self.begun = True  # until the API knows what became of it
         try:
             result = HANDLERS[job["job_kind"]](job, lambda: job["job_id"] in self.cancelled or self.over.is_set())
         except Exception as error:  # a retry, later each time, and at last a dead letter
-            failed = {**said, "error": f"{type(error).__name__}: {error}", "fatal": isinstance(error, Fatal)}
-            outcome = call("POST", f"/{self.id}/fail", {"jobs": [failed]})["failed"]
-            print(f"failed: {error} -> {outcome[0]['outcome'] if outcome else 'not ours any more'}", flush=True)
+            self.fail(said, f"{type(error).__name__}: {error}", isinstance(error, Fatal))
         else:
             self.complete(said, result)
+        self.begun = False
+
+    def fail(self, said, reason, fatal=False):
+        failed = {**said, "error": reason[:2000], "fatal": fatal}
+        outcome = self.deliver("fail", failed)["failed"]
+        print(f"failed: {reason} -> {outcome[0]['outcome'] if outcome else 'not ours any more'}", flush=True)
 
     def complete(self, said, result):
-        """Said twice because the answer was lost, it counts once."""
+        """What was done is done: a result that is refused, whatever the 4xx, costs the result and not another run."""
         try:
-            call("POST", f"/{self.id}/complete", {"jobs": [{**said, "result": result}]})
-        except Refused as error:  # what was done is done; only what it returned cannot be kept
-            if error.status not in (400, 422):
-                raise
+            return self.deliver("complete", {**said, "result": result})
+        except (Refused, TypeError, ValueError, RecursionError) as error:  # refused, or no JSON
             print(f"the result cannot be kept: {error}", file=sys.stderr, flush=True)
-            call("POST", f"/{self.id}/complete", {"jobs": [said]})
+        try:
+            self.deliver("complete", said)
+        except Refused as error:
+            self.fail(said, f"the completion was refused: {error}")
+
+    def deliver(self, what, job):
+        """Said again when there is no answer: it counts once. If none comes, the lease passes, and the job is charged with it."""
+        for pause in (1, 2, 4, None):
+            try:
+                return call("POST", f"/{self.id}/{what}", {"jobs": [job]})
+            except OSError as error:
+                if pause is None or self.over.is_set():
+                    raise
+                print(f"saying it again: {error}", file=sys.stderr, flush=True)
+                self.over.wait(pause)
 
     def leave(self):
+        """Gives back what has not begun. What has begun is not: given back, it would run again and again at no cost."""
         self.over.set()
-        call("DELETE", f"/{self.id}")
+        if not self.begun:
+            call("DELETE", f"/{self.id}")
 
 
 def main():

@@ -1,4 +1,7 @@
-/** While the database is away each of an engine's loops says so several times a second, with a stack: one line a second will do. */
+/**
+ * While the database is away each loop of a process (worker, dispatcher, engine, maintenance, search) says so several times a second,
+ * with a stack. One line a second for all of them will do: one log of this kind a process.
+ */
 import pg from 'pg'
 import type { Logger } from 'pino'
 import { isConnectionError } from '../db/transient.ts'
@@ -6,14 +9,14 @@ import { StagedoorError } from '../errors.ts'
 
 const EVERY_MS = 1000
 
-/** The same log; only warnings of that kind are counted instead of written, all but one a second. */
+/** The same log; only warnings and errors of that kind are counted instead of written, all but one a second. */
 export function outageLog(log: Logger, clock: () => number = () => performance.now()): Logger {
   let saidAt = Number.NEGATIVE_INFINITY
   let passed = 0
-  const warn = (...given: [unknown, ...unknown[]]): void => {
+  const write = (level: 'warn' | 'error', given: readonly unknown[]): void => {
     const { err } = (given[0] ?? {}) as { err?: unknown }
     if (err === undefined || !isAway(err)) {
-      ;(log.warn as (...line: unknown[]) => void)(...given)
+      ;(log[level] as (...line: unknown[]) => void)(...given)
       return
     }
     passed += 1
@@ -27,7 +30,11 @@ export function outageLog(log: Logger, clock: () => number = () => performance.n
     passed = 0
   }
   // What handlers write goes its own way.
-  return Object.create(log, { warn: { value: warn }, child: { value: log.child.bind(log) } })
+  return Object.create(log, {
+    warn: { value: (...given: unknown[]) => write('warn', given) },
+    error: { value: (...given: unknown[]) => write('error', given) },
+    child: { value: log.child.bind(log) },
+  })
 }
 
 function isAway(error: unknown): boolean {

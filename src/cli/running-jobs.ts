@@ -20,6 +20,8 @@ export interface RunningJobs {
   health(): HealthCheck[]
   /** Begins nothing new and waits for what runs. */
   stop(): Promise<void>
+  /** The process ends because of this error: the jobs in hand are named and given back. */
+  crash(error: unknown): Promise<void>
 }
 
 export interface JobsOptions {
@@ -34,8 +36,8 @@ export interface JobsOptions {
   readonly tasks?: readonly MaintenanceTask[]
 }
 
-/** Claims, heartbeats, schedules and the dispatcher, beside one connection for each handler. */
-const OTHERS = 4
+/** Claims, schedules and the dispatcher, beside one connection for each handler. Heartbeats and completions have their own two. */
+const OTHERS = 2
 /** Connections for maintenance: of its own, because handlers may hold all the others, and without their time limit. */
 const KEEPERS = 4
 
@@ -53,6 +55,7 @@ export async function runJobs(
       listenUrl: database.workerUrl,
       handlers,
       concurrency: config.workerConcurrency,
+      longRunningMs: config.workerLongRunning * 1000,
       log,
       ...(options.executor !== undefined && { executor: options.executor }),
       ...(options.hooks && { hooks: options.hooks }),
@@ -66,6 +69,7 @@ export async function runJobs(
     const maintenance = startMaintenance(keepers, tasks, log)
     return {
       health: () => [maintenance.health(), worker.health(), ...(dispatcher ? [dispatcher.health()] : [])],
+      crash: (error) => worker.crash(error),
       async stop() {
         await dispatcher?.stop()
         await worker.stop()
@@ -90,6 +94,7 @@ function jobPool(config: Config, database: Database): Pool {
     role: 'dot_executor',
     max: config.workerPool ?? config.workerConcurrency + OTHERS,
     purpose: 'jobs',
+    setting: 'STAGEDOOR_WORKER_POOL',
     ...(config.workerStatementTimeout > 0 && { statementTimeoutMs: config.workerStatementTimeout * 1000 }),
   })
 }

@@ -13,7 +13,6 @@ import { ingestLibrary } from '../ingest/library.ts'
 import { playbookEquipment } from '../stagedoor/playbook-equipment.ts'
 import { knownBlobs } from '../stagedoor.ts'
 import { requireIntactBlobs } from '../staging/blobs/verify.ts'
-import { outageLog } from './outage-log.ts'
 
 export interface RunningPlaybooks {
   readonly engine: Engine
@@ -78,7 +77,7 @@ export async function runPlaybooks(
     const engine = await startEngine({
       pool,
       listenUrl: database.workerUrl,
-      log: outageLog(log),
+      log,
       tools: equipment.tools,
       results: equipment.results,
       hooks: {

@@ -29,6 +29,7 @@ import { createDiskBlobStore } from '../staging/blobs/disk.ts'
 import type { BlobStore } from '../staging/blobs/store.ts'
 import { ORPHANS, stagingTasks } from '../staging/maintenance.ts'
 import { createLog } from './log.ts'
+import { outageLog } from './outage-log.ts'
 import { ownHandlers, runJobs } from './running-jobs.ts'
 import { runPlaybooks } from './running-playbooks.ts'
 
@@ -60,7 +61,7 @@ export async function serve(
   database: Database,
   options: ServeOptions = {},
 ): Promise<Serving> {
-  const log = createLog(config)
+  const log = outageLog(createLog(config))
   const closers: (() => Promise<unknown>)[] = [() => database.close()]
   const stop = async (): Promise<void> => {
     for (const close of closers.splice(0).reverse())
@@ -75,6 +76,7 @@ export async function serve(
       createPool(database.apiUrl, {
         max: config.poolSize,
         purpose: 'api',
+        setting: 'STAGEDOOR_POOL_SIZE',
         statementTimeoutMs: API_TIMEOUT_MS,
       }),
     )
@@ -111,6 +113,7 @@ export async function serve(
       tasks: [...gateTasks, ...zoneTasks(database, blobs, log), ...ingestTasks(config.home)],
     })
     closers.push(() => jobs.stop())
+    closers.push(onCrash((error) => jobs.crash(error)))
     const playbooks =
       options.playbooks === false
         ? undefined
@@ -308,6 +311,30 @@ export async function untilStoppedOrLost(stopped: Promise<void>, database: Datab
     process.exit(error.exitCode)
   }, ABRUPT_STOP_LIMIT_MS).unref()
   throw error
+}
+
+/** How long the jobs in hand may take to be given back before the process ends. */
+const CRASH_MS = 3000
+
+/**
+ * An exception or a rejection that nobody handled ends the process, as Node does by default; but first `crash` says whose jobs
+ * were in hand and gives the lease back. Returns what takes it away again.
+ */
+export function onCrash(crash: (error: unknown) => Promise<void>): () => Promise<void> {
+  let crashing = false
+  const hear = (error: unknown): void => {
+    if (crashing) return
+    crashing = true
+    process.exitCode = 1
+    setTimeout(() => process.exit(1), CRASH_MS)
+    crash(error)
+      .then(() => console.error(error))
+      .finally(() => process.exit(1))
+  }
+  process.on('uncaughtException', hear)
+  return async () => {
+    process.off('uncaughtException', hear)
+  }
 }
 
 /**

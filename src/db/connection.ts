@@ -18,6 +18,8 @@ export interface ConnectionOptions {
   purpose?: string
   /** A statement, or a transaction that waits for us, ends after this long. */
   statementTimeoutMs?: number
+  /** The setting that makes the pool larger, for the error of one that is exhausted. */
+  setting?: string
 }
 
 /** Opens one session and closes it whatever happens. */
@@ -46,18 +48,70 @@ export async function withClient<T>(
 }
 
 export function createPool(url: string, options: ConnectionOptions = {}): Pool {
-  const pool = new pg.Pool({
-    ...settings(url, options),
-    max: options.max ?? 10,
-    idleTimeoutMillis: 30_000,
-    ...(options.role && {
-      onConnect: (client: pg.ClientBase) => become(client, options.role as string),
-    }),
-  })
-  // Without listeners a server that restarts would end the process: the pool hears of idle sessions, the session of its own.
-  pool.on('error', () => {})
-  pool.on('connect', (client) => client.on('error', () => {}))
-  return pool
+  return new NamedPool(
+    {
+      ...settings(url, options),
+      max: options.max ?? 10,
+      idleTimeoutMillis: IDLE_MS,
+      ...(options.role && {
+        onConnect: (client: pg.ClientBase) => become(client, options.role as string),
+      }),
+    },
+    options,
+  )
+}
+
+/** So many sessions more, for one purpose that must never wait for the others of `pool`. They stay open. */
+export function reserveSessions(pool: Pool, max: number): Pool {
+  const naming = pool instanceof NamedPool ? pool.naming : {}
+  // The driver hides the password from loops over the options.
+  const { password } = pool.options
+  const config = { ...pool.options, ...(password !== undefined && { password }), max, idleTimeoutMillis: 0 }
+  return new NamedPool(config, naming)
+}
+
+/** A session that nobody used for this long is closed. */
+const IDLE_MS = 10_000
+
+/** Says which pool is exhausted, and what makes it larger. The driver's own words are those of a server that does not answer. */
+class NamedPool extends pg.Pool {
+  readonly naming: Pick<ConnectionOptions, 'purpose' | 'setting'>
+
+  constructor(config: pg.PoolConfig, naming: Pick<ConnectionOptions, 'purpose' | 'setting'>) {
+    super(config)
+    this.naming = naming
+    // Without listeners a server that restarts would end the process: the pool hears of idle sessions, the session of its own.
+    this.on('error', () => {})
+    this.on('connect', (client) => client.on('error', () => {}))
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: the driver's two forms, with and without a callback
+  override connect(callback?: any): any {
+    if (callback === undefined) {
+      return super.connect().catch((error: unknown) => {
+        throw this.explain(error)
+      })
+    }
+    return super.connect((error, client, done) => callback(error && this.explain(error), client, done))
+  }
+
+  private explain(error: unknown): unknown {
+    const { max, connectionTimeoutMillis: waitedMs } = this.options
+    const isFull = this.totalCount >= max && this.idleCount === 0
+    if (!isFull || !(error as Error).message?.startsWith('timeout exceeded when trying to connect'))
+      return error
+    const { purpose = 'connections', setting } = this.naming
+    return new StagedoorError(
+      'pool_exhausted',
+      { pool: purpose, max, seconds: (waitedMs ?? 0) / 1000 },
+      {
+        cause: error,
+        ...(setting !== undefined && {
+          hint: `Raise ${setting} (now ${max}), or use fewer connections at once: a handler that opens transactions inside a transaction holds one for each.`,
+        }),
+      },
+    )
+  }
 }
 
 async function become(client: pg.ClientBase, role: string): Promise<void> {

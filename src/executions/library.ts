@@ -5,7 +5,7 @@ import type { Engine, EngineOptions } from './engine/engine.ts'
 import { type ExecutionOutcome, waitForEnd } from './outcome.ts'
 import type { JsonObject, Playbook } from './playbook/definition.ts'
 import { type TracedResult, traceOf } from './reading.ts'
-import { projectionDifferences, rebuildProjection } from './rebuilding.ts'
+import { countExecutions, projectionDifferences, rebuildProjection } from './rebuilding.ts'
 import * as registration from './registration.ts'
 import type { ResultStore } from './results/store.ts'
 import * as shown from './shown-executions.ts'
@@ -56,7 +56,7 @@ export interface Executions {
   events(id: string, filter?: shown.EventFilter): Promise<shown.LoggedEvent[]>
   /** From its last event back to its first. */
   trace(id: string): Promise<TracedResult[]>
-  /** Folds every projection from its log anew; with `verify` only says which differ. */
+  /** Folds every projection from its log anew; with `verify` only compares. `executions`: how many were folded or compared. */
   rebuild(options?: { verify?: boolean }): Promise<{ executions: number; differences: string[] }>
   /** Drives executions in this process until it is stopped, or until `close` of the whole. */
   work(options?: WorkOptions): Promise<Engine>
@@ -138,7 +138,7 @@ async function rebuild(pool: Pool, verify: boolean): Promise<{ executions: numbe
   for await (const { execution_id, difference } of projectionDifferences(pool)) {
     differences.push(`${execution_id}: ${difference}`)
   }
-  return { executions: verify ? 0 : await rebuildProjection(pool), differences }
+  return { executions: await (verify ? countExecutions(pool) : rebuildProjection(pool)), differences }
 }
 
 /** With connections of its own: tools that hold all of them must not hold up the program's other calls. */

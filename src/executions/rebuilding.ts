@@ -33,6 +33,17 @@ export async function rebuildProjection(db: Queryable): Promise<number> {
   }
 }
 
+/** How many executions there are to compare: those with a log, a row or both. */
+export async function countExecutions(db: Queryable): Promise<number> {
+  let count = 0
+  for (let after = '0'; ; ) {
+    const { rows } = await db.query<{ id: string }>(KNOWN, [after, PAGE])
+    count += rows.length
+    if (rows.length < PAGE) return count
+    after = rows.at(-1)!.id
+  }
+}
+
 /** Every execution that has a log, a row or both; by steps through the log's index, not through its events. */
 const KNOWN = `
   with recursive logged as (

@@ -9,8 +9,11 @@ export interface NextCall {
 
 export class Backlog {
   private readonly handlers: JobHandlers
-  private jobs: ClaimedJob[] = []
+  /** The database knows that they begin: a crash is charged to them. */
+  private begun: ClaimedJob[] = []
   private head = 0
+  /** Claimed ahead: they begin after the database was told. */
+  private ahead: ClaimedJob[] = []
   private since = 0
 
   constructor(handlers: JobHandlers) {
@@ -18,7 +21,16 @@ export class Backlog {
   }
 
   get size(): number {
-    return this.jobs.length - this.head
+    return this.ready + this.ahead.length
+  }
+
+  /** How many may begin without another word. */
+  get ready(): number {
+    return this.begun.length - this.head
+  }
+
+  get waiting(): number {
+    return this.ahead.length
   }
 
   /** How long the first has been waiting here. */
@@ -29,17 +41,29 @@ export class Backlog {
   add(claimed: readonly ClaimedJob[]): void {
     if (claimed.length === 0) return
     if (this.size === 0) this.since = performance.now()
-    const last = this.jobs.at(-1)
-    const isUrgent = this.size > 0 && claimed.some((job) => job.priority > last!.priority)
-    this.jobs = this.jobs.slice(this.head).concat(claimed)
-    this.head = 0
-    // Stable, so that within a priority the older claim stays first.
-    if (isUrgent) this.jobs.sort((one, other) => other.priority - one.priority)
+    this.makeReady(claimed.filter((job) => job.begun))
+    this.ahead = inTurn(
+      this.ahead,
+      claimed.filter((job) => !job.begun),
+    )
+  }
+
+  /** The first of those that the database must be told about. */
+  peek(count: number): ClaimedJob[] {
+    return this.ahead.slice(0, count)
+  }
+
+  /** The database was told. Those that it no longer counts as ours are dropped. */
+  confirm(told: readonly ClaimedJob[], confirmed: ReadonlySet<string>): void {
+    const asked = new Set(told.map((job) => job.job_id))
+    const mine = this.ahead.filter((job) => asked.has(job.job_id) && confirmed.has(job.job_id))
+    this.ahead = this.ahead.filter((job) => !asked.has(job.job_id))
+    this.makeReady(mine)
   }
 
   /** The first job; where its handler takes many, with what else of its kind is here. */
   next(): NextCall | undefined {
-    const first = this.jobs[this.head]
+    const first = this.begun[this.head]
     if (first === undefined) return undefined
     this.since = performance.now()
     const handler = this.handlers[first.job_kind]!
@@ -49,20 +73,34 @@ export class Backlog {
     }
     const taken: ClaimedJob[] = []
     const left: ClaimedJob[] = []
-    for (const job of this.jobs.slice(this.head)) {
+    for (const job of this.begun.slice(this.head)) {
       const fits = job.job_kind === first.job_kind && taken.length < handler.batch
       ;(fits ? taken : left).push(job)
     }
-    this.jobs = left
+    this.begun = left
     this.head = 0
     return { handler, jobs: taken }
   }
 
   /** Takes those out, or all. */
   remove(ids?: ReadonlySet<string>): ClaimedJob[] {
-    const here = this.jobs.slice(this.head)
-    this.jobs = ids === undefined ? [] : here.filter((job) => !ids.has(job.job_id))
+    const here = this.begun.slice(this.head).concat(this.ahead)
+    this.begun = ids === undefined ? [] : this.begun.slice(this.head).filter((job) => !ids.has(job.job_id))
+    this.ahead = ids === undefined ? [] : this.ahead.filter((job) => !ids.has(job.job_id))
     this.head = 0
     return ids === undefined ? here : here.filter((job) => ids.has(job.job_id))
   }
+
+  private makeReady(jobs: readonly ClaimedJob[]): void {
+    this.begun = inTurn(this.begun.slice(this.head), jobs)
+    this.head = 0
+  }
+}
+
+/** Higher priority first. Stable, so that within a priority the older claim stays first. */
+function inTurn(here: ClaimedJob[], more: readonly ClaimedJob[]): ClaimedJob[] {
+  const last = here.at(-1)
+  const all = here.concat(more)
+  if (last === undefined || !more.some((job) => job.priority > last.priority)) return all
+  return all.sort((one, other) => other.priority - one.priority)
 }

@@ -32,6 +32,9 @@ const LONGEST_ERROR = 2000
 
 export class Call {
   readonly jobs: readonly Job[]
+  readonly beganAt = performance.now()
+  /** That it takes long was said. */
+  reported = false
   private readonly handler: JobHandler | BatchHandler
   private readonly surroundings: Surroundings
   /** Said by the handler, and stronger than how it ended. */
@@ -68,7 +71,10 @@ export class Call {
       const result = await inSpan(this.jobs, () => this.invoke())
       return this.jobs.map((job) => this.said.get(job.job_id) ?? this.completed(job, result))
     } catch (error) {
-      this.surroundings.log.debug({ err: error, jobs: this.jobs.map(({ job_id }) => job_id) }, 'a job failed')
+      this.surroundings.log.debug(
+        { error: describe(error), jobs: this.jobs.map(({ job_id }) => job_id) },
+        'a job failed',
+      )
       return this.jobs.map((job) => this.said.get(job.job_id) ?? this.failed(job, error))
     }
   }
@@ -190,14 +196,27 @@ async function within(
   }
 }
 
-/** For last_error: what a person needs, without the characters that text in PostgreSQL cannot hold. */
+/** For last_error: what a person needs, without the characters that text in PostgreSQL cannot hold. Never throws. */
 export function describe(error: unknown): string {
-  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
-  const cause = error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : ''
-  return `${text}${cause}`.replaceAll('\0', '').slice(0, LONGEST_ERROR)
+  return textOf(error).replaceAll('\0', '').slice(0, LONGEST_ERROR)
+}
+
+/** Anything can be thrown: an object without a prototype has no text, and a getter may throw in its turn. */
+function textOf(error: unknown): string {
+  try {
+    if (!(error instanceof Error)) return String(error)
+    const cause = error.cause instanceof Error ? ` (${error.cause.message})` : ''
+    return `${error.name}: ${error.message}${cause}`
+  } catch {
+    return `it threw a value of the type ${typeof error} that has no text`
+  }
 }
 
 /** By name: a handler's file may bring its own copy of the package. */
 function isFatal(error: unknown): boolean {
-  return error instanceof Error && error.name === 'FatalJobError'
+  try {
+    return error instanceof Error && error.name === 'FatalJobError'
+  } catch {
+    return false
+  }
 }

@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import type { Pool } from '../db/connection.ts'
 import { isConnectionError } from '../db/transient.ts'
 import { Cursors } from './cursors.ts'
-import { type ClaimedJob, claimJobs } from './lease.ts'
+import { type ClaimedJob, type ClaimOptions, claimJobs } from './lease.ts'
 import { isLeaseLost } from './lease-lost.ts'
 import type { WorkerHooks } from './metrics.ts'
 import type { WorkerLease } from './worker-lease.ts'
@@ -31,17 +31,19 @@ export class Claims {
     this.looks = []
   }
 
-  /** Fewer than `limit`: there are no more just now. */
-  async next(lease: WorkerLease, limit: number): Promise<ClaimedJob[]> {
+  /** Fewer than `limit`: there are no more just now. With `held` 0 it may be one job with a crash behind it. */
+  async next(lease: WorkerLease, limit: number, begin: number, held: number): Promise<ClaimedJob[]> {
     const began = performance.now()
     await this.giveBackUnknown(lease)
     if (lease.over) return []
     const after = this.cursors.after
-    const found = await this.ask(lease, limit, after)
-    if (found.length < limit && after !== undefined && !lease.over) {
+    const found = await this.ask(lease, limit, { after, begin, held })
+    const isAlone = (found[0]?.crashes ?? 0) > 0
+    if (found.length < limit && after !== undefined && !isAlone && !lease.over) {
       this.cursors.reset()
       // Those found already must begin; the next claim meets the same trouble.
-      const rest = await this.ask(lease, limit - found.length, undefined).catch((error) => {
+      const left = { begin: Math.max(0, begin - found.length), held: held + found.length }
+      const rest = await this.ask(lease, limit - found.length, left).catch((error) => {
         if (found.length === 0) throw error
         return []
       })
@@ -51,15 +53,12 @@ export class Claims {
     return found
   }
 
-  private async ask(
-    lease: WorkerLease,
-    limit: number,
-    after: Cursors['after'] | undefined,
-  ): Promise<ClaimedJob[]> {
+  private async ask(lease: WorkerLease, limit: number, options: ClaimOptions): Promise<ClaimedJob[]> {
     try {
-      const jobs = await claimJobs(this.pool, lease.worker, limit, { after, prepared: true })
+      const jobs = await claimJobs(this.pool, lease.worker, limit, { ...options, prepared: true })
       lease.hold(jobs)
-      this.cursors.advance(jobs)
+      // One with a crash behind it is not from where the others are.
+      this.cursors.advance(jobs.filter((job) => job.crashes === 0))
       return jobs
     } catch (error) {
       if (isLeaseLost(error)) {

@@ -4,7 +4,8 @@ import type { Client } from '../db/connection.ts'
 import type { Job, NewJob } from './job.ts'
 
 /**
- * May run more than once for the same job (a worker died, a lease passed), under the same `job_id`; never after it completed.
+ * May run more than once for the same job, under the same `job_id`: begun again only if it failed, or if its lease passed while it
+ * ran. Never begun after it completed.
  * A throw is a retry. An object that it returns is kept with the history: references, not data.
  */
 export type JobHandler = (job: Job, context: JobContext) => Promise<unknown> | unknown

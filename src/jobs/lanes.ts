@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import type { Pool } from '../db/connection.ts'
 import { Backlog, type NextCall } from './backlog.ts'
 import { Call, type Outcome } from './calls.ts'
-import { ClaimAhead, PATIENCE_MS } from './claim-ahead.ts'
+import { BeginAhead, ClaimAhead, PATIENCE_MS } from './claim-ahead.ts'
 import { JobAborted, type JobHandlers, largestCall } from './handlers.ts'
 import type { ClaimedJob } from './lease.ts'
 import type { WorkerHooks } from './metrics.ts'
@@ -25,6 +25,7 @@ export class Lanes {
   private readonly options: LanesOptions
   private readonly backlog: Backlog
   private readonly ahead: ClaimAhead
+  private readonly early: BeginAhead
   /** The most jobs that one call takes. */
   private readonly callSize: number
   /** Calls of a lost lease among them: they occupy their lane until they end. */
@@ -33,6 +34,8 @@ export class Lanes {
   private lease: WorkerLease | undefined
   /** The last claim brought as many as were asked for. */
   private wasFull = false
+  /** The database is being told of jobs that begin. */
+  private telling = false
   private closed = false
 
   constructor(options: LanesOptions) {
@@ -40,6 +43,8 @@ export class Lanes {
     this.backlog = new Backlog(options.handlers)
     this.ahead = new ClaimAhead(options.concurrency, options.batch)
     this.callSize = largestCall(options.handlers)
+    // Two claims' worth: one that waits to be told of must not make the next one wait, too.
+    this.early = new BeginAhead(options.concurrency * this.callSize, 2 * options.batch)
   }
 
   get detail(): string {
@@ -52,6 +57,22 @@ export class Lanes {
     if (free === 0 && this.backlog.size > this.ahead.jobs / 2) return 0
     const wanted = free * this.callSize + this.ahead.jobs - this.backlog.size
     return Math.max(0, Math.min(this.options.batch, wanted))
+  }
+
+  /** How many of the next claim begin without another word. */
+  get beginning(): number {
+    return Math.max(0, this.beginnable - this.backlog.waiting)
+  }
+
+  /** A lane is free and nothing waits for it. */
+  get hasFreeLane(): boolean {
+    return this.running < this.options.concurrency && this.backlog.size === 0
+  }
+
+  /** Takes out what has not begun: the process is about to end. */
+  abandon(): ClaimedJob[] {
+    this.closed = true
+    return this.backlog.remove()
   }
 
   /** `full`: there are more where these came from. */
@@ -107,11 +128,36 @@ export class Lanes {
   }
 
   private fill(): void {
-    while (this.running < this.options.concurrency) {
+    while (this.running < this.options.concurrency && this.backlog.ready > 0) {
+      // By the clock: in a process that was frozen the handlers end before any timer says that the lease has passed.
+      if (!this.lease?.mayBegin) return
       const next = this.backlog.next()
-      if (!next) return
+      if (!next) break
       void this.perform(this.lease!, next)
     }
+    if (this.backlog.waiting > 0) void this.tell()
+  }
+
+  private get beginnable(): number {
+    const free = this.options.concurrency - this.running
+    return Math.max(0, free * this.callSize + this.early.jobs - this.backlog.ready)
+  }
+
+  /** One statement for all that begin next; what comes meanwhile rides the next one. */
+  private async tell(): Promise<void> {
+    const { lease, backlog } = this
+    if (this.telling || this.closed || !lease || lease.over || backlog.waiting === 0) return
+    const free = this.options.concurrency - this.running
+    // With all lanes busy there is no hurry: many in one statement instead of each alone.
+    if (free === 0 && backlog.ready * 2 > this.early.jobs) return
+    const jobs = backlog.peek(this.beginnable)
+    if (jobs.length === 0) return
+    this.telling = true
+    const confirmed = await lease.begin(jobs)
+    this.telling = false
+    if (lease !== this.lease || lease.over) return
+    if (confirmed) backlog.confirm(jobs, confirmed)
+    this.fill()
   }
 
   private async perform(lease: WorkerLease, { handler, jobs }: NextCall): Promise<void> {
@@ -123,6 +169,7 @@ export class Lanes {
     lease.calls.add(call)
     hooks.began?.(kind, jobs.length)
     const outcomes = await call.run(this.options.timeoutOf(kind))
+    this.early.took(performance.now() - began)
     this.running--
     lease.calls.delete(call)
     for (const outcome of outcomes) this.settle(lease, outcome, performance.now() - began)

@@ -6,8 +6,11 @@ import type pg from 'pg'
 import type { Queryable } from '../db/connection.ts'
 import type { Job } from './job.ts'
 
-/** `due` is process_after with all its digits, for the claim cursor; a Date has only milliseconds. */
-export type ClaimedJob = Job & { readonly due: string }
+/**
+ * `due` is process_after with all its digits, for the claim cursor; a Date has only milliseconds. `begun`: it may begin at
+ * once; the others only after beginJobs.
+ */
+export type ClaimedJob = Job & { readonly due: string; readonly begun: boolean }
 
 export interface JobRef {
   readonly job_id: string
@@ -55,22 +58,52 @@ export async function registerWorker(db: Queryable, terms: WorkerTerms): Promise
 
 const CLAIM = `select job_id, job_kind, executor, idempotency_key, source_ref, target_ref, payload_ref, safe_payload, priority,
     process_after, process_after::text as due, correlation_id, causation_event_id, causation_depth, actor, workspace_id,
-    enqueued_at, attempts, crashes, replays, lease_epoch, last_error
-  from iu_core.fn_job_claim($1, $2, $3, $4)`
+    enqueued_at, attempts, crashes, replays, lease_epoch, last_error, begun
+  from iu_core.fn_job_claim($1, $2, $3, $4, $5, $6)`
+
+export interface ClaimOptions {
+  readonly after?: ClaimCursors | undefined
+  readonly now?: Date | undefined
+  /** So many begin without another word, and are charged if the worker dies; default: all. */
+  readonly begin?: number | undefined
+  /** How many jobs the worker still has in hand; with 0 it may get a job with a crash behind it, and then only that one. */
+  readonly held?: number | undefined
+}
 
 export async function claimJobs(
   db: Queryable,
   worker: string,
   limit: number,
-  options: Prepared & { after?: ClaimCursors | undefined; now?: Date | undefined } = {},
+  options: Prepared & ClaimOptions = {},
 ): Promise<ClaimedJob[]> {
   const after = options.after === undefined ? null : JSON.stringify(options.after)
   const { rows } = await db.query<ClaimedJob>({
     ...(options.prepared && { name: 'stagedoor_claim' }),
     text: CLAIM,
-    values: [worker, limit, after, options.now ?? null],
+    values: [worker, limit, after, options.now ?? null, options.begin ?? null, options.held ?? 0],
   })
   return rows
+}
+
+/** Said before jobs begin that were claimed ahead. Returns the ids of those that may: still leased under that epoch. */
+export async function beginJobs(
+  db: Queryable,
+  worker: string,
+  jobs: readonly JobRef[],
+  options: Prepared = {},
+): Promise<string[]> {
+  const { rows } = await db.query<{ job_id: string }>({
+    ...(options.prepared && { name: 'stagedoor_begin' }),
+    text: 'select job_id from iu_core.fn_job_begin($1, $2, $3) as job_id',
+    values: [worker, jobs.map((job) => job.job_id), jobs.map((job) => job.lease_epoch)],
+  })
+  return rows.map((row) => row.job_id)
+}
+
+/** Whether a job with a crash behind it waits for a worker with empty hands. */
+export async function isSuspectDue(db: Queryable, worker: string): Promise<boolean> {
+  const { rows } = await db.query<{ due: boolean }>('select iu_core.fn_job_suspect_due($1) as due', [worker])
+  return rows[0]!.due
 }
 
 /** Throws SD703 (lease_lost) when it came too late. `cancelled`: running jobs that somebody wants to end. */
@@ -102,6 +135,15 @@ export async function completeJobs(
       results.some((result) => result !== null) ? results : null,
     ],
   })
+  return rows.map((row) => row.job_id)
+}
+
+/** Which of these this worker has completed before: to tell one said twice from one that is not its own. */
+export async function completedBy(db: Queryable, worker: string, jobs: readonly string[]): Promise<string[]> {
+  const { rows } = await db.query<{ job_id: string }>(
+    'select job_id from iu_core.fn_job_completed_by($1, $2) as job_id',
+    [worker, jobs],
+  )
   return rows.map((row) => row.job_id)
 }
 
@@ -141,9 +183,9 @@ export async function releaseJobs(db: Queryable, worker: string, jobs: readonly 
   return rows[0]!.released
 }
 
-/** Ends the lease and gives everything back. */
-export async function leaveWorker(db: Queryable, worker: string): Promise<void> {
-  await db.query('select iu_core.fn_job_worker_leave($1)', [worker])
+/** Ends the lease and gives everything back. `crash`: because of this error, with which what had begun is charged. */
+export async function leaveWorker(db: Queryable, worker: string, crash?: string): Promise<void> {
+  await db.query('select iu_core.fn_job_worker_leave($1, $2)', [worker, crash ?? null])
 }
 
 /** Gives back the jobs of workers whose lease has passed. Returns how many. */

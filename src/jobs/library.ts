@@ -116,6 +116,7 @@ async function work(
         return worker.id
       },
       health: () => worker.health(),
+      crash: (error) => worker.crash(error),
       stop() {
         stopped ??= Promise.all([worker.stop(), maintenance.stop()])
           .then(() => {})

@@ -4,6 +4,7 @@ import { reapJobs } from './lease.ts'
 
 const HOUR = 3_600_000
 const REAP_MS = 5000
+const UNHANDLED_MS = 15_000
 
 export const jobTasks: readonly MaintenanceTask[] = [
   {
@@ -26,6 +27,19 @@ export const jobTasks: readonly MaintenanceTask[] = [
     async run(client) {
       const reaped = await reapJobs(client)
       return reaped > 0 ? `${reaped} jobs are back in the queue` : undefined
+    },
+  },
+  {
+    name: 'kinds that nobody handles',
+    everyMs: UNHANDLED_MS,
+    async run(client) {
+      const { rows } = await client.query<{ opened: number; resolved: number }>(
+        'select opened, resolved from iu_core.fn_job_unhandled_review()',
+      )
+      const { opened, resolved } = rows[0]!
+      return opened + resolved > 0
+        ? `kinds that no worker handles: ${opened} issues opened, ${resolved} resolved`
+        : undefined
     },
   },
 ]

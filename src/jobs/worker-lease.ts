@@ -2,14 +2,18 @@
  * A worker's lease while it is held: heartbeats, the jobs under it, and what is to be written about them. When it is lost
  * everything under it ends at once; the worker then takes a new one.
  */
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Pool } from '../db/connection.ts'
 import type { KeptConnection } from '../db/kept-connection.ts'
+import { type Instant, instant, LeaseClock } from '../db/lease-clock.ts'
 import type { Call, Outcome } from './calls.ts'
 import { BatchedWrites } from './completion.ts'
 import { JobAborted } from './handlers.ts'
 import type { Job } from './job.ts'
 import {
+  beginJobs,
+  type ClaimedJob,
   completeJobs,
   type Failure,
   type FailureOutcome,
@@ -28,6 +32,8 @@ import type { WorkerHooks } from './metrics.ts'
 
 export interface LeaseKeeping {
   readonly pool: Pool
+  /** Sessions of its own for what is written about jobs: handlers may hold all of `pool`. */
+  readonly reserved: Pool
   readonly kept: KeptConnection
   readonly terms: WorkerTerms & { readonly leaseMs: number }
   readonly log: Logger
@@ -45,6 +51,9 @@ interface Completed {
 
 const BEATS_PER_LEASE = 3
 const RETRY_MS = 250
+const CRASH_MS = 1000
+/** As long as fn_job_claim gives nothing else to a worker with a job that has a crash behind it. */
+const ALONE_MS = 10_000
 
 export class WorkerLease {
   readonly worker: string
@@ -56,23 +65,30 @@ export class WorkerLease {
   private readonly failures: BatchedWrites<Failure>
   private readonly snoozes: BatchedWrites<{ job: JobRef; until: Date }>
   private readonly releases: BatchedWrites<JobRef>
+  private suspect: { readonly id: string; readonly since: number } | undefined
   private ended = false
   private isIdle = false
   /** What was said last about it, and is perhaps still under way. */
   private said: Promise<void> = Promise.resolve()
+  private readonly clock: LeaseClock
   private beatTimer: NodeJS.Timeout | undefined
   private deadlineTimer: NodeJS.Timeout | undefined
 
   static async take(keeping: LeaseKeeping): Promise<WorkerLease> {
-    const askedAt = performance.now()
-    const worker = await registerWorker(keeping.pool, keeping.terms)
+    const askedAt = instant()
+    // Both sessions are open from here on: the one for heartbeats and the one for what is written.
+    const [worker] = await Promise.all([
+      registerWorker(keeping.reserved, keeping.terms),
+      keeping.kept.query('select 1'),
+    ])
     return new WorkerLease(worker, keeping, askedAt)
   }
 
-  private constructor(worker: string, keeping: LeaseKeeping, askedAt: number) {
+  private constructor(worker: string, keeping: LeaseKeeping, askedAt: Instant) {
     this.worker = worker
     this.keeping = keeping
-    const { pool, hooks } = keeping
+    this.clock = new LeaseClock(keeping.terms.leaseMs, askedAt)
+    const { reserved: pool, hooks } = keeping
     this.completions = this.writes(
       (completed) =>
         timed(
@@ -125,6 +141,15 @@ export class WorkerLease {
     return this.ended
   }
 
+  /**
+   * Asked before anything begins: a worker that was frozen past its lease must not begin what others have by now. So a job is
+   * begun again only if its lease passed while it ran.
+   */
+  get mayBegin(): boolean {
+    if (!this.ended && this.clock.hasPassed) this.lose('it had passed when a job was to begin')
+    return !this.ended
+  }
+
   /** Jobs that are this worker's as the database sees it: waiting, running, or not written about yet. */
   get size(): number {
     return this.held.size
@@ -135,8 +160,31 @@ export class WorkerLease {
     return this.isIdle
   }
 
-  hold(jobs: readonly JobRef[]): void {
+  hold(jobs: readonly ClaimedJob[]): void {
     for (const job of jobs) this.held.set(job.job_id, job)
+    const suspect = jobs.find((job) => job.crashes > 0)
+    if (suspect) this.suspect = { id: suspect.job_id, since: performance.now() }
+  }
+
+  /** For how long the job with a crash behind it that is in hand keeps others away; undefined: there is none, or no longer. */
+  get aloneForMs(): number | undefined {
+    if (this.suspect === undefined || !this.held.has(this.suspect.id)) return undefined
+    const left = this.suspect.since + ALONE_MS - performance.now()
+    return left > 0 ? left : undefined
+  }
+
+  /** Told to the database before they run. Undefined: it does not answer just now. */
+  async begin(jobs: readonly JobRef[]): Promise<ReadonlySet<string> | undefined> {
+    try {
+      return new Set(await beginJobs(this.keeping.reserved, this.worker, jobs, { prepared: true }))
+    } catch (error) {
+      if (isLeaseLost(error)) this.lose('the database says so')
+      else {
+        this.keeping.log.warn({ err: error }, 'the database does not answer; trying again')
+        await delay(RETRY_MS)
+      }
+      return undefined
+    }
   }
 
   report(outcome: Outcome): void {
@@ -212,7 +260,21 @@ export class WorkerLease {
   async leave(): Promise<void> {
     if (this.ended) return
     this.end()
-    await leaveWorker(this.keeping.pool, this.worker).catch(() => {})
+    await leaveWorker(this.keeping.reserved, this.worker).catch(() => {})
+  }
+
+  /**
+   * The process ends because of `error`: what is done is written, what has not begun goes back as it was, and what had begun is
+   * charged with it.
+   */
+  async crash(error: string, waiting: readonly JobRef[]): Promise<void> {
+    if (this.ended) return
+    await Promise.race([this.settled(), delay(CRASH_MS)])
+    if (this.ended) return
+    this.end()
+    const { reserved } = this.keeping
+    if (waiting.length > 0) await releaseJobs(reserved, this.worker, waiting)
+    await leaveWorker(reserved, this.worker, error)
   }
 
   private end(): void {
@@ -249,13 +311,13 @@ export class WorkerLease {
   }
 
   private async beat(): Promise<void> {
-    const sentAt = performance.now()
+    const sentAt = instant()
     try {
       const [row] = await this.keeping.kept.query<{ cancelled: string[] | null }>(HEARTBEAT, [this.worker])
       if (this.ended) return
       this.confirm(sentAt)
       if (row?.cancelled?.length) this.keeping.cancelled(this, new Set(row.cancelled))
-      this.beatLater(this.keeping.terms.leaseMs / BEATS_PER_LEASE - (performance.now() - sentAt))
+      this.beatLater(this.keeping.terms.leaseMs / BEATS_PER_LEASE - (performance.now() - sentAt.monotonic))
     } catch (error) {
       if (isLeaseLost(error)) return this.lose('the database says so')
       this.keeping.log.debug({ err: error }, 'a heartbeat did not come through')
@@ -264,12 +326,12 @@ export class WorkerLease {
   }
 
   /** From when the heartbeat was sent, not answered: so our end of the lease is never later than the database's. */
-  private confirm(sentAt: number): void {
+  private confirm(sentAt: Instant): void {
     clearTimeout(this.deadlineTimer)
-    const left = sentAt + this.keeping.terms.leaseMs - performance.now()
+    this.clock.confirm(sentAt)
     this.deadlineTimer = setTimeout(
       () => this.lose('no heartbeat came through for as long as it lasts'),
-      Math.max(0, left),
+      Math.max(0, this.clock.leftMs),
     )
   }
 }

@@ -66,9 +66,9 @@ it.skipIf(!hasPython)('the script in Python leases, completes and fails over HTT
   expect(await db.owner('select from iu_core.job_worker')).toEqual([])
 })
 
-it.skipIf(!hasPython)('a result that is refused costs the script in Python only the result', async () => {
-  const id = await enqueue(db, 'send_report', 'external_worker', { payload: { recipient: 'ops' } })
-  const code = `import worker; worker.HANDLERS["send_report"] = lambda job, _: {"password": "x"}; worker.main()`
+/** Runs the script with another handler, until nothing is due. */
+async function runPython(handler: string): Promise<{ exit: number; said: string }> {
+  const code = `import worker\n${handler}\nworker.HANDLERS["send_report"] = handle\nworker.main()`
   const script = spawn('python3', ['-c', code, '--until-idle'], {
     cwd: path('.'),
     env: {
@@ -79,10 +79,35 @@ it.skipIf(!hasPython)('a result that is refused costs the script in Python only 
     },
   })
   let said = ''
-  script.stderr.on('data', (chunk) => {
-    said += chunk
-  })
+  for (const stream of [script.stdout, script.stderr]) {
+    stream.on('data', (chunk) => {
+      said += chunk
+    })
+  }
   const [exit] = await once(script, 'close')
+  return { exit, said }
+}
+
+it.skipIf(!hasPython).each([
+  ['has a forbidden key', '{"password": "x"}'],
+  ['is larger than a body may be', '{"text": "x" * 2000000}'],
+  ['is larger than a result may be', '{"text": "x" * 100000}'],
+  ['is nested too deep for the API', 'nested(400)'],
+  ['is nested too deep for Python', 'nested(5000)'],
+  ['is no JSON', '{1, 2}'],
+])('a result that %s costs the script in Python the result, and not another run', async (_what, result) => {
+  const id = await enqueue(db, 'send_report', 'external_worker', { payload: { recipient: 'ops' } })
+  const handler = `
+def nested(depth):
+    value = {}
+    for _ in range(depth):
+        value = {"in": value}
+    return value
+def handle(job, cancelled):
+    print("handled", job["job_id"], flush=True)
+    return ${result}`
+  const { exit, said } = await runPython(handler)
   expect({ exit, said }).toEqual({ exit: 0, said: expect.stringContaining('the result cannot be kept') })
+  expect(said.match(new RegExp(`^handled ${id}$`, 'gm'))).toHaveLength(1)
   expect(await stateOf(db, id)).toBe('completed')
 })

@@ -1,15 +1,15 @@
 /** What becomes of a job that fails, and of one under which its workers die. */
-import { beforeEach, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { useDatabase } from '../support/database.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
-import { MUCH_LATER, queueDriver } from './queue-driver.ts'
+import { type JobRow, MUCH_LATER, queueDriver } from './queue-driver.ts'
 
 const db = useDatabase()
 const queue = queueDriver(db)
 
 beforeEach(async () => {
   await db.owner(
-    'truncate iu_core.job_queue, iu_core.job_key, iu_core.job_history, iu_core.job_dead_letter, iu_core.job_worker',
+    'truncate iu_core.job_queue, iu_core.job_key, iu_core.job_history, iu_core.job_dead_letter, iu_core.job_worker, iu_core.job_alone',
   )
 })
 
@@ -64,28 +64,99 @@ it('replays by kind and by time, up to a limit, and says when there is no such j
   expect(await sqlstateOf(queue.rows('select iu_core.fn_job_replay(array[gen_random_uuid()])'))).toBe('SD701')
 })
 
-it('a worker’s death uses no attempt, but a job under which they keep dying is a dead letter', async () => {
-  await queue.one(`select iu_core.fn_job_kind_set('bomb', '{"max_crashes": 3}')::text`)
+it('a worker’s death uses no attempt, but a job under which they keep dying is a dead letter, each time tried later', async () => {
+  await queue.one(`select iu_core.fn_job_kind_set('bomb', '{"max_crashes": 3, "backoff": "1 minute"}')::text`)
   await queue.enqueue('bomb')
-  for (const [attempts, crashes] of [
-    [0, 1],
-    [0, 2],
-  ]) {
+  for (const crashes of [1, 2]) {
     const worker = await queue.register(['bomb'])
-    expect(await queue.claim(worker)).toHaveLength(1)
+    expect(await queue.claim(worker, 100, MUCH_LATER)).toHaveLength(1)
     await queue.expire(worker)
     expect(await queue.reap()).toBe(1)
-    expect(await queue.rows('select attempts, crashes from iu_core.job_queue')).toEqual([
-      { attempts, crashes },
-    ])
+    const waits = `extract(epoch from process_after - now())::integer`
+    const [row] = await queue.rows<{ attempts: number; crashes: number; waits: number }>(
+      `select attempts, crashes, ${waits} as waits from iu_core.job_queue`,
+    )
+    expect(row).toMatchObject({ attempts: 0, crashes })
+    expect(row!.waits).toBeGreaterThan(40 * crashes)
+    expect(row!.waits).toBeLessThan(80 * crashes)
   }
   const worker = await queue.register(['bomb'])
-  await queue.claim(worker)
+  await queue.claim(worker, 100, MUCH_LATER)
   await queue.expire(worker)
   await queue.reap()
   expect(await queue.rows('select crashes, last_error from iu_core.job_dead_letter')).toEqual([
     { crashes: 3, last_error: 'its worker stopped without a word' },
   ])
+})
+
+describe('the death of a worker', () => {
+  const charged = () =>
+    queue.rows<{ crashes: number; attempts: number }>(
+      `select crashes, attempts from iu_core.job_queue where job_kind = 'mixed' order by enqueued_at`,
+    )
+
+  it('is charged to what had begun, and to nothing that was only claimed ahead', async () => {
+    for (let n = 0; n < 5; n++) await queue.enqueue('mixed')
+    const worker = await queue.register(['mixed'])
+    const claimed = await queue.rows<JobRow & { begun: boolean }>(
+      'select * from iu_core.fn_job_claim($1, 10, null, null, 2)',
+      [worker],
+    )
+    expect(claimed.map(({ begun }) => begun)).toEqual([true, true, false, false, false])
+    const [third] = queue.leasesOf(worker, claimed.slice(2))
+    const begin = (epoch: number) =>
+      queue.rows('select iu_core.fn_job_begin($1, array[$2::uuid], array[$3::integer])', [
+        worker,
+        third!.job,
+        epoch,
+      ])
+    expect(await begin(third!.epoch + 1)).toEqual([])
+    expect(await begin(third!.epoch)).toHaveLength(1)
+    await queue.expire(worker)
+    expect(await queue.reap()).toBe(5)
+    expect(await charged()).toEqual([1, 1, 1, 0, 0].map((crashes) => ({ crashes, attempts: 0 })))
+  })
+
+  it('leaves suspects, each of which is claimed alone and with empty hands', async () => {
+    for (let n = 0; n < 4; n++) await queue.enqueue('mixed')
+    const dead = await queue.register(['mixed'])
+    await queue.rows('select * from iu_core.fn_job_claim($1, 10, null, null, 2)', [dead])
+    await queue.expire(dead)
+    await queue.reap()
+    const worker = await queue.register(['mixed'])
+    const held = (n: number) =>
+      queue.rows<JobRow & { crashes: number }>(
+        'select * from iu_core.fn_job_claim($1, 10, null, $2, null, $3)',
+        [worker, MUCH_LATER, n],
+      )
+    const alone = await held(0)
+    expect(alone).toMatchObject([{ crashes: 1 }])
+    // While it is in hand there is nothing else for this worker, but the others are there for the next.
+    expect(await held(0)).toEqual([])
+    expect(await held(1)).toEqual([])
+    const other = await queue.register(['mixed'])
+    expect(await queue.claim(other, 10, MUCH_LATER)).toMatchObject([{ crashes: 1 }])
+    await queue.complete(...queue.leasesOf(worker, alone))
+    expect(await held(1)).toMatchObject([{ crashes: 0 }, { crashes: 0 }])
+  })
+
+  it('that it names itself is charged under its error, and what had not begun is as it was', async () => {
+    for (let n = 0; n < 3; n++) await queue.enqueue('named')
+    const worker = await queue.register(['named'])
+    await queue.rows('select * from iu_core.fn_job_claim($1, 10, null, null, 1)', [worker])
+    expect(
+      await queue.one('select iu_core.fn_job_worker_leave($1, $2)', [worker, 'a stray rejection: boom']),
+    ).toBe(3)
+    expect(
+      await queue.rows(
+        `select crashes, last_error from iu_core.job_queue where job_kind = 'named' order by crashes desc`,
+      ),
+    ).toEqual([
+      { crashes: 1, last_error: 'a stray rejection: boom' },
+      { crashes: 0, last_error: null },
+      { crashes: 0, last_error: null },
+    ])
+  })
 })
 
 it('keeps a result that is references only, and refuses another', async () => {

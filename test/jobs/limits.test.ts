@@ -1,14 +1,14 @@
 /** Limits of a kind: how many at once, how many in a time, one at a time for a key, keys in turns. */
 import { beforeEach, describe, expect, it } from 'vitest'
 import { useDatabase } from '../support/database.ts'
-import { queueDriver } from './queue-driver.ts'
+import { MUCH_LATER, queueDriver } from './queue-driver.ts'
 
 const db = useDatabase()
 const queue = queueDriver(db)
 
 beforeEach(async () => {
   await db.owner(
-    'truncate iu_core.job_queue, iu_core.job_key, iu_core.job_history, iu_core.job_worker, iu_core.job_running, iu_core.job_rate',
+    'truncate iu_core.job_queue, iu_core.job_key, iu_core.job_history, iu_core.job_worker, iu_core.job_running, iu_core.job_rate, iu_core.job_alone',
   )
 })
 
@@ -54,7 +54,11 @@ it('forgets what a dead worker held', async () => {
   await queue.expire(worker)
   expect(await queue.reap()).toBe(2)
   const other = await queue.register(['heavy'])
-  expect(await queue.claim(other, 10)).toHaveLength(2)
+  // The third, which no worker died under; then the others, each alone.
+  expect(await queue.claim(other, 10)).toHaveLength(1)
+  const [third, fourth] = [await queue.register(['heavy']), await queue.register(['heavy'])]
+  expect(await queue.claim(third, 10, MUCH_LATER)).toHaveLength(1)
+  expect(await queue.claim(fourth, 10, MUCH_LATER)).toEqual([])
 })
 
 it('runs one at a time for each key of a serial kind, in their order', async () => {

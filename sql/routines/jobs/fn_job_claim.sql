@@ -5,8 +5,13 @@
 -- in the index as long as anybody holds an old snapshot (600,000 jobs: a drain at 0.35 of its speed without).
 -- What was enqueued or given back behind it is found without: when a claim comes up short, and once a second.
 -- p_now: due as of then; for tests.
+-- p_begin: so many of them begin without another word (default: all); the others only after fn_job_begin. If the worker dies,
+-- those are charged with the crash, the others are not.
+-- p_held: how many jobs the caller still has in hand. A suspect (a job with a crash behind it) is claimed only with 0, and then
+-- it is the only one; see fn_job_claim_suspect. While a worker has one in hand it gets nothing else for 10 seconds.
 create or replace function iu_core.fn_job_claim(
-  p_worker uuid, p_limit integer default 100, p_after jsonb default null, p_now timestamptz default null
+  p_worker uuid, p_limit integer default 100, p_after jsonb default null, p_now timestamptz default null,
+  p_begin integer default null, p_held integer default 0
 ) returns setof iu_core.job_queue
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -24,6 +29,7 @@ declare
   v_after_time timestamptz;
   v_after_id uuid;
   v_limited_locked boolean := false;
+  v_begin integer := coalesce(p_begin, p_limit);
 begin
   if p_limit is null or p_limit not between 1 and 10000 then
     raise exception using errcode = 'SD001', message = 'The limit must be from 1 to 10000';
@@ -32,6 +38,15 @@ begin
   perform from iu_core.job_worker where worker_id = p_worker and leased_until > clock_timestamp() for share;
   if not found then
     perform iu_core.fn_job_worker_require(p_worker);
+  end if;
+  if exists (select from iu_core.job_alone a where a.worker_id = p_worker and a.since > clock_timestamp() - interval '10 seconds') then
+    return;
+  end if;
+  if p_held = 0 then
+    return query select * from iu_core.fn_job_claim_suspect(w, v_now);
+    if found then
+      return;
+    end if;
   end if;
   for v_line in
     with recursive line as (
@@ -68,7 +83,7 @@ begin
         perform from iu_core.job_kind k where k.job_kind = any (w.kinds) and k.limited order by k.job_kind for no key update;
         v_limited_locked := true;
       end if;
-      return query select * from iu_core.fn_job_claim_limited(w, v_line.job_kind, v_line.urgency::smallint, v_left, v_now);
+      return query select * from iu_core.fn_job_claim_limited(w, v_line.job_kind, v_line.urgency::smallint, v_left, v_now, v_begin, false);
     else
       v_after_time := coalesce((p_after #>> array[v_line.job_kind, (-v_line.urgency)::text, 'process_after'])::timestamptz, '-infinity');
       v_after_id := coalesce((p_after #>> array[v_line.job_kind, (-v_line.urgency)::text, 'job_id'])::uuid, '00000000-0000-0000-0000-000000000000');
@@ -77,19 +92,23 @@ begin
           select q.job_id from iu_core.job_queue q
            where q.job_kind = v_line.job_kind and q.executor = w.executor and q.urgency = v_line.urgency
              and (q.process_after, q.job_id) > (v_after_time, v_after_id) and q.process_after <= v_now
-             and q.leased_by is null
+             and q.leased_by is null and q.crashes = 0
            order by q.process_after, q.job_id limit v_left
              for update skip locked
+        ), numbered as (
+          select due.job_id, row_number() over () as turn from due
         )
         update iu_core.job_queue q
-           set leased_by = p_worker, lease_epoch = q.lease_epoch + 1, attempts = q.attempts + 1, started_at = v_now
-          from due where q.job_id = due.job_id
+           set leased_by = p_worker, lease_epoch = q.lease_epoch + 1, attempts = q.attempts + 1, started_at = v_now,
+               begun = d.turn <= v_begin
+          from numbered d where q.job_id = d.job_id
         returning q.*;
     end if;
     get diagnostics v_found = row_count;
     v_left := v_left - v_found;
+    v_begin := v_begin - v_found;
     exit when v_left <= 0;
   end loop;
 end $$;
 
-grant execute on function iu_core.fn_job_claim(uuid, integer, jsonb, timestamptz) to dot_executor, service_role, stagedoor_executor;
+grant execute on function iu_core.fn_job_claim(uuid, integer, jsonb, timestamptz, integer, integer) to dot_executor, service_role, stagedoor_executor;

@@ -1,7 +1,9 @@
 -- Jobs of a kind with a limit: how many at once, how many in a time, one at a time for a key, keys in turns. Claims of one
--- kind go one after the other, because what is free is counted. Internal.
+-- kind go one after the other, because what is free is counted. p_suspects: of those with a crash behind them, else of the
+-- others. Internal.
 create or replace function iu_core.fn_job_claim_limited(
-  p_worker iu_core.job_worker, p_kind text, p_urgency smallint, p_limit integer, p_now timestamptz
+  p_worker iu_core.job_worker, p_kind text, p_urgency smallint, p_limit integer, p_now timestamptz,
+  p_begin integer, p_suspects boolean
 ) returns setof iu_core.job_queue
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -51,7 +53,7 @@ begin
     (select q.job_id, q.process_after, q.source_ref, q.target_ref, q.payload_ref
        from iu_core.job_queue q
       where q.job_kind = p_kind and q.executor = p_worker.executor and q.urgency = p_urgency
-        and q.process_after <= p_now and q.leased_by is null
+        and q.process_after <= p_now and q.leased_by is null and (q.crashes > 0) = p_suspects
         and not exists (select from iu_core.job_running r
                          where k.serial_by is not null and r.job_kind = p_kind
                            and r.serial_key = case k.serial_by when 'source_ref' then q.source_ref when 'target_ref' then q.target_ref when 'payload_ref' then q.payload_ref end)
@@ -63,7 +65,7 @@ begin
         select q.job_id, q.process_after, q.source_ref, q.target_ref, q.payload_ref
           from iu_core.job_queue q
          where q.job_kind = p_kind and q.executor = p_worker.executor and q.urgency = p_urgency and q.fair_key = y.fair_key
-           and q.process_after <= p_now and q.leased_by is null
+           and q.process_after <= p_now and q.leased_by is null and (q.crashes > 0) = p_suspects
            and not exists (select from iu_core.job_running r
                             where k.serial_by is not null and r.job_kind = p_kind
                               and r.serial_key = case k.serial_by when 'source_ref' then q.source_ref when 'target_ref' then q.target_ref when 'payload_ref' then q.payload_ref end)
@@ -101,7 +103,9 @@ begin
     from iu_core.job_queue q where q.job_id = any (v_ids);
   return query
     update iu_core.job_queue q
-       set leased_by = p_worker.worker_id, lease_epoch = q.lease_epoch + 1, attempts = q.attempts + 1, started_at = p_now
-     where q.job_id = any (v_ids)
+       set leased_by = p_worker.worker_id, lease_epoch = q.lease_epoch + 1, attempts = q.attempts + 1, started_at = p_now,
+           begun = d.turn <= p_begin
+      from unnest(v_ids) with ordinality d (job_id, turn)
+     where q.job_id = d.job_id
     returning q.*;
 end $$;

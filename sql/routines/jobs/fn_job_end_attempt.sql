@@ -1,5 +1,6 @@
--- What becomes of jobs whose attempt ended badly; their rows are locked. A crash of the worker uses no attempt: a batch of
--- jobs would pay for one of them. But a job under which worker after worker dies is not tried for ever. Internal.
+-- What becomes of jobs whose attempt ended badly; their rows are locked. A crash of the worker uses no attempt: all that had
+-- begun would pay for one of them. But a job under which worker after worker dies is not tried for ever. Either way it comes
+-- again each time twice as late. Internal.
 create or replace function iu_core.fn_job_end_attempt(p_failures iu_core.job_failure[])
 returns table (job_id uuid, outcome text, process_after timestamptz)
 language plpgsql
@@ -15,18 +16,16 @@ begin
                   when f.fatal or not f.crashed and q.attempts >= k.max_attempts
                     or f.crashed and q.crashes + 1 >= k.max_crashes then 'dead'
                   else 'retry' end as outcome,
-             case when f.crashed then clock_timestamp()
-                  else clock_timestamp() + least(k.backoff_most, k.backoff * power(2, least(q.attempts, 30) - 1)) * (0.75 + random() / 2) end as again
+             clock_timestamp() + least(k.backoff_most, k.backoff * power(2, least(case when f.crashed then q.crashes else q.attempts - 1 end, 29)))
+               * (0.75 + random() / 2) as again
         from unnest(p_failures) f
         join iu_core.job_queue q on q.job_id = f.job_id
         join iu_core.job_kind k on k.job_kind = q.job_kind
         left join iu_core.job_cancellation c on c.job_id = q.job_id and c.worker_id = q.leased_by
     ), retried as (
       update iu_core.job_queue q
-         set leased_by = null, last_error = e.error,
-             attempts = e.attempts, crashes = e.crashes,
-             -- What was given back by a crash keeps its place in the line.
-             process_after = case when e.crashed then q.process_after else e.again end
+         set leased_by = null, begun = false, last_error = e.error,
+             attempts = e.attempts, crashes = e.crashes, process_after = e.again
         from ended e where e.outcome = 'retry' and q.job_id = (e.q).job_id
       returning q.job_id, q.process_after
     ), gone as (

@@ -43,7 +43,7 @@ begin
            j.idempotency_key, j.source_ref, j.target_ref, j.payload_ref, j.safe_payload,
            coalesce(j.workspace_id, case when j.causation_event_id is null then c.workspace_id else e.workspace_id end),
            coalesce(j.correlation_id, e.correlation_id, c.correlation_id), coalesce(j.causation_event_id, c.event_id),
-           coalesce(e.causation_depth, c.depth), v_actor, null, null, null)::iu_core.job_queue order by t.position), '{}')
+           coalesce(e.causation_depth, c.depth), v_actor, null, null, null, false)::iu_core.job_queue order by t.position), '{}')
     into v_jobs
     from iu_core.fn_event_cause() c,
          jsonb_array_elements(p_jobs) with ordinality as t (value, position),

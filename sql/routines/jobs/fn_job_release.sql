@@ -8,7 +8,7 @@ declare
 begin
   perform iu_core.fn_job_worker_require(p_worker);
   perform iu_core.fn_job_arrays_check(p_jobs, p_epochs);
-  update iu_core.job_queue q set leased_by = null, attempts = q.attempts - 1
+  update iu_core.job_queue q set leased_by = null, begun = false, attempts = q.attempts - 1
     from unnest(p_jobs, p_epochs) d (job_id, epoch)
    where q.job_id = d.job_id and q.leased_by = p_worker and q.lease_epoch = d.epoch;
   get diagnostics v_given = row_count;

@@ -10,7 +10,7 @@ begin
   if p_until is null or not isfinite(p_until) then
     raise exception using errcode = 'SD001', message = 'Say until when the job sleeps';
   end if;
-  update iu_core.job_queue set leased_by = null, attempts = attempts - 1, process_after = p_until
+  update iu_core.job_queue set leased_by = null, begun = false, attempts = attempts - 1, process_after = p_until
    where job_id = p_job and leased_by = p_worker and lease_epoch = p_epoch;
   v_found := found;
   perform iu_core.fn_job_free(p_worker, array[p_job]);

@@ -94,17 +94,20 @@ Throwing means: again later. Ctrl-C lets what runs come to its end. Killed, its 
       const { createMeasures } = await import('../../http/measures.ts')
       const { runSearch } = await import('../running-search.ts')
       const { openMetricsPort } = await import('../metrics-port.ts')
-      const { startUntilStopped, untilStopped, untilStoppedOrLost } = await import('../serve.ts')
+      const { onCrash, startUntilStopped, untilStopped, untilStoppedOrLost } = await import('../serve.ts')
+      const { outageLog } = await import('../outage-log.ts')
       const { handlers: theirs, playbookHandlers } = await handlersFrom(options.handlers)
       const handlers = chosen({ ...ownHandlers(config), ...theirs }, options.kinds)
-      const log = createLog(config)
+      const log = outageLog(createLog(config))
       const database = await openDatabase(config, { share: true, announce: true, notice: output.note })
       const measures = createMeasures()
       const stopped = untilStopped()
       // Whatever was started is stopped, in reverse order: a worker runs all of its parts or none.
       const parts: { stop(): Promise<unknown> }[] = [{ stop: () => database.close() }]
-      const begin = async (part: Promise<{ stop(): Promise<unknown> }>): Promise<void> => {
-        parts.push(await startUntilStopped(stopped, part))
+      const begin = async <T extends { stop(): Promise<unknown> }>(starting: Promise<T>): Promise<T> => {
+        const part = await startUntilStopped(stopped, starting)
+        parts.push(part)
+        return part
       }
       try {
         let metrics: MetricsPort | undefined
@@ -114,7 +117,7 @@ Throwing means: again later. Ctrl-C lets what runs come to its end. Killed, its 
           parts.push({ stop: () => port.close() })
         }
         await refuseTransactionPooler(database.workerUrl)
-        await begin(
+        const jobs = await begin(
           runJobs(config, database, {
             log,
             handlers,
@@ -124,6 +127,7 @@ Throwing means: again later. Ctrl-C lets what runs come to its end. Killed, its 
             ...(options.executor !== undefined && { executor: options.executor }),
           }),
         )
+        onCrash((error) => jobs.crash(error))
         if (options.playbooks)
           await begin(
             runPlaybooks(config, database, {

@@ -111,6 +111,7 @@ class RunningEngine implements Engine {
       results,
       concurrency,
       log: this.log,
+      mayBegin: () => this.shards.mayBegin,
       ...(this.hooks.ran && { ran: this.hooks.ran }),
     })
     this.handOver = new HandOver({

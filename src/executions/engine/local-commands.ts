@@ -14,6 +14,8 @@ export interface LocalRunning {
   readonly results: ResultStore
   readonly concurrency: number
   readonly log: Logger
+  /** False: the lease has passed by the clock, and nothing may begin under it. */
+  mayBegin(): boolean
   ran?(command: string, outcome: CommandOutcome['status'], ms: number): void
 }
 
@@ -58,7 +60,7 @@ export class LocalCommands {
   private async run(execution: DrivenExecution, command: LocalCommand): Promise<void> {
     this.running++
     try {
-      if (!execution.over) await this.runOne(execution, command)
+      if (this.around.mayBegin() && !execution.over) await this.runOne(execution, command)
     } catch (error) {
       this.around.log.error(
         { err: error, command_id: command.command_id },

@@ -7,6 +7,7 @@ import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { Pool } from '../../db/connection.ts'
 import type { KeptConnection } from '../../db/kept-connection.ts'
+import { type Instant, instant, LeaseClock } from '../../db/lease-clock.ts'
 import { isFenced } from './fenced.ts'
 
 export interface EngineTerms {
@@ -25,6 +26,8 @@ export interface EngineLease {
   readonly engine: string
   /** It has ended: an answer that comes now says nothing about what the engine holds. */
   readonly over: boolean
+  /** False: the lease has passed by the clock, and nothing may begin under it. */
+  readonly mayBegin: boolean
   lose(reason: string): void
 }
 
@@ -69,11 +72,12 @@ export class Shards implements EngineLease {
   private ended = false
   private beatTimer: NodeJS.Timeout | undefined
   private deadlineTimer: NodeJS.Timeout | undefined
+  private readonly clock: LeaseClock
   private beating: Promise<void> | undefined
 
   /** Registers, and takes the shards that are free. */
   static async take(keeping: ShardKeeping): Promise<Shards> {
-    const askedAt = performance.now()
+    const askedAt = instant()
     const { name, drives, runs, handlers, leaseMs } = keeping.terms
     // On the heartbeat's session, which gives up on a server that is silent: a registration without end would be a dead engine.
     const [row] = await keeping.kept.query<{ engine_id: string; node_number: number }>(
@@ -83,15 +87,23 @@ export class Shards implements EngineLease {
     return new Shards(row!.engine_id, row!.node_number, keeping, askedAt)
   }
 
-  private constructor(engine: string, node: number, keeping: ShardKeeping, askedAt: number) {
+  private constructor(engine: string, node: number, keeping: ShardKeeping, askedAt: Instant) {
     this.engine = engine
     this.node = node
     this.keeping = keeping
+    this.clock = new LeaseClock(keeping.terms.leaseMs, askedAt)
     this.confirm(askedAt)
   }
 
   get over(): boolean {
     return this.ended
+  }
+
+  /** Asked before a command begins: an engine that was frozen past its lease must not begin what others have by now. */
+  get mayBegin(): boolean {
+    if (!this.ended && this.keeping.terms.beats && this.clock.hasPassed)
+      this.lose('it had passed when a command was to begin')
+    return !this.ended
   }
 
   get size(): number {
@@ -164,7 +176,7 @@ export class Shards implements EngineLease {
   }
 
   private async ask(): Promise<void> {
-    const sentAt = performance.now()
+    const sentAt = instant()
     let rows: HeldShard[]
     try {
       rows = await this.keeping.kept.query<HeldShard>(
@@ -213,13 +225,13 @@ export class Shards implements EngineLease {
   }
 
   /** From when it was sent, not answered: so our end of the lease is never later than the database's. */
-  private confirm(sentAt: number): void {
+  private confirm(sentAt: Instant): void {
     clearTimeout(this.deadlineTimer)
+    this.clock.confirm(sentAt)
     if (!this.keeping.terms.beats) return
-    const left = sentAt + this.keeping.terms.leaseMs - performance.now()
     this.deadlineTimer = setTimeout(
       () => this.lose('no heartbeat came through for as long as it lasts'),
-      Math.max(0, left),
+      Math.max(0, this.clock.leftMs),
     )
   }
 }

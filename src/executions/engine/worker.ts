@@ -208,8 +208,10 @@ export class CommandWorker {
   }
 
   private begin(): void {
-    while (this.running < this.around.concurrency && this.waiting.length > 0)
+    while (this.running < this.around.concurrency && this.waiting.length > 0) {
+      if (!this.around.lease().mayBegin) return
       void this.run(this.waiting.shift()!)
+    }
     if (!this.stopping && this.size.next(this.running, this.waiting.length) > 0) this.wake.now()
   }
 

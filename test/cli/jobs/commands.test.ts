@@ -1,6 +1,7 @@
 /** Commands of jobs on a database of the user's own: what they print, how they end, what they refuse. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { decodeJwt } from 'jose'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { SECRET } from '../../support/api.ts'
@@ -241,4 +242,96 @@ describe('on one’s own database', () => {
       /\d+ events, \d+ readers and \d+ consumers have their positions here/,
     )
   })
+})
+
+it('settings of a kind are flags, or setting=value', TIMEOUT, async () => {
+  const set = await json(
+    'job',
+    'kind',
+    'set',
+    'flagged',
+    '--max-attempts',
+    '3',
+    '--rate-period',
+    '1 minute',
+    'rate=5',
+  )
+  expect(set).toMatchObject({ max_attempts: 3, rate_period: '00:01:00', rate: 5 })
+  expect(await json('job', 'kind', 'set', 'flagged', '--rate', 'none')).toMatchObject({
+    rate: null,
+    max_attempts: 3,
+  })
+  expect(await cli('job', 'kind', 'set', 'flagged')).toMatchObject({ code: 2 })
+})
+
+it('a rejection that nobody handled names the jobs in hand and gives the lease back', TIMEOUT, async () => {
+  const file = join(home, 'stray.mjs')
+  writeFileSync(
+    file,
+    `export default {
+       stray: async (job) => {
+         if (job.payload_ref === 'bad') void Promise.reject(new Error('nobody caught me'))
+         await new Promise(() => setTimeout(() => {}, 60_000))
+       },
+     }`,
+  )
+  const enqueue = async (ref: string): Promise<string> => {
+    const { rows } = await db
+      .pool('stagedoor_worker')
+      .query<{ id: string }>(`select iu_core.fn_job_enqueue('stray', p_payload_ref => $1) as id`, [ref])
+    return rows[0]!.id
+  }
+  // One runs, the others are claimed ahead.
+  const bad = await enqueue('bad')
+  await enqueue('good')
+  const worker = startCli(
+    ['worker', '--handlers', file, '--kinds', 'stray', '--concurrency', '1', '--no-playbooks', '--no-search'],
+    env,
+  )
+  await until('it has ended', () => worker.child.exitCode !== null, 30_000)
+  expect(worker.child.exitCode).toBe(1)
+  expect(worker.output()).toContain(`stray ${bad}`)
+  expect(worker.output()).toContain('nobody caught me')
+  // At once, not when the lease has passed: there is no worker any more.
+  expect(await db.owner('select from iu_core.job_worker')).toEqual([])
+  expect(
+    await db.owner(
+      `select payload_ref, leased_by, crashes, attempts, last_error ~ 'nobody caught me' as told
+         from iu_core.job_queue where job_kind = 'stray' order by payload_ref`,
+    ),
+  ).toEqual([
+    { payload_ref: 'bad', leased_by: null, crashes: 1, attempts: 0, told: true },
+    { payload_ref: 'good', leased_by: null, crashes: 0, attempts: 0, told: null },
+  ])
+  await db.owner(`delete from iu_core.job_queue where job_kind = 'stray'`)
+})
+
+it('a server and a worker that are idle hold at most 20 connections each', { timeout: 120_000 }, async () => {
+  const counts: Record<string, number> = {}
+  for (const [name, args, ready] of [
+    ['server', ['start', '--port', '0'], /runs at/],
+    ['worker', ['worker'], /Working/],
+  ] as const) {
+    const running = startCli(args, { ...env, DATABASE_DIRECT_URL: db.url('stagedoor_worker') })
+    await running.says(ready, 60_000)
+    // Its start needs more for a moment; then it stays below, whatever its periodic tasks do.
+    const seen: number[] = []
+    await until(
+      `the idle ${name} holds at most 20`,
+      async () => {
+        const { rows } = await db.pool('postgres').query<{ n: number }>(
+          `select count(*)::integer as n from pg_stat_activity
+            where datname = current_database() and usename in ('stagedoor_api', 'stagedoor_worker', 'stagedoor_playbook')
+              and application_name ~ '^stagedoor [0-9]' and application_name !~ 'cli$'`,
+        )
+        seen.push(rows[0]!.n)
+        await delay(500)
+        return seen.length > 10 && seen.slice(-10).every((n) => n <= 20)
+      },
+      60_000,
+    )
+    counts[name] = Math.max(...seen.slice(-10))
+    await running.end()
+  }
+  console.log('idle connections', counts)
 })

@@ -39,7 +39,9 @@ export async function beginWorker(
     worker,
     begun,
     say,
-    async lease(body: { limit?: number; wait_s?: number } = {}): Promise<LeasedJob[]> {
+    async lease(
+      body: { limit?: number; wait_s?: number; begin?: number; held?: number } = {},
+    ): Promise<LeasedJob[]> {
       const answer = await say('lease', body)
       if (answer.status !== 200) throw new Error(JSON.stringify(answer.body))
       return (answer.body as { jobs: LeasedJob[] }).jobs

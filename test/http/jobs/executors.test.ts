@@ -29,8 +29,87 @@ it('leases by priority, and what it completes is in the history with its result'
   expect([await stateOf(db, low), await stateOf(db, high)]).toEqual(['completed', 'completed'])
   const [kept] = await db.owner('select result from iu_core.job_history where job_id = $1', [low])
   expect(kept).toEqual({ result: { sent_ref: low } })
-  // Said again because the answer got lost: it counts once.
-  expect(await worker.say('complete', { jobs: told })).toMatchObject({ status: 200, body: { completed: [] } })
+  // Said again because the answer got lost: it counts once, and is told apart from what is not its own.
+  const again = await worker.say('complete', { jobs: told })
+  expect(again).toMatchObject({
+    status: 200,
+    body: { completed: [], already_completed: told.map(({ job_id }) => job_id), not_yours: [] },
+  })
+  const other = await beginWorker(api, token, { executor, kinds: ['send_report'] })
+  expect(await other.say('complete', { jobs: told })).toMatchObject({
+    status: 200,
+    body: { completed: [], already_completed: [], not_yours: told.map(({ job_id }) => job_id) },
+  })
+})
+
+it('a result that cannot be kept is a 4xx that says why, never a 500', async () => {
+  const id = await enqueue(db, 'returns')
+  const token = await executorToken(executor)
+  const worker = await beginWorker(api, token, { executor, kinds: ['returns'] })
+  const [job] = await worker.lease()
+  // As text: JSON.stringify has not stack enough for 5,000 levels either.
+  const completeText = async (result: string) => {
+    const reply = await api.app.inject({
+      method: 'POST',
+      url: `/api/executors/workers/${worker.worker}/complete`,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      payload: `{"jobs":[{"job_id":"${id}","epoch":${job!.lease_epoch},"result":${result}}]}`,
+    })
+    return { status: reply.statusCode, body: reply.json() }
+  }
+  const complete = (result: unknown) => completeText(JSON.stringify(result))
+  const nested = (depth: number) => `${'{"in":'.repeat(depth)}{}${'}'.repeat(depth)}`
+  expect(await completeText(nested(5000))).toMatchObject({
+    status: 422,
+    body: { code: 'job_invalid', detail: expect.stringContaining('100 deep') },
+  })
+  expect(await completeText(`{"list":${'['.repeat(50_000)}${']'.repeat(50_000)}}`)).toMatchObject({
+    status: 422,
+  })
+  expect(await complete({ text: 'x'.repeat(10_000) })).toMatchObject({
+    status: 422,
+    body: { detail: expect.stringContaining('8192') },
+  })
+  expect(await complete({ text: 'x'.repeat(2_000_000) })).toMatchObject({
+    status: 413,
+    body: { code: 'body_too_large' },
+  })
+  expect(await complete([1])).toMatchObject({ status: 422 })
+  expect(await stateOf(db, id)).toBe('running')
+  expect(await completeText(nested(50))).toMatchObject({ status: 200, body: { completed: [id] } })
+})
+
+it('a crash is charged to what had begun, and such a job is leased alone and with empty hands', async () => {
+  const token = await executorToken(executor)
+  const ids = [await enqueue(db, 'crashing'), await enqueue(db, 'crashing'), await enqueue(db, 'crashing')]
+  await db
+    .pool('stagedoor_worker')
+    .query(`select iu_core.fn_job_kind_set('crashing', '{"backoff": "1 millisecond"}')`)
+  const dead = await beginWorker(api, token, { executor, kinds: ['crashing'], lease_s: 1 })
+  const leased = await dead.lease({ limit: 3, begin: 1 })
+  expect(leased).toMatchObject([{ begun: true }, { begun: false }, { begun: false }])
+  const second = { job_id: leased[1]!.job_id, epoch: leased[1]!.lease_epoch }
+  expect(await dead.say('begin', { jobs: [second] })).toMatchObject({
+    status: 200,
+    body: { begun: [second.job_id] },
+  })
+  await until('the lease has passed', async () => {
+    const { rows } = await db
+      .pool('stagedoor_worker')
+      .query<{ n: number }>('select iu_core.fn_job_reap() as n')
+    return rows[0]!.n > 0
+  })
+  const rows = await db.owner<{ job_id: string; crashes: number }>(
+    `select job_id, crashes from iu_core.job_queue where job_kind = 'crashing' order by crashes, job_id`,
+  )
+  expect(rows.map(({ crashes }) => crashes)).toEqual([0, 1, 1])
+  expect(rows[0]!.job_id).toBe(leased[2]!.job_id)
+  const next = await beginWorker(api, token, { executor, kinds: ['crashing'] })
+  // With something in hand only the one that nobody died under; with empty hands one of the others, alone.
+  expect(await next.lease({ limit: 3, held: 1 })).toMatchObject([{ job_id: rows[0]!.job_id }])
+  expect(await next.lease({ limit: 3 })).toMatchObject([{ crashes: 1 }])
+  expect(await next.lease({ limit: 3 })).toEqual([])
+  expect(ids).toHaveLength(3)
 })
 
 it('a completion under another epoch does not count', async () => {
@@ -38,7 +117,7 @@ it('a completion under another epoch does not count', async () => {
   const worker = await beginWorker(api, await executorToken(executor), { executor, kinds: ['fenced'] })
   const [job] = await worker.lease()
   const wrong = await worker.say('complete', { jobs: [{ job_id: id, epoch: job!.lease_epoch + 1 }] })
-  expect(wrong).toMatchObject({ status: 200, body: { completed: [] } })
+  expect(wrong).toMatchObject({ status: 200, body: { completed: [], not_yours: [id] } })
   expect(await stateOf(db, id)).toBe('running')
 })
 
@@ -121,7 +200,7 @@ it('after its lease has passed nothing that a worker says counts, and others get
     return rows[0]!.n > 0
   })
   const quick = await beginWorker(api, token, { executor, kinds: ['lost'] })
-  const [again] = await quick.lease()
+  const [again] = await quick.lease({ wait_s: 10 })
   expect(again).toMatchObject({ job_id: id, lease_epoch: held!.lease_epoch + 1 })
 
   const late = await slow.say('complete', { jobs: [{ job_id: id, epoch: held!.lease_epoch }] })

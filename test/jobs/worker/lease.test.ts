@@ -1,7 +1,10 @@
 /** What a worker does when its lease, its connection or its claim goes wrong. */
 import pino from 'pino'
 import { describe, expect, it } from 'vitest'
+import { createPool } from '../../../src/db/connection.ts'
 import { KeptConnection } from '../../../src/db/kept-connection.ts'
+import { LeaseClock } from '../../../src/db/lease-clock.ts'
+import type { StagedoorError } from '../../../src/errors.ts'
 import { JobAborted } from '../../../src/jobs/handlers.ts'
 import { claimJobs } from '../../../src/jobs/lease.ts'
 import { setKind } from '../../../src/jobs/queue.ts'
@@ -40,7 +43,7 @@ describe('a worker whose lease has passed', () => {
           return { epoch: job.lease_epoch }
         },
       },
-      { leaseMs: 1000, hooks: { ended: (_job, outcome) => outcomes.push(outcome) } },
+      { leaseMs: 3000, hooks: { ended: (_job, outcome) => outcomes.push(outcome) } },
     )
     const first = worker.id
     const [id] = await jobs.enqueue({ job_kind: 'interrupted' })
@@ -120,6 +123,78 @@ describe('a worker whose lease has passed', () => {
     await db.pool('stagedoor_worker').query('select iu_core.fn_job_pause($1)', ['cut_off'])
   })
 })
+
+it('a lease has passed as soon as either clock says so: a machine that slept counts the time on one of them only', () => {
+  const now = { monotonic: performance.now(), wall: Date.now() }
+  expect(new LeaseClock(1000, now).hasPassed).toBe(false)
+  expect(new LeaseClock(1000, { ...now, wall: now.wall - 2000 }).hasPassed).toBe(true)
+  expect(new LeaseClock(1000, { ...now, monotonic: now.monotonic - 2000 }).hasPassed).toBe(true)
+})
+
+it('a worker on a machine that slept past its lease begins nothing that it had claimed ahead', async () => {
+  const begun: string[] = []
+  const woke = gate()
+  await jobs.enqueue(...Array.from({ length: 5 }, () => ({ job_kind: 'slept' })))
+  const realNow = Date.now
+  try {
+    await jobs.start(
+      {
+        slept: async (job) => {
+          begun.push(`${job.job_id} ${job.lease_epoch}`)
+          // Between the first and the second of them the machine sleeps for a minute.
+          if (begun.length === 1) Date.now = () => realNow() + 60_000
+        },
+      },
+      { concurrency: 1, leaseMs: 60_000, hooks: { leaseLost: () => woke.open() } },
+    )
+    await woke.opened
+    expect(begun).toHaveLength(1)
+  } finally {
+    Date.now = realNow
+  }
+})
+
+it('handlers that take every connection of the pool cost the worker neither its lease nor a completion', async () => {
+  const pool = createPool(db.url('stagedoor_worker'), {
+    role: 'dot_executor',
+    max: 14,
+    purpose: 'greedy',
+    setting: 'STAGEDOOR_WORKER_POOL',
+  })
+  pool.options.connectionTimeoutMillis = 3000
+  const errors: string[] = []
+  const lost: string[] = []
+  try {
+    await setKind(db.pool('stagedoor_worker'), 'greedy', { max_attempts: 1000, backoff: '100 milliseconds' })
+    const ids = await jobs.enqueue(...Array.from({ length: 12 }, () => ({ job_kind: 'greedy' })))
+    const worker = await jobs.start(
+      {
+        greedy: async (_job, context) => {
+          try {
+            await context.transaction((one) =>
+              context.transaction((two) =>
+                context.transaction(async (three) => {
+                  for (const client of [one, two, three]) await client.query('select 1')
+                }),
+              ),
+            )
+          } catch (error) {
+            errors.push(`${(error as StagedoorError).message} ${(error as StagedoorError).hint}`)
+            throw error
+          }
+        },
+      },
+      { pool, concurrency: 10, leaseMs: 2000, hooks: { leaseLost: (reason) => lost.push(reason) } },
+    )
+    const done = await jobs.reached('completed', ids, 60_000)
+    await worker.stop()
+    expect(lost).toEqual([])
+    expect(done.map(({ crashes }) => crashes)).toEqual(ids.map(() => 0))
+    expect(errors[0]).toMatch(/All 14 connections of the pool "greedy" .*STAGEDOOR_WORKER_POOL/)
+  } finally {
+    await pool.end()
+  }
+}, 90_000)
 
 describe('a claim whose answer was lost', () => {
   it('leaves no job with a worker that does not know of it', async () => {
@@ -224,9 +299,11 @@ it('a worker that rests again is known to, however late its word of the work bef
           }
         : Reflect.get(target, name),
   })
+  const kept = new KeptConnection(pool, 30_000)
   const lease = await WorkerLease.take({
     pool: late,
-    kept: new KeptConnection(pool, 30_000),
+    reserved: pool,
+    kept,
     terms: { executor: 'PG_worker', kinds: ['resting'], leaseMs: 60_000 },
     log: pino({ level: 'silent' }),
     hooks: {},
@@ -244,4 +321,5 @@ it('a worker that rests again is known to, however late its word of the work bef
     1,
   )
   await lease.leave()
+  await kept.release()
 })

@@ -11,6 +11,7 @@ function job(id: string, given: Partial<ClaimedJob> = {}): ClaimedJob {
     job_id: id,
     job_kind: 'k',
     priority: 0,
+    begun: true,
     due: '2026-01-01 00:00:00.000001+00',
     process_after: new Date('2026-01-01T00:00:00Z'),
     ...given,
@@ -25,6 +26,21 @@ describe('claimed jobs', () => {
     const order = Array.from({ length: 4 }, () => backlog.next()!.jobs[0]!.job_id)
     expect(order).toEqual(['urgent', 'a', 'b', 'c'])
     expect(backlog.next()).toBeUndefined()
+  })
+
+  it('that were claimed ahead begin only when the database knows of it', () => {
+    const backlog = new Backlog({ k: async () => {} })
+    const ahead = [job('a', { begun: false }), job('b', { begun: false }), job('c', { begun: false })]
+    backlog.add([job('now'), ...ahead])
+    expect(backlog.next()!.jobs[0]!.job_id).toBe('now')
+    expect(backlog.next()).toBeUndefined()
+    const told = backlog.peek(2)
+    expect(told.map(({ job_id }) => job_id)).toEqual(['a', 'b'])
+    // b is no longer ours: it is neither begun nor given back.
+    backlog.confirm(told, new Set(['a']))
+    expect(backlog.next()!.jobs[0]!.job_id).toBe('a')
+    expect(backlog.next()).toBeUndefined()
+    expect(backlog.remove().map(({ job_id }) => job_id)).toEqual(['c'])
   })
 
   it('of a batch handler begin together, past those of other kinds', () => {

@@ -4,6 +4,7 @@ import { FatalJobError } from '../../../src/jobs/handlers.ts'
 import type { Job } from '../../../src/jobs/job.ts'
 import { setKind } from '../../../src/jobs/queue.ts'
 import { useDatabase } from '../../support/database.ts'
+import { until } from '../../support/until.ts'
 import { gate, useJobs } from './support.ts'
 
 const db = useDatabase()
@@ -27,6 +28,45 @@ describe('a handler', () => {
     expect(seen.map((job) => job.job_id).sort()).toEqual([...ids].sort())
     expect(seen[0]).toMatchObject({ job_kind: 'greet', attempts: 1, executor: 'PG_worker' })
     expect(seen[0]!.process_after).toBeInstanceOf(Date)
+  })
+
+  it('that throws a value without any text fails its job, and the worker goes on', async () => {
+    const thrown: unknown[] = [
+      Object.create(null),
+      {
+        toString: () => {
+          throw new Error('no text')
+        },
+      },
+      undefined,
+      Object.defineProperty(new Error('x'), 'message', {
+        get: () => {
+          throw new Error('no message')
+        },
+      }),
+    ]
+    await setKind(db.pool('stagedoor_worker'), 'rude', { max_attempts: 1 })
+    await jobs.start({
+      rude: async (job) => {
+        throw thrown[Number(job.payload_ref)]
+      },
+    })
+    const ids = await jobs.enqueue(...thrown.map((_, n) => ({ job_kind: 'rude', payload_ref: String(n) })))
+    const dead = await jobs.reached('dead', ids)
+    expect(dead[0]!.last_error).toMatch(/no text/)
+  })
+
+  it('that does not end is reported with its id, in the log and in health', async () => {
+    const lines: { job_id?: string; msg: string }[] = []
+    const log = pino({ level: 'warn' }, { write: (line: string) => lines.push(JSON.parse(line)) })
+    const end = gate()
+    const worker = await jobs.start({ endless: () => end.opened }, { log, longRunningMs: 50 })
+    const [id] = await jobs.enqueue({ job_kind: 'endless' })
+    await until('it is reported', () => worker.health().detail.includes(id!))
+    expect(lines.filter(({ job_id }) => job_id === id)).toHaveLength(1)
+    end.open()
+    await jobs.reached('completed', [id!])
+    await until('it is not any more', () => !worker.health().detail.includes(id!))
   })
 
   it('that throws is called again later, until it succeeds', async () => {

@@ -97,26 +97,55 @@ const SETTINGS = [
   'key_retention',
 ]
 
+const ABOUT: Readonly<Record<string, string>> = {
+  description: 'for people',
+  max_attempts: 'attempts before a job is a dead letter',
+  max_crashes: 'deaths of its worker before a job is a dead letter',
+  backoff: 'wait after the first failure, doubled each time',
+  backoff_most: 'longest wait between two attempts',
+  timeout: 'how long one attempt may take',
+  concurrency: 'how many run at once, over all workers',
+  rate: 'how many begin in a rate-period',
+  rate_period: 'the time that rate counts in',
+  serial_by: 'one at a time for each source_ref, target_ref or payload_ref',
+  fair_by: 'in turns for each source_ref, target_ref or payload_ref',
+  key_mode: 'keep, replace or debounce',
+  debounce: 'wait for more of the same key',
+  debounce_most: 'longest such wait',
+  key_retention: 'how long a key is remembered',
+}
+
 export function kindCommand(): Command {
   const kind = new Command('kind').description('how jobs of one kind are treated')
-  kind
+  const set = kind
     .command('set')
     .description('change settings of a kind; what is not named stays')
     .argument('<kind>', 'it is registered where it is new')
-    .argument('<setting=value...>', 'none takes a limit away', settings)
+    .argument('[setting=value...]', 'the same settings in short', settings, {})
+  for (const name of SETTINGS) set.option(`--${flagOf(name)} <value>`, ABOUT[name])
+  set
     .addHelpText(
       'after',
       `
-Settings: ${SETTINGS.join(', ')}
+"none" takes a limit away. Each flag can also be written as setting=value: ${SETTINGS.join(', ')}.
 
+  $ stagedoor job kind set send_report --max-attempts 3 --backoff "10 seconds" --timeout "2 minutes"
   $ stagedoor job kind set send_report max_attempts=3 backoff="10 seconds" timeout="2 minutes"
   $ stagedoor job kind set crawl concurrency=4 rate=100 rate_period="1 minute" fair_by=source_ref
   $ stagedoor job kind set rebuild_index key_mode=debounce debounce="5 seconds"
   $ stagedoor job kind set crawl concurrency=none`,
     )
-    .action(async (name: string, given: KindSettings, _options, command: Command) => {
+    .action(async (name: string, short: KindSettings, flags: Record<string, string>, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions>()
       const output = outputOf(options)
+      const given = { ...short, ...fromFlags(flags) }
+      if (Object.keys(given).length === 0) {
+        throw new StagedoorError(
+          'argument_invalid',
+          { reason: 'No setting is named' },
+          { hint: 'Name one, as --max-attempts 3. `stagedoor job kind set --help` lists them.' },
+        )
+      }
       const set = await acting(options, async (client) => {
         await setKind(client, name, given)
         return (await listKinds(client)).find(({ job_kind }) => job_kind === name)!
@@ -136,8 +165,25 @@ function settings(given: string, before: Record<string, unknown> = {}): Record<s
       { hint: 'Write setting=value, as max_attempts=3.' },
     )
   }
-  const value = rest.join('=')
-  return { ...before, [name!]: value === 'none' ? null : /^\d+$/.test(value) ? Number(value) : value }
+  return { ...before, [name!]: parseSetting(rest.join('=')) }
+}
+
+function parseSetting(given: string): string | number | null {
+  return given === 'none' ? null : /^\d+$/.test(given) ? Number(given) : given
+}
+
+function flagOf(setting: string): string {
+  return setting.replaceAll('_', '-')
+}
+
+function fromFlags(flags: Readonly<Record<string, string>>): Record<string, unknown> {
+  const camel = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+  return Object.fromEntries(
+    SETTINGS.flatMap((name) => {
+      const given = flags[camel(name)]
+      return given === undefined ? [] : [[name, parseSetting(given)]]
+    }),
+  )
 }
 
 export function pauseCommand(): Command {

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { type ClaimedJob, claimJobs, keepLease, releaseJobs } from '../../../jobs/lease.ts'
+import { type ClaimedJob, type ClaimOptions, claimJobs, keepLease, releaseJobs } from '../../../jobs/lease.ts'
 import type { LeaseCounts } from '../../measures.ts'
 import { problems, Timestamp } from '../../responses.ts'
 import { LeasedJob, presentLeased, Uuid } from '../jobs/shapes.ts'
@@ -36,6 +36,20 @@ export function leaseRoutes(counts: LeaseCounts): FastifyPluginAsyncTypebox {
             {
               limit: Type.Integer({ minimum: 1, maximum: 1000, default: 1 }),
               wait_s: Type.Number({ minimum: 0, maximum: LONGEST_WAIT_S, default: 0 }),
+              begin: Type.Optional(
+                Type.Integer({
+                  minimum: 0,
+                  maximum: 1000,
+                  description:
+                    'so many of them begin at once, the first ones that say `begun`; tell of the others with `begin` before they do. Default: all. If the worker dies, what had begun is charged with the crash',
+                }),
+              ),
+              held: Type.Integer({
+                minimum: 0,
+                default: 0,
+                description:
+                  'how many jobs this worker still has in hand; a job with a crash behind it is leased only with 0, and then alone',
+              }),
             },
             { additionalProperties: false },
           ),
@@ -52,10 +66,10 @@ export function leaseRoutes(counts: LeaseCounts): FastifyPluginAsyncTypebox {
         },
       },
       async (request, reply) => {
-        const { limit, wait_s } = request.body
+        const { limit, wait_s, begin, held } = request.body
         const { jobs, leased_until, cancelled } = await leaseWithin(
           wait_s * 1000,
-          () => lease(request, request.params.id, limit),
+          () => lease(request, request.params.id, limit, { begin, held }),
           () => closing.signal.aborted || hasGone(reply),
         )
         if (hasGone(reply)) await giveBack(request, request.params.id, jobs)
@@ -81,10 +95,15 @@ async function leaseWithin(ms: number, look: () => Promise<Leased>, isOver: () =
   }
 }
 
-function lease(request: FastifyRequest, worker: string, limit: number): Promise<Leased> {
+function lease(
+  request: FastifyRequest,
+  worker: string,
+  limit: number,
+  options: ClaimOptions,
+): Promise<Leased> {
   return request.transaction(async (client) => {
     const kept = await keepLease(client, worker)
-    return { ...kept, jobs: await claimJobs(client, worker, limit) }
+    return { ...kept, jobs: await claimJobs(client, worker, limit, options) }
   })
 }
 
@@ -99,6 +118,7 @@ function hasGone({ raw }: FastifyReply): boolean {
 
 function byTurn(a: ClaimedJob, b: ClaimedJob): number {
   return (
+    Number(b.begun) - Number(a.begun) ||
     b.priority - a.priority ||
     a.process_after.getTime() - b.process_after.getTime() ||
     (a.job_id < b.job_id ? -1 : 1)

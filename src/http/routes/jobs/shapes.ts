@@ -67,9 +67,10 @@ export const LeasedJob = Type.Object({
   executor: Type.String(),
   ...Origin,
   process_after: Timestamp,
+  begun: Type.Boolean({ description: 'it may begin at once; the others after `begin`' }),
 })
 
-export function presentLeased(job: Job) {
+export function presentLeased(job: Job & { readonly begun: boolean }) {
   return {
     ...job,
     process_after: job.process_after.toISOString(),
