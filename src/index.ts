@@ -25,7 +25,7 @@ export type { Ingest } from './ingest/library.ts'
 export type { Plan, PlanRow } from './ingest/plan.ts'
 export type { LedgerRow, LineageEntry, Promotion, UndoPlan } from './ingest/promotion.ts'
 export type { Correction } from './ingest/repair.ts'
-export type { StagedRow } from './ingest/rows.ts'
+export type { LeftOutLine, StagedRow } from './ingest/rows.ts'
 export type { Upload } from './ingest/uploads.ts'
 export {
   type BatchContext,

@@ -42,6 +42,8 @@ export interface Upload {
   readonly invalid_count: number | null
   readonly skipped_count: number | null
   readonly warning_count: number | null
+  /** Reason → lines that are left out. */
+  readonly left_out: Readonly<Record<string, number>>
   readonly progress: Progress | null
   readonly error: { code: string; message: string; hint: string } | null
   readonly cursor_name: string | null
@@ -78,7 +80,7 @@ export interface Upload {
 }
 
 const COLUMNS = `upload_id, workspace_id, client_id, dataset, platform, file_name, file_hash, byte_len, run_mode, status,
-  reading, notes, line_count, valid_count, invalid_count, skipped_count, warning_count, progress, error, cursor_name,
+  reading, notes, line_count, valid_count, invalid_count, skipped_count, warning_count, left_out, progress, error, cursor_name,
   cursor_value, uploaded_by, uploaded_via, changed_by, created_at, staged_at, read_ms, ended_at, plan_digest, gate_mode,
   threshold, plan_totals, plan_refusal, planned_by, planned_at, plan_took_ms, review_record_id, approval_required, review_status,
   review_reason, approved_by, approved_at, promoted_by, promoted_at, promotion_totals, undo_until, undone_by, undone_at,

@@ -1,4 +1,4 @@
--- Rules over all lines of an upload: a key that repeats. What an earlier run found is taken away first, so that a repair
+-- Rules over all lines of an upload: a line that sums up others, a key that repeats. What an earlier run found is taken away first, so that a repair
 -- of one line also clears the other. Returns how many lines it changed. Internal.
 create or replace function iu_core.fn_ingest_check_set(p_upload iu_core.ingest_upload, p_definition jsonb) returns integer
 language plpgsql
@@ -15,16 +15,20 @@ begin
   select spec into v_leaf from jsonb_array_elements(p_definition -> 'rows') as spec where spec ->> 'name' = v_layout ->> 'leaf';
   v_policy := coalesce(v_leaf ->> 'duplicates', 'refuse');
 
-  update public.staging_rows
-     set validation_errors = iu_core.fn_ingest_without_set_problems(validation_errors),
-         validation_warnings = iu_core.fn_ingest_without_set_problems(validation_warnings),
-         validation_status = case when iu_core.fn_ingest_without_set_problems(validation_errors) = '[]' then 'valid'
-                                  else 'invalid' end::public.staging_validation_status,
+  -- A line that was found to be a sum has with it what was wrong with it before.
+  update public.staging_rows s
+     set validation_errors = e.errors, validation_warnings = iu_core.fn_ingest_without_set_problems(s.validation_warnings),
+         validation_status = case when e.errors = '[]' then 'valid' else 'invalid' end::public.staging_validation_status,
          updated_at = clock_timestamp()
-   where upload_id = p_upload.upload_id and row_type = v_layout ->> 'leaf'
-     and validation_status in ('invalid', 'skipped') and (validation_status <> 'valid' or validation_warnings <> '[]')
-     and (validation_errors @> '[{"scope": "set"}]' or validation_warnings @> '[{"scope": "set"}]');
+    from (select r.row_number, coalesce(jsonb_path_query_first(r.validation_warnings, '$[*] ? (@.rule == "row.sum").errors'),
+                                        iu_core.fn_ingest_without_set_problems(r.validation_errors)) as errors
+            from public.staging_rows r
+           where r.upload_id = p_upload.upload_id and r.row_type = v_layout ->> 'leaf'
+             and r.validation_status in ('invalid', 'skipped') and (r.validation_status <> 'valid' or r.validation_warnings <> '[]')
+             and (r.validation_errors @> '[{"scope": "set"}]' or r.validation_warnings @> '[{"scope": "set"}]')) e
+   where s.upload_id = p_upload.upload_id and s.row_type = v_layout ->> 'leaf' and s.row_number = e.row_number;
   get diagnostics v_changed = row_count;
+  v_changed := v_changed + iu_core.fn_ingest_check_sums(p_upload, p_definition);
 
   -- Sums are made when it is planned.
   if v_policy = 'sum' then

@@ -43,6 +43,8 @@ begin
   end if;
   if p_check then
     perform iu_core.fn_ingest_check_set(u, v_dataset.definition);
+  else
+    perform iu_core.fn_ingest_check_sums(u, v_dataset.definition);
   end if;
   update iu_core.ingest_upload
      set reading = p_reading, notes = coalesce(p_notes, '[]')
@@ -55,7 +57,8 @@ begin
   perform iu_core.fn_event_emit('staging', 'ingestion_staged',
     p_event_subject_ref => p_upload_id::text, p_workspace_id => u.workspace_id,
     p_safe_payload => jsonb_build_object('upload_id', p_upload_id, 'dataset', u.dataset, 'platform', u.platform,
-      'lines', u.line_count, 'valid', u.valid_count, 'invalid', u.invalid_count, 'skipped', u.skipped_count));
+      'lines', u.line_count, 'valid', u.valid_count, 'invalid', u.invalid_count, 'skipped', u.skipped_count,
+      'left_out', u.left_out));
 end $$;
 
 grant execute on function iu_core.fn_ingest_staged(uuid, uuid, jsonb, jsonb, boolean) to service_role;

@@ -3,6 +3,7 @@ import pc from 'picocolors'
 import type { Client } from '../../../db/connection.ts'
 import type { Dataset } from '../../../ingest/datasets/dataset.ts'
 import { listClients, listDatasets, type RegisteredDataset } from '../../../ingest/datasets/registry.ts'
+import { leftOutSaid } from '../../../ingest/rows.ts'
 import type { Upload } from '../../../ingest/uploads.ts'
 import { age, type Output, visibleLine } from '../../output.ts'
 import { count, lines, screenWidth, wrap } from './layout.ts'
@@ -96,7 +97,7 @@ export function checked(upload: Upload): string {
   const parts = [`${count(upload.valid_count)} valid`]
   if (upload.invalid_count) parts.push(wrongSaid(upload))
   if (upload.warning_count) parts.push(`${count(upload.warning_count)} with a warning`)
-  if (upload.skipped_count) parts.push(`${count(upload.skipped_count)} left out (totals)`)
+  if (upload.skipped_count) parts.push(leftOutSaid(upload.left_out))
   return parts.join(', ')
 }
 

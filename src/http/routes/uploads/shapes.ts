@@ -58,6 +58,10 @@ const upload = {
   invalid_count: whole,
   skipped_count: whole,
   warning_count: whole,
+  left_out: Type.Record(Type.String(), Type.Integer(), {
+    description: 'reason → lines that are left out',
+    examples: [{ 'row.total': 1, 'key.repeated': 60 }],
+  }),
   progress: orNull(Progress),
   error: orNull(Type.Object({ code: Type.String(), message: Type.String(), hint: Type.String() })),
   cursor_name: text,
@@ -143,6 +147,17 @@ export const StagedRow = Type.Object({
   validation_warnings: Type.Array(Problem),
   processing_action: Type.String(),
   target_internal_id: orNull(Uuid),
+})
+
+export const LeftOutLine = Type.Object({
+  line: Type.Integer({ description: 'the line of the file' }),
+  reason: Type.String({
+    description: 'the rule: row.total, row.subtotal, row.sum, key.repeated, line.left_out',
+  }),
+  message: Type.String(),
+  values: Type.Record(Type.String(), Type.String(), {
+    description: 'field → value, of those that are not empty; numbers are text with all their digits',
+  }),
 })
 
 const Image = Type.Record(Type.String(), Type.Unknown(), {

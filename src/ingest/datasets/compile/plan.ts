@@ -36,6 +36,8 @@ export interface PlannedField {
   at: FieldColumns
   sql: FieldSql
   required: boolean
+  /** It tells the rows of a dimension apart. */
+  isIdentity: boolean
   /** Every cell of its column is plain: it has a value, and no columns for what may be odd. */
   isPlain: boolean
   /** And none is empty. */
@@ -72,6 +74,7 @@ export function planFields(input: CompileInput): Plan {
       at,
       sql: sqlOf(field, mapped, input.styles, at),
       required,
+      isIdentity: identities.has(name),
       isPlain: plain !== undefined,
       isFilled: plain?.isFilled ?? false,
     }

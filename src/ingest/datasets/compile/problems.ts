@@ -6,6 +6,7 @@ import type { Severity } from '../dataset.ts'
 import { listOf, text } from '../sql-text.ts'
 import { ending, finding } from './field-sql.ts'
 import { headerCurrency, isEmpty, type Plan, type PlannedField } from './plan.ts'
+import { breakdownGroups } from './totals.ts'
 import { WORDS, type Words } from './words.ts'
 
 interface Finding {
@@ -36,6 +37,7 @@ export function findingsOf(plan: Plan): Findings {
     replacementFinding(),
     ...plan.fields.flatMap(fieldFindings),
     ...periodFindings(plan),
+    ...breakdownFindings(plan),
     ...crossFindings(plan),
     ...currencyFindings(plan),
     ...duplicateFindings(plan),
@@ -89,7 +91,9 @@ function fieldFindings(planned: PlannedField): Finding[] {
   if (required) {
     const words = {
       message: `${title} is empty.`,
-      suggestion: 'Fill it in and upload again, or repair the line.',
+      suggestion: planned.isIdentity
+        ? 'Fill it in (merged cells of a spreadsheet lose it), or leave the line out if it only sums up others.'
+        : 'Fill it in and upload again, or repair the line.',
     }
     findings.push({
       when: isEmpty(planned),
@@ -149,6 +153,42 @@ function periodFindings({ period }: Plan): Finding[] {
       }),
     },
   ]
+}
+
+/**
+ * A line without any of the values by which the file is broken down sums up the others, or has lost them; one that lacks
+ * some of them may do so. Added to them, its figures would count twice.
+ */
+function breakdownFindings(plan: Plan): Finding[] {
+  return breakdownGroups(plan).flatMap((group) => {
+    const empty = group.map(isEmpty)
+    const [first] = group
+    const subject = {
+      column: group.map(({ mapped }) => mapped.header).join(', '),
+      field: first!.name,
+      value: 'CAST(NULL AS VARCHAR)',
+    }
+    const titles = group.map(({ title }) => title.toLowerCase()).join(' and ')
+    const none = {
+      when: empty.includes('false') ? 'false' : `(${empty.join(' AND ')})`,
+      sql: said(subject, 'error', 'breakdown.missing', {
+        message: `It has no ${titles}: it sums up other lines, or has lost them.`,
+        suggestion: 'Leave the line out if it sums up others; else fill in what is missing.',
+      }),
+    }
+    if (group.length === 1) return [none]
+    const some = `(${empty.join(' OR ')}) AND NOT (${empty.join(' AND ')})`
+    return [
+      none,
+      {
+        when: empty.every((one) => one === 'false') ? 'false' : some,
+        sql: said(subject, 'warning', 'breakdown.partly_missing', {
+          message: `It has not both ${titles}: it may sum up other lines.`,
+          suggestion: 'Leave the line out if it sums up others, or its figures count twice.',
+        }),
+      },
+    ]
+  })
 }
 
 function crossFindings(plan: Plan): Finding[] {
@@ -218,6 +258,10 @@ function comparable(planned: PlannedField | undefined): string | undefined {
   return isNumber ? `CAST(${at.value} AS DOUBLE)` : at.value
 }
 
-export function totalWarning(): string {
-  return about({ column: null, field: null, value: 'c0' }, finding('warning', 'row.total'))
+/** Why a line is left out: the column `left_out` names the rule. */
+export function leftOutWarning(): string {
+  const rules = ['row.total', 'row.subtotal']
+  const broken = listOf(rules.map((rule) => `W${ending(rule, WORDS[rule]!)}`))
+  const subject = { column: null, field: null, value: 'c0' }
+  return about(subject, `list_extract(${broken}, list_position(${listOf(rules)}, left_out))`)
 }

@@ -91,6 +91,10 @@ export const WORDS: Readonly<Record<string, Words>> = {
     message: 'This line only sums up others and was left out.',
     suggestion: 'Nothing to do. If it is a line of its own, give it a date and all its names.',
   },
+  'row.subtotal': {
+    message: 'This line sums up others (“all” where they have a value of their own) and was left out.',
+    suggestion: 'Nothing to do. If it is a line of its own, give it the value that tells it apart.',
+  },
   'structure.too_many_fields': {
     message: 'This line has more fields than the header.',
     suggestion:
