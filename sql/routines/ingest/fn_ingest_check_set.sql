@@ -8,12 +8,18 @@ declare
   v_layout jsonb := p_upload.reading -> 'layout';
   v_leaf jsonb;
   v_policy text;
+  v_no_ids text;
   v_key text;
   v_changed integer := 0;
   v_count integer;
 begin
   select spec into v_leaf from jsonb_array_elements(p_definition -> 'rows') as spec where spec ->> 'name' = v_layout ->> 'leaf';
-  v_policy := coalesce(v_leaf ->> 'duplicates', 'refuse');
+  v_policy := iu_core.fn_ingest_repeated_keys(p_upload, p_definition);
+  -- Told apart by name, two of the same name have one key: most exports without ids are refused for that.
+  select string_agg(coalesce(p_definition -> 'fields' -> (spec -> 'identity' ->> 'id') ->> 'title', spec -> 'identity' ->> 'id'), ', ')
+    into v_no_ids
+    from jsonb_array_elements(p_definition -> 'rows') as spec
+   where v_layout -> 'row_types' ? (spec ->> 'name') and spec -> 'identity' ? 'id' and not v_layout -> 'fields' ? (spec -> 'identity' ->> 'id');
 
   -- A line that was found to be a sum has with it what was wrong with it before.
   update public.staging_rows s
@@ -55,7 +61,7 @@ begin
     ), affected as (
       select line, lines
         from repeated, unnest(lines) as line
-       where %2$L = 'refuse' or line <> lines[cardinality(lines)]
+       where %2$L = 'refuse' or line <> case %2$L when 'first' then lines[1] else lines[cardinality(lines)] end
     )
     update public.staging_rows s
        set validation_status = case when %2$L = 'refuse' then 'invalid' else 'skipped' end::public.staging_validation_status,
@@ -66,12 +72,16 @@ begin
            lateral (select jsonb_build_object(
              'scope', 'set', 'line', a.line, 'rule', 'key.repeated', 'lines', to_jsonb(a.lines[1:20]),
              'message', case when %2$L = 'refuse'
-               then format('The same key stands in %%s lines: %%s.', cardinality(a.lines), array_to_string(a.lines[1:5], ', '))
+               then format('The same key stands in %%s lines: %%s.%%s', cardinality(a.lines), array_to_string(a.lines[1:5], ', '),
+                           ' The file has no ' || %3$L || ', so those with the same name cannot be told apart.')
+               when %2$L = 'first' then format('Line %%s has the same key and comes before, so it is taken instead.', a.lines[1])
                else format('Line %%s has the same key and comes later, so it is taken instead.', a.lines[cardinality(a.lines)]) end,
              'suggestion', case when %2$L = 'refuse'
-               then 'Leave out all but one of them, or correct what tells them apart.' else 'Nothing to do.' end)) as p (problem)
+               then coalesce('Export again with the column ' || %3$L || '.', 'Correct what tells them apart.')
+                    || ' Or choose how repeated keys are taken: sum adds them up, last or first takes one of them (upload plan --repeated-keys).'
+               else 'Nothing to do.' end)) as p (problem)
      where s.upload_id = $1 and s.row_type = $2 and s.row_number = a.line
-  $sql$, v_key, v_policy) using p_upload.upload_id, v_layout ->> 'leaf';
+  $sql$, v_key, v_policy, v_no_ids) using p_upload.upload_id, v_layout ->> 'leaf';
   get diagnostics v_count = row_count;
   return v_changed + v_count;
 end $$;

@@ -47,7 +47,9 @@ begin
     perform iu_core.fn_ingest_check_sums(u, v_dataset.definition);
   end if;
   update iu_core.ingest_upload
-     set reading = p_reading, notes = coalesce(p_notes, '[]')
+     set reading = p_reading, notes = coalesce(p_notes, '[]'),
+         -- The plan that follows at once counts on typed columns for less.
+         control = case when p_check then iu_core.fn_ingest_control(u, v_dataset.definition, false) else '[]' end
    where upload_id = p_upload_id;
   perform iu_core.fn_ingest_recount(p_upload_id, p_reading -> 'layout' ->> 'leaf', (p_reading ->> 'lines')::integer);
   update iu_core.ingest_upload
