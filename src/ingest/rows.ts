@@ -59,11 +59,13 @@ export async function listLeftOut(
               where v.value is not null and left(v.key, 1) <> '@') as values
        from public.staging_rows s
        join iu_core.ingest_upload u using (upload_id)
-      cross join lateral (select iu_core.fn_ingest_left_out_reason(s.validation_warnings)) as r (reason)
+      cross join lateral (select coalesce(
+        (select w ->> 'rule' from jsonb_array_elements(s.validation_warnings) w where w ->> 'rule' = any ($4) limit 1),
+        s.validation_warnings -> 0 ->> 'rule', 'unknown')) as r (reason)
       where s.upload_id = $1 and s.row_type = u.reading -> 'layout' ->> 'leaf' and s.validation_status = 'skipped'
         and (s.validation_status <> 'valid' or s.validation_warnings <> '[]') and s.row_number > $2
       order by s.row_number limit $3`,
-    [upload, page.after ?? -1, page.limit],
+    [upload, page.after ?? -1, page.limit, Object.keys(LEFT_OUT_WORDS)],
   )
   return rows
 }

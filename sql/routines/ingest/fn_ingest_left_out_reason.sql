@@ -1,4 +1,4 @@
--- Why a line is left out: the rule that did it. Its other warnings do not.
+-- Why a line is left out: the rule that did it. Its other warnings do not. Internal.
 create or replace function iu_core.fn_ingest_left_out_reason(p_warnings jsonb) returns text
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
@@ -7,6 +7,3 @@ as $$
     jsonb_path_query_first(p_warnings, '$[*].rule ? (@ == "row.total" || @ == "row.subtotal" || @ == "row.sum" || @ == "key.repeated" || @ == "line.left_out")') #>> '{}',
     p_warnings -> 0 ->> 'rule', 'unknown')
 $$;
-
-grant execute on function iu_core.fn_ingest_left_out_reason(jsonb)
-  to service_role, dot_executor, authenticated, stagedoor_agent, stagedoor_reviewer;

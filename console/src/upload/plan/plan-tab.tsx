@@ -4,6 +4,7 @@ import { Grid } from '../../grid/grid.tsx'
 import { usePages } from '../../grid/use-pages.ts'
 import { counted } from '../../parts/figures.ts'
 import { useSession } from '../../session/session.tsx'
+import { ControlTotals } from './control-totals.tsx'
 import { columnsIn, planColumns } from './plan-columns.tsx'
 import { type PlanFilter, PlanFilters } from './plan-filters.tsx'
 import { PlanSummary } from './plan-summary.tsx'
@@ -21,6 +22,7 @@ export function PlanTab({ upload, dataset }: { upload: UploadDetail; dataset: Da
         A plan compares every valid line with your tables and shows what would change. Make one with the
         button on the right; it changes nothing.
       </p>
+      <ControlTotals upload={upload} />
     </div>
   )
 }
@@ -58,6 +60,7 @@ function Planned({ upload, dataset }: { upload: UploadDetail; dataset: Dataset |
   return (
     <>
       <PlanSummary upload={upload} />
+      <ControlTotals upload={upload} />
       <PlanFilters
         filter={filter}
         change={setFilter}

@@ -10,6 +10,7 @@ import type { Encoding } from '../../../ingest/readers/encoding.ts'
 import type { Format } from '../../../ingest/readers/reading.ts'
 import { readJson } from '../../../staging/exact-json.ts'
 import { invalidInput } from '../../invalid-input.ts'
+import { RepeatedKeys } from './shapes.ts'
 
 const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const satisfies Encoding[]
 
@@ -32,6 +33,7 @@ const optional = {
       description: 'share of valid lines that skip asks for; default 0.9',
     }),
   ),
+  repeated_keys: Type.Optional(RepeatedKeys),
   dry_run: Type.Optional(Type.Boolean({ description: 'read, check and plan, but never to be promoted' })),
   until: Type.Optional(Type.Enum(['staged', 'planned'], { description: 'default planned' })),
   encoding: Type.Optional(Type.Enum([...ENCODINGS], { description: 'default: found out' })),
