@@ -16,8 +16,8 @@ begin
     end if;
     return p_workspace_id;
   end if;
-  execute format('select exists (select from %s where %I = $1 and %I = $2)',
-                 (v_clients ->> 'table')::regclass, v_clients ->> 'id', v_clients ->> 'workspace')
+  execute format('select exists (select from %s c where c.%I = $1 and c.%I = $2)',
+                 iu_core.fn_ingest_table_sql((v_clients ->> 'table')::regclass), v_clients ->> 'id', v_clients ->> 'workspace')
     into v_found using p_client_id, p_workspace_id;
   if not v_found then
     raise exception using

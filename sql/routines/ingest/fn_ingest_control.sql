@@ -37,13 +37,13 @@ begin
    where p_definition -> 'fields' -> w.source ->> 'type' = 'currency' limit 1;
   -- One member for each measure, then the size of the dataset's amount whatever its sign.
   select string_agg(format('sum((s.normalized_payload ->> %L)::numeric)', m.field), ', ' order by m.place),
-         string_agg(format('sum(l.%I)::numeric', m.field), ', ' order by m.place),
-         string_agg(format('sum(l.%I::%s)::numeric', m.field, w.type), ', ' order by m.place),
+         string_agg(format('sum(l.%I)::numeric', m.slot), ', ' order by m.place),
+         string_agg(format('sum(l.%I::%s)::numeric', m.slot, w.type), ', ' order by m.place),
          string_agg(format('sum((p.before ->> %L)::numeric)', m."column"), ', ' order by m.place),
          string_agg(format('count(*) filter (where s.normalized_payload ->> %L is null and s.raw_payload ->> %L ~ ''[0-9]'')',
                            m.field, coalesce(p_upload.reading -> 'map' -> 'fields' -> m.field ->> 'header', m.field)), ', ' order by m.place),
          max(format('sum(abs((s.normalized_payload ->> %L)::numeric))', m.field)) filter (where m.place = v_amount),
-         max(format('sum(abs(l.%I))::numeric', m.field)) filter (where m.place = v_amount)
+         max(format('sum(abs(l.%I))::numeric', m.slot)) filter (where m.place = v_amount)
     into v_payload, v_lines, v_cast, v_before, v_unread, v_of_payload, v_of_line
     from iu_core.fn_ingest_measures(p_definition, v_layout) m
     join jsonb_to_recordset(v_type.written) as w ("column" text, type text) on w."column" = m."column";
@@ -104,7 +104,7 @@ begin
        group by 1, 2
     $sql$, case when v_currency is null then 'null' else format('s.normalized_payload ->> %L', v_currency) end, v_payload,
        p_upload.upload_id, v_type.type_order, p_only_inserts,
-       case when v_currency is null then 'null' else format('l.%I', v_currency) end, v_lines, v_cast,
+       case when v_currency is null then 'null' else format('l.%I', iu_core.fn_ingest_line_column(v_layout, v_currency)) end, v_lines, v_cast,
        case when v_currency is null then 'null' else format('p.before ->> %L', v_currency_column) end, v_before);
   end if;
 

@@ -20,6 +20,13 @@ begin
   if found then
     return;
   end if;
+  -- `$client` and `@campaign` are sources of ours: a field or a row type that is called so would be taken for them.
+  return query
+    select format('%L cannot be the name of a %s', n.name, n.kind), 'Choose a name that begins with a letter.'::text
+      from (select k, 'field' from jsonb_object_keys(p_definition -> 'fields') k where k ~ '^[$@]' or k = ''
+            union all
+            select spec ->> 'name', 'row type' from jsonb_array_elements(p_definition -> 'rows') spec
+             where spec ->> 'name' ~ '^[$@]' or spec ->> 'name' in ('', 'client', 'workspace', 'platform', 'identity')) as n (name, kind);
   for v_name in
     select t from iu_core.fn_ingest_dataset_tables(p_definition) as n (t) order by 1
   loop

@@ -10,9 +10,13 @@ declare
   v_leaf text := p_upload.reading -> 'layout' ->> 'leaf';
   v_column text;
   v_written boolean;
+  v_slot text;
   v_range jsonb;
 begin
-  select c.key, p_upload.reading -> 'layout' -> 'fields' ? c.value into v_column, v_written
+  select c.key, p_upload.reading -> 'layout' -> 'fields' ? c.value,
+         (select w.slot from iu_core.fn_ingest_row_types(p_definition, p_upload.reading -> 'layout') r,
+                 jsonb_to_recordset(r.written) as w ("column" text, slot text) where r.row_type = v_leaf and w."column" = c.key)
+    into v_column, v_written, v_slot
     from jsonb_array_elements(p_definition -> 'rows') as spec, jsonb_each_text(spec -> 'columns') as c
    where spec ->> 'name' = v_leaf and spec -> 'key' ? c.key and p_definition -> 'fields' -> c.value ->> 'type' = 'date';
   if v_column is null then
@@ -22,9 +26,9 @@ begin
   if p_now and v_written then
     execute format($sql$
       select jsonb_build_object('date_from', min(day collate "C"), 'date_to', max(day collate "C"))
-        from (select distinct %1$I as d from pg_temp.ingest_now where "#action" in ('insert', 'update')) n,
+        from (select distinct w.%1$I as d from pg_temp.ingest_now w where "#action" in ('insert', 'update')) n,
              lateral (select to_jsonb(n.d) #>> '{}') as t (day)
-    $sql$, v_column) into v_range;
+    $sql$, v_slot) into v_range;
     return v_range;
   end if;
   select jsonb_build_object('date_from', min(day collate "C"), 'date_to', max(day collate "C")) into v_range

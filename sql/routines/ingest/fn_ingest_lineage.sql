@@ -15,6 +15,9 @@ declare
   v_id uuid := p_id;
   v_key jsonb;
   v_role text;
+  -- The ledger has the name that the dataset gave it; the caller may write it another way.
+  v_names text[] := array(select spec ->> 'target' from iu_core.ingest_dataset d, jsonb_array_elements(d.definition -> 'rows') spec
+                           where to_regclass(spec ->> 'target') = to_regclass(p_target)) || p_target;
 begin
   v_role := iu_core.require_member(p_workspace_id, 'read');
   if v_role = 'agent' then
@@ -41,7 +44,7 @@ begin
       join iu_core.ingest_promotion p using (upload_id)
      where u.workspace_id = p_workspace_id and to_regclass(l.target) = to_regclass(p_target)
        and (l.target_id = v_id
-            or (l.target_id is null and l.target = p_target and md5(l.target_key::text) = md5(v_key::text)))
+            or (l.target_id is null and l.target = any (v_names) and md5(l.target_key::text) = md5(v_key::text)))
      order by p.promoted_at desc limit 500;
 end $$;
 

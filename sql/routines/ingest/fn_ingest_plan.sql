@@ -70,7 +70,7 @@ begin
       create temporary table ingest_entity (
         row_type text, external_id text, row_number integer, staging_row_id uuid, new_id uuid, internal_id uuid,
         parent_external_id text, parent_id uuid, existing boolean default false, ambiguous boolean default false,
-        conflicting boolean default false, reason text) on commit drop;
+        conflicting text[] default '{}', filled_from integer[], reason text) on commit drop;
       for v_type in select * from iu_core.fn_ingest_row_types(v_dataset.definition, u.reading -> 'layout') loop
         if v_type.target is null then
           raise exception using errcode = 'SD605',
@@ -95,6 +95,14 @@ begin
       end if;
     end;
   end loop;
+  -- What lines of one entity say differently, by row type.
+  select jsonb_agg(jsonb_build_object('rule', 'entity.conflicting', 'line', n.line, 'count', n.entities, 'message',
+           format('Lines differ about the %s of %s %s; the first value that is not empty is taken.', n.fields, n.entities,
+                  replace(n.row_type, '_', ' ') || case n.entities when 1 then '' else 's' end)) order by n.line)
+    into v_notes
+    from (select e.row_type, count(distinct e.external_id) as entities, min(e.row_number) as line,
+                 string_agg(distinct coalesce(v_dataset.definition -> 'fields' -> c ->> 'title', replace(c, '_', ' ')), ', ') as fields
+            from pg_temp.ingest_entity e, unnest(e.conflicting) as c group by 1) n;
   -- Lines that were left out or found wrong are part of the plan, too.
   insert into iu_core.ingest_plan_row (upload_id, type_order, row_type, row_number, staging_row_id, action, reason, row_hash)
   select u.upload_id, iu_core.fn_ingest_type_order(v_dataset.definition, s.row_type), s.row_type, s.row_number, s.id, a.action, a.reason,

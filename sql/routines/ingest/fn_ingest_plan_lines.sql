@@ -20,14 +20,16 @@ declare
 begin
   select * into v_unpacked from iu_core.fn_ingest_unpack_sql('s.normalized_payload', (
     select jsonb_agg(c)
-      from (select f as "column", iu_core.fn_ingest_field_type(p_definition -> 'fields' -> f) as type
+      from (select distinct f as "column", iu_core.fn_ingest_field_type(p_definition -> 'fields' -> f) as type,
+                   iu_core.fn_ingest_line_column(v_layout, f) as slot
               from jsonb_array_elements_text(v_layout -> 'fields') as f
              -- What no table takes need not be unpacked.
              where exists (select from jsonb_array_elements(p_definition -> 'rows') as spec, jsonb_each_text(spec -> 'columns') as c
                             where v_layout -> 'row_types' ? (spec ->> 'name') and c.value = f)
                 or exists (select from jsonb_array_elements(p_definition -> 'rows') as spec where spec -> 'identity' ->> 'name' = f)
             union all
-            select '@' || (spec ->> 'name'), 'text' from jsonb_array_elements(p_definition -> 'rows') as spec
+            select '@' || (spec ->> 'name'), 'text', iu_core.fn_ingest_line_column(v_layout, '$' || (spec ->> 'name'))
+              from jsonb_array_elements(p_definition -> 'rows') as spec
              where v_layout -> 'row_types' ? (spec ->> 'name') and spec ? 'identity') c));
   drop table if exists pg_temp.ingest_line;
   execute format($sql$
@@ -52,16 +54,15 @@ begin
   analyze pg_temp.ingest_line;
 
   -- One pass for all key columns of all row types.
-  select string_agg(format('case when bool_or(%I is null) then %L end', column_name, source), ', ')
+  select string_agg(format('case when bool_or(l.%I is null) then %L end', iu_core.fn_ingest_line_column(v_layout, source), source), ', ')
     into v_columns
-    from (select distinct c.value as source,
-                 case when c.value like '$%' then '@' || substr(c.value, 2) else c.value end as column_name
+    from (select distinct c.value as source
             from jsonb_array_elements(p_definition -> 'rows') as spec, jsonb_each_text(spec -> 'columns') as c
            where spec -> 'key' ? c.key and v_layout -> 'row_types' ? (spec ->> 'name')
              and (v_layout -> 'fields' ? c.value or v_layout -> 'row_types' ? substr(c.value, 2))) s;
   if v_columns is null then
     return '{}';
   end if;
-  execute format('select array_remove(array[%s], null) from pg_temp.ingest_line', v_columns) into v_nullable;
+  execute format('select array_remove(array[%s], null) from pg_temp.ingest_line l', v_columns) into v_nullable;
   return v_nullable;
 end $$;

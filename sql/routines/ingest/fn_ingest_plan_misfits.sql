@@ -12,16 +12,17 @@ declare
   v_reason text;
 begin
   for v_column in
-    select t.target_name, w.*, iu_core.fn_ingest_field_type(p_definition -> 'fields' -> w.source) as from_type
+    select t.target_name, w.*, iu_core.fn_ingest_line_column(v_layout, w.source) as slot,
+           iu_core.fn_ingest_field_type(p_definition -> 'fields' -> w.source) as from_type
       from iu_core.fn_ingest_row_types(p_definition, v_layout) t,
            jsonb_to_recordset(t.written) as w ("column" text, source text, type text, max_length integer)
      where v_layout -> 'fields' ? w.source and (p_all or w.max_length is not null)
   loop
-    v_reason := format('case when char_length(rtrim(l.%1$I::text)) > %2$L then %3$L end', v_column.source, v_column.max_length,
+    v_reason := format('case when char_length(rtrim(l.%1$I::text)) > %2$L then %3$L end', v_column.slot, v_column.max_length,
                        format('it is longer than the %s characters of the column', v_column.max_length));
     if p_all then
       v_reason := format('coalesce(%s, iu_core.fn_ingest_misfit(l.%I::text, %L, %L))',
-                         v_reason, v_column.source, v_column.from_type, v_column.type);
+                         v_reason, v_column.slot, v_column.from_type, v_column.type);
     end if;
     execute format($sql$
       with misfits as (
@@ -32,7 +33,7 @@ begin
       select $1, iu_core.fn_ingest_type_order($2, $3), $3, row_number, staging_row_id, 'refused', reason,
              sha256(convert_to(concat_ws('|', row_number, 'refused', reason), 'UTF8'))
         from misfits
-    $sql$, v_reason, format('%s.%s', v_column.target_name, v_column."column"), v_column.source)
+    $sql$, v_reason, format('%s.%s', v_column.target_name, v_column."column"), v_column.slot)
       using p_upload.upload_id, p_definition, v_layout ->> 'leaf';
   end loop;
 end $$;

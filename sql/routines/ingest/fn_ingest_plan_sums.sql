@@ -12,30 +12,29 @@ declare
   v_sets text;
   v_currency text;
 begin
-  select string_agg(quote_ident(case when source = '$identity' then '@' || (p_leaf ->> 'name')
-                                     when source like '$%' then '@' || substr(source, 2) else source end), ', ')
+  select string_agg('l.' || iu_core.fn_ingest_line_column(v_layout, case when source = '$identity' then '$' || (p_leaf ->> 'name') else source end), ', ')
     into v_key
     from jsonb_array_elements_text(p_leaf -> 'key') as k, lateral (select p_leaf -> 'columns' ->> k) as s (source)
    where v_layout -> 'fields' ? source or v_layout -> 'row_types' ? substr(source, 2) or source = '$identity';
-  select string_agg(format('sum(%1$I) as %1$I', f), ', '), string_agg(format('%1$I = g.%1$I', f), ', ')
+  select string_agg(format('sum(l.%1$I) as %1$I', d.slot), ', '), string_agg(format('%1$I = g.%1$I', d.slot), ', ')
     into v_sums, v_sets
     from jsonb_array_elements_text(v_layout -> 'fields') as f,
-         lateral (select p_definition -> 'fields' -> f) as d (field)
+         lateral (select p_definition -> 'fields' -> f, iu_core.fn_ingest_line_column(v_layout, f)) as d (field, slot)
    where exists (select from jsonb_each_text(p_leaf -> 'columns') c where c.value = f and not p_leaf -> 'key' ? c.key)
      and coalesce((d.field ->> 'additive')::boolean, d.field ->> 'type' in ('integer', 'money'))
      and d.field ->> 'type' in ('integer', 'money', 'decimal');
   if v_key is null then
     return;
   end if;
-  select f into v_currency from jsonb_array_elements_text(v_layout -> 'fields') as f
+  select iu_core.fn_ingest_line_column(v_layout, f) into v_currency from jsonb_array_elements_text(v_layout -> 'fields') as f
    where p_definition -> 'fields' -> f ->> 'type' = 'currency'
      and exists (select from jsonb_each_text(p_leaf -> 'columns') c where c.value = f) limit 1;
   drop table if exists pg_temp.ingest_repeated;
   execute format($sql$
     create temporary table ingest_repeated on commit drop as
-    select array_agg(row_number order by row_number) as lines, %s as several_currencies %s
-      from pg_temp.ingest_line group by %s having count(*) > 1
-  $sql$, case when v_currency is null then 'false' else format('coalesce(min(%1$I) <> max(%1$I), false)', v_currency) end, ', ' || v_sums, v_key);
+    select array_agg(l.row_number order by l.row_number) as lines, %s as several_currencies %s
+      from pg_temp.ingest_line l group by %s having count(*) > 1
+  $sql$, case when v_currency is null then 'false' else format('coalesce(min(l.%1$I) <> max(l.%1$I), false)', v_currency) end, ', ' || v_sums, v_key);
   with mixed as (
     delete from pg_temp.ingest_line l using pg_temp.ingest_repeated g
      where g.several_currencies and l.row_number = any (g.lines)

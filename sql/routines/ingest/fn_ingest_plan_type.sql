@@ -20,7 +20,8 @@ declare
 begin
   v_match := iu_core.fn_ingest_key_match_sql(p_type.key_columns, p_type.spec, p_type.written, v_layout, p_upload, p_nullable);
   if p_type.is_entity then
-    v_from := format('pg_temp.ingest_entity e join pg_temp.ingest_line l on l.row_number = e.row_number and e.row_type = %L %s',
+    v_from := format('pg_temp.ingest_entity e join pg_temp.%I l on l.row_number = e.row_number and e.row_type = %L %s',
+                     case when to_regclass('pg_temp.ingest_entity_line') is null then 'ingest_line' else 'ingest_entity_line' end,
                      p_type.row_type, v_joins);
     v_new_id := 'e.new_id';
     v_ambiguous := 'e.ambiguous';
@@ -31,9 +32,9 @@ begin
   else
     v_from := 'pg_temp.ingest_line l ' || v_joins;
     v_new_id := 'l.staging_row_id';
-    select coalesce(string_agg(format('coalesce(%I.ambiguous, false)', 'p_' || substr(value, 2)), ' or '), 'false'),
+    select coalesce(string_agg(format('coalesce(p_%s.ambiguous, false)', iu_core.fn_ingest_line_column(v_layout, value)), ' or '), 'false'),
            format('concat(''its parent is not certain: '', coalesce(%s))',
-                  coalesce(string_agg(format('%I.reason', 'p_' || substr(value, 2)), ', '), 'null::text'))
+                  coalesce(string_agg(format('p_%s.reason', iu_core.fn_ingest_line_column(v_layout, value)), ', '), 'null::text'))
       into v_ambiguous, v_reason
       from jsonb_each_text(p_type.spec -> 'columns') where value like '$%' and v_layout -> 'row_types' ? substr(value, 2);
   end if;
@@ -51,6 +52,7 @@ begin
     from jsonb_to_recordset(p_type.written) as w ("column" text, source text, type text);
 
   -- The id of the staged row becomes that of the new one: known before promotion, and rising with time.
+  -- Whole rows are `t.*` and `v.*`: `t` alone would be the column t of a table that has one.
   execute format($sql$
     insert into iu_core.ingest_plan_row (
       upload_id, type_order, row_type, row_number, staging_row_id, action, target_id, target_key, before, before_hash,
@@ -61,11 +63,11 @@ begin
         select %1$L::uuid, %2$s::smallint, %3$L::text as row_type, l.row_number as row_number, %4$s as staging_row_id, a.action,
                %5$s as target_id,
                case when %13$L and a.action <> 'refused' then jsonb_build_object(%6$s) end as target_key,
-               case when a.action = 'update' then to_jsonb(t) end as before,
+               case when a.action = 'update' then to_jsonb(t.*) end as before,
                case when a.action in ('update', 'unchanged') then %17$s end as before_hash,
                case when %15$L and a.action = 'insert' then array[%16$s] end as inserted,
                -- (A row at once: built column by column it takes half as long again.)
-               case when a.action = 'update' or a.action = 'insert' and not %15$L then to_jsonb(v) end as after,
+               case when a.action = 'update' or a.action = 'insert' and not %15$L then to_jsonb(v.*) end as after,
                case when a.action = 'update' then c.changed end as changed,
                case when a.action = 'refused' then %14$s end as reason
           from %7$s
@@ -80,6 +82,6 @@ begin
   $sql$,
     p_upload.upload_id, p_type.type_order, p_type.row_type, v_new_id,
     case when p_type.id_column is null then 'null::uuid' else format('coalesce(t.%I, %s)', p_type.id_column, v_new_id) end,
-    v_key, v_from, p_type.target, v_match, v_values, v_changed, v_ambiguous, p_type.id_column is null,
-    v_reason, v_texts, v_inserted, iu_core.fn_ingest_row_hash_sql(p_type.target, 't'));
+    v_key, v_from, iu_core.fn_ingest_table_sql(p_type.target), v_match, v_values, v_changed, v_ambiguous, p_type.id_column is null,
+    v_reason, v_texts, v_inserted, iu_core.fn_ingest_row_hash_sql(p_type.target, 't.*'));
 end $$;

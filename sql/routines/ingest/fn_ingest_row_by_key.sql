@@ -28,10 +28,10 @@ begin
     v_found := true;
     begin
       execute format('select jsonb_build_object(%s) from jsonb_populate_record(null::%s, $1) as b',
-                     (select string_agg(format('%1$L, b.%1$I', k), ', ') from jsonb_array_elements_text(v_spec.columns) k), v_target)
+                     (select string_agg(format('%1$L, b.%1$I', k), ', ') from jsonb_array_elements_text(v_spec.columns) k), iu_core.fn_ingest_table_sql(v_target))
         into key using v_given;
       if v_spec.id_column is not null then
-        execute format('select t.%I from %s t, jsonb_populate_record(null::%2$s, $1) as b where %3$s limit 1', v_spec.id_column, v_target,
+        execute format('select t.%I from %s t, jsonb_populate_record(null::%2$s, $1) as b where %3$s limit 1', v_spec.id_column, iu_core.fn_ingest_table_sql(v_target),
                        (select string_agg(format(case when v_given -> k = 'null' then 't.%1$I is null' else 't.%1$I = b.%1$I' end, k), ' and ')
                           from jsonb_array_elements_text(v_spec.columns) k))
           into id using v_given;

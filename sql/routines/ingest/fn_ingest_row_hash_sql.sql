@@ -1,6 +1,7 @@
 -- The SQL of what tells whether a row of a table is still the same. 128 bits of PostgreSQL's own hash of the row where each
 -- column's equality leaves nothing out; else (citext that differs by case, an interval of a month or of 30 days, json, which
 -- has no equality) the sha-256 of its text, which takes five times as long: 325 and 60 ms for 100,000 rows.
+-- p_row is `t.*` or `row(…)`, never `t` alone: that would be the column t of a table that has one.
 -- p_columns: the columns that p_row has, where it is not the whole row. Internal.
 create or replace function iu_core.fn_ingest_row_hash_sql(p_target regclass, p_row text, p_columns text[] default null) returns text
 language sql stable

@@ -12,7 +12,8 @@ returns table (
   target_name text,
   id_column text,
   key_columns text[],
-  -- In the table's own order, with their types: {"column", "source", "type", "max_length"}. Texts without their length:
+  -- In the table's own order, with their types: {"column", "slot", "source", "type", "max_length"}. Slot (c1, c2, …) is its
+  -- column in temporary tables, where its own name could meet one of ours. Texts without their length:
   -- a cast would cut them without a word, so what is too long is found by the rule of its own.
   written jsonb
 )
@@ -24,7 +25,7 @@ begin
   select t.ordinality::smallint, t.spec ->> 'name', t.spec ->> 'name' = p_layout ->> 'leaf', t.spec ? 'identity', t.spec,
          to_regclass(t.spec ->> 'target'), t.spec ->> 'target', t.spec ->> 'id',
          array(select jsonb_array_elements_text(t.spec -> 'key')),
-         (select jsonb_agg(jsonb_build_object('column', a.attname, 'source', c.value,
+         (select jsonb_agg(jsonb_build_object('column', a.attname, 'slot', 'c' || a.attnum, 'source', c.value,
                                               'type', iu_core.fn_ingest_column_type(a),
                                               'max_length', case when a.atttypid in ('varchar'::regtype, 'bpchar'::regtype)
                                                                   and a.atttypmod > 4 then a.atttypmod - 4 end) order by a.attnum)

@@ -6,7 +6,8 @@ as $$
 declare
   v_match text;
   v_key text;
-  v_image text := 't';
+  v_image text := 't.*';
+  v_target text := iu_core.fn_ingest_table_sql(p_type.target);
 begin
   v_match := case when p_type.target is not null then iu_core.fn_ingest_undo_rows(p_upload_id, p_type) end;
   if v_match is null then
@@ -28,7 +29,7 @@ begin
   if p_lock then
     execute format($sql$
       select count(*) from (select from pg_temp.ingest_now n join %1$s t on %2$s order by %3$s for update of t) locked
-    $sql$, p_type.target, v_match,
+    $sql$, v_target, v_match,
       (select string_agg(format('t.%I', k), ', ') from jsonb_array_elements_text(p_type.spec -> 'key') k
          join pg_attribute a on a.attrelid = p_type.target and a.attname = k and not a.attisdropped));
   end if;
@@ -53,7 +54,7 @@ begin
       from pg_temp.ingest_now n left join %4$s t on %5$s,
            lateral (select case when t.ctid is not null then %7$s end as hash) as s,
            lateral (select s.hash, coalesce(s.hash = n."#after", false) as same) as h
-  $sql$, p_type.type_order, p_type.row_type, p_type.target::text, p_type.target, v_match, v_key,
+  $sql$, p_type.type_order, p_type.row_type, v_target, v_target, v_match, v_key,
     -- What was promoted before rows were hashed by themselves has the sha-256 of its text.
     format('case octet_length(n."#after") when 32 then sha256(convert_to((%s)::text, ''UTF8'')) else %s end', v_image,
            iu_core.fn_ingest_row_hash_sql(p_type.target, v_image, p_type.columns)),

@@ -34,13 +34,13 @@ begin
     $sql$,
       case when v_reference.visible then format('rows of %s depend on it', v_reference.child)
            else format('rows of %s may depend on it, and Stagedoor may not look', v_reference.child) end,
-      p_type.target, p_type.type_order,
+      iu_core.fn_ingest_table_sql(p_type.target), p_type.type_order,
       case when v_reference.visible then format($sql$
         exists (select from %s f where %s
                    and not exists (select from pg_temp.ingest_undo g
                                     where g.row_table = f.tableoid and g.row_tid = f.ctid
                                       and g.outcome = 'reversed' and g.action = 'insert'))
-      $sql$, v_reference.child, v_reference.on_key) else 'true' end);
+      $sql$, iu_core.fn_ingest_table_sql(v_reference.child), v_reference.on_key) else 'true' end);
     get diagnostics v_count = row_count;
     v_refused := v_refused + v_count;
   end loop;

@@ -7,6 +7,7 @@ as $$
 declare
   v_sets text;
   v_match text;
+  v_target text := iu_core.fn_ingest_table_sql(p_type.target);
   v_decided bigint;
   v_deleted bigint;
   v_restored bigint;
@@ -28,21 +29,21 @@ begin
       update pg_temp.ingest_undo u set row_table = t.tableoid, row_tid = t.ctid
         from pg_temp.ingest_now n join %s t on %s
        where u.type_order = $1 and u.row_number = n."#row" and u.outcome = 'reversed'
-    $sql$, p_type.target, v_match) using p_type.type_order;
+    $sql$, v_target, v_match) using p_type.type_order;
   end if;
   begin
     execute format($sql$
       delete from %s t using pg_temp.ingest_undo u
        where u.type_order = $1 and u.outcome = 'reversed' and u.action = 'insert'
          and t.tableoid = u.row_table and t.ctid = u.row_tid
-    $sql$, p_type.target) using p_type.type_order;
+    $sql$, v_target) using p_type.type_order;
     get diagnostics v_deleted = row_count;
     execute format($sql$
       update %1$s t set %2$s
         from pg_temp.ingest_undo u, jsonb_populate_record(null::%1$s, u.before) as b
        where u.type_order = $1 and u.outcome = 'reversed' and u.action = 'update'
          and t.tableoid = u.row_table and t.ctid = u.row_tid
-    $sql$, p_type.target, v_sets) using p_type.type_order;
+    $sql$, v_target, v_sets) using p_type.type_order;
     get diagnostics v_restored = row_count;
     if v_deleted + v_restored = v_decided then
       return;

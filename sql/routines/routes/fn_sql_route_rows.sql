@@ -39,9 +39,10 @@ begin
     v_long := null;
   end if;
 
+  -- Whole rows are `k.*`: `k` alone would be the column k of a table that has one.
   rows_sql := format(
     'select ($13 || to_hex(r.seq + 140737488355328))::uuid as id, r.* from (
-       select nextval(''iu_core.event_outbox_seq'') as seq, %s as subject, %s as workspace_id, to_jsonb(k) as payload%s%s
+       select nextval(''iu_core.event_outbox_seq'') as seq, %s as subject, %s as workspace_id, to_jsonb(k.*) as payload%s%s
          from %s n cross join lateral (select %s) k',
     case when cardinality(v_subject) = 1
       then (select c.as_text from iu_core.fn_sql_route_column(p_relation, 'n', v_subject[1]) c)
@@ -56,9 +57,9 @@ begin
     -- Rows are paired by primary key; one whose key changed has no old one, and counts as changed.
     select string_agg(format('%s as %I', c.expression, name), ', ' order by position) into v_kept_before
       from unnest(p_keep) with ordinality k (name, position), iu_core.fn_sql_route_column(p_relation, 'o', name) c;
-    rows_sql := format('%s left join (select %s as row_key, to_jsonb(k) as payload
+    rows_sql := format('%s left join (select %s as row_key, to_jsonb(k.*) as payload
                                         from stagedoor_old o cross join lateral (select %s) k) o on o.row_key = %s
-                        where o.payload is distinct from to_jsonb(k)',
+                        where o.payload is distinct from to_jsonb(k.*)',
       rows_sql, iu_core.fn_sql_route_array(p_relation, 'o', v_primary), v_kept_before,
       iu_core.fn_sql_route_array(p_relation, 'n', v_primary));
   end if;

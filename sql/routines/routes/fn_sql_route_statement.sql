@@ -47,7 +47,7 @@ begin
           seen as (select count(*) as events, count(*) filter (where %s) as refused from q)
      insert into iu_core.iu_sql_event_route_evidence (route_code, revision, relation, events, refused, sample, actor)
      select $1, $11, $12, seen.events, seen.refused,
-            coalesce((select jsonb_agg(to_jsonb(s)) from (
+            coalesce((select jsonb_agg(to_jsonb(s.*)) from (
               select q.subject as event_subject_ref, coalesce(%L || q.subject, %L) as canonical_address,
                      q.workspace_id, q.payload as safe_payload from q where not (%4$s) limit 5) s), ''[]''), $9
        from seen where seen.events > 0',

@@ -4,7 +4,7 @@ import pc from 'picocolors'
 import type { Client } from '../../db/connection.ts'
 import { StagedoorError } from '../../errors.ts'
 import type { Dataset } from '../../ingest/datasets/dataset.ts'
-import { type ClientRow, listClients, listDatasets } from '../../ingest/datasets/registry.ts'
+import { type ClientRow, listClients, listDatasets, tableSql } from '../../ingest/datasets/registry.ts'
 import { type ActingOptions, asOption, userOption, workspaceOf } from '../acting.ts'
 import { type GlobalOptions, outputOf, withAdministrator } from '../context.ts'
 import { table, visibleLine } from '../output.ts'
@@ -90,7 +90,7 @@ export async function addClient(
     throw new StagedoorError('argument_invalid', { reason: `There is a client ${name} already: ${known.id}` })
   const ident = pg.escapeIdentifier
   const { rows } = await db.query<ClientRow>(
-    `insert into ${client.table.split('.').map(ident).join('.')} (${ident(client.workspace)}, ${ident(client.name)})
+    `insert into ${tableSql(client.table)} (${ident(client.workspace)}, ${ident(client.name)})
      values ($1, $2) returning ${ident(client.id)}::text as id, ${ident(client.name)}::text as name`,
     [workspace, name],
   )

@@ -2,6 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { StagedoorError } from '../../errors.ts'
+import { TABLE_PATTERN } from '../../ingest/datasets/declare.ts'
 import { rowLineage } from '../../ingest/promotion.ts'
 import { exactJson, exactly, JSON_TEXT } from '../exact-answer.ts'
 import { invalidInput } from '../invalid-input.ts'
@@ -24,7 +25,7 @@ export const lineageRoutes: FastifyPluginAsyncTypebox = async (api) => {
               Type.String({ format: 'uuid', description: 'may be left out by whoever has exactly one' }),
             ),
             target: Type.String({
-              pattern: '^[a-z_][a-z0-9_]*[.][a-z_][a-z0-9_]*$',
+              pattern: TABLE_PATTERN,
               examples: ['public.daily_metrics'],
             }),
             id: Type.Optional(Type.String({ format: 'uuid', description: 'of the row' })),

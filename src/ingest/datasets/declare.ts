@@ -5,7 +5,14 @@ import { StagedoorError } from '../../errors.ts'
 import { type Dataset, type Field, REPEATED_KEYS } from './dataset.ts'
 
 const NAME = Type.String({ pattern: '^[a-z][a-z0-9_]{0,62}$' })
-const TABLE = Type.String({ pattern: '^[a-z_][a-z0-9_]*\\.[a-z_][a-z0-9_]*$' })
+/** Any name that PostgreSQL takes for a column; how many bytes it has is said apart. */
+const COLUMN = Type.String({ pattern: '^[^\\x00]{1,63}$' })
+/** schema.table as in SQL: "Sales 2026"."Order lines" */
+export const TABLE_PATTERN = '^([a-z_][a-z0-9_$]*|"([^"\\x00]|"")+")\\.([a-z_][a-z0-9_$]*|"([^"\\x00]|"")+")$'
+const TABLE = Type.String({ pattern: TABLE_PATTERN })
+/** A column's source may be `$client`, so no row type can have that name. */
+const SOURCES = new Set(['client', 'workspace', 'platform', 'identity'])
+const MAX_NAME_BYTES = 63
 const Alias = Type.Union([
   Type.String({ minLength: 1 }),
   Type.Object({ header: Type.String({ minLength: 1 }), micros: Type.Optional(Type.Literal(true)) }, closed()),
@@ -46,16 +53,16 @@ const RowSchema = Type.Object(
   {
     name: NAME,
     target: TABLE,
-    id: Type.Optional(NAME),
-    key: Type.Array(NAME, { minItems: 1 }),
+    id: Type.Optional(COLUMN),
+    key: Type.Array(COLUMN, { minItems: 1 }),
     requires: Type.Array(Type.String({ minLength: 1 })),
     identity: Type.Optional(
       Type.Object(
-        { id: Type.Optional(NAME), name: Type.Optional(NAME), nameColumn: Type.Optional(NAME) },
+        { id: Type.Optional(NAME), name: Type.Optional(NAME), nameColumn: Type.Optional(COLUMN) },
         closed(),
       ),
     ),
-    columns: Type.Record(NAME, Type.String({ minLength: 1 })),
+    columns: Type.Record(COLUMN, Type.String({ minLength: 1 })),
     duplicates: Type.Optional(Type.Enum([...REPEATED_KEYS])),
   },
   closed(),
@@ -93,7 +100,9 @@ const DatasetSchema = Type.Object(
     fields: Type.Record(NAME, Type.Unknown(), { minProperties: 1 }),
     rules: Type.Optional(Type.Array(Type.Unknown())),
     rows: Type.Array(Type.Unknown(), { minItems: 1 }),
-    client: Type.Optional(Type.Object({ table: TABLE, id: NAME, workspace: NAME, name: NAME }, closed())),
+    client: Type.Optional(
+      Type.Object({ table: TABLE, id: COLUMN, workspace: COLUMN, name: COLUMN }, closed()),
+    ),
     uploads: Type.Optional(TABLE),
     amount: Type.Optional(NAME),
     unknownColumns: Type.Optional(Type.Enum(['keep', 'refuse'])),
@@ -236,6 +245,15 @@ function rowProblems({ rows, fields, client }: Dataset): string[] {
     const path = `rows.${index}`
     const wrong = [
       ...(before.has(row.name) ? [`${path}.name: ${row.name} is there twice`] : []),
+      ...(SOURCES.has(row.name)
+        ? [`${path}.name: $${row.name} is a source of its own; choose another name`]
+        : []),
+      ...[row.id, row.identity?.nameColumn, ...Object.keys(row.columns)]
+        .filter((column) => column !== undefined && Buffer.byteLength(column) > MAX_NAME_BYTES)
+        .map(
+          (column) =>
+            `${path}.columns: ${column} is longer than the ${MAX_NAME_BYTES} bytes of a column's name`,
+        ),
       ...row.key
         .filter((column) => row.columns[column] === undefined)
         .map((column) => `${path}.key: ${column} is not among its columns`),

@@ -136,10 +136,16 @@ export async function listClients(
   if (!client) return []
   const { rows } = await db.query<ClientRow>(
     `select ${ident(client.id)}::text as id, ${ident(client.name)}::text as name
-       from ${client.table.split('.').map(ident).join('.')} where ${ident(client.workspace)} = $1 order by 2`,
+       from ${tableSql(client.table)} where ${ident(client.workspace)} = $1 order by 2`,
     [workspace],
   )
   return rows
+}
+
+/** A declared table as SQL that cannot be anything else: quoted part by part; what is quoted already may hold a point. */
+export function tableSql(table: string): string {
+  const parts = table.match(/"(?:[^"]|"")+"|[^."]+/g) ?? []
+  return parts.map((part) => (part.startsWith('"') ? part : ident(part.toLowerCase()))).join('.')
 }
 
 function ident(name: string): string {

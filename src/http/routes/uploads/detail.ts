@@ -2,6 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Client, Queryable } from '../../../db/connection.ts'
 import type { Dataset } from '../../../ingest/datasets/dataset.ts'
+import { tableSql } from '../../../ingest/datasets/registry.ts'
 import { rawKeys } from '../../../ingest/readers/raw-payload.ts'
 import { requireUpload, type Upload } from '../../../ingest/uploads.ts'
 import { findRecord, readChecklist } from '../../../staging/records.ts'
@@ -84,10 +85,7 @@ async function clientName(
   { client_id }: Upload,
 ): Promise<string | null> {
   if (!clients) return null
-  const table = clients.table
-    .split('.')
-    .map((name) => client.escapeIdentifier(name))
-    .join('.')
+  const table = tableSql(clients.table)
   const allowed = await client.query<{ allowed: boolean }>(
     `select coalesce(has_table_privilege(to_regclass($1), 'select'), false) as allowed`,
     [table],
