@@ -153,7 +153,7 @@ async function profiled(
   declared: Omit<CompileInput, 'source' | 'styles'>,
   file: NormalisedFile,
   told: Partial<Styles>,
-): Promise<Pick<CompileInput, 'styles' | 'plain'>> {
+): Promise<Pick<CompileInput, 'styles' | 'plain' | 'signs'>> {
   const source = chunkSource(file.chunks, file.headers.length)
   const [evidence] = await queryDuck<Evidence>(profileSql(declared, source))
   return profileOf(evidence!, file.delimiter, told)

@@ -3,6 +3,8 @@
  * the repair of one line run the same text. Layers, each a projection over the one before:
  * cells → plain? → the long way, by kind → values → judged → output. A column that is plain throughout has a value only.
  */
+
+import { currencyLayers } from './compile/currency.ts'
 import { readDates } from './compile/date.ts'
 import { type Kind, trimmed, unlessNothing, withMembers } from './compile/field-sql.ts'
 import { readIds } from './compile/id.ts'
@@ -42,6 +44,7 @@ export function compileSelect(input: CompileInput): string {
     KINDS.flatMap((kind) => longWay(plan, kind)),
     plan.fields.flatMap((planned) => fieldValue(plan, planned)),
     periodDay(plan),
+    ...currencyLayers(plan),
     [
       ['left_out', leftOutRule(plan)],
       ['is_suspect', `coalesce(${suspect}, false)`],
@@ -135,7 +138,7 @@ function longWay(plan: Plan, kind: Kind): Layer {
   return [
     [
       kind,
-      `CASE WHEN ${plain} THEN NULL ELSE list_transform(${read}, lambda e: {i: e.i, v: e.v, p: e.p}) END`,
+      `CASE WHEN ${plain} THEN NULL ELSE list_transform(${read}, lambda e: {i: e.i, v: e.v, p: e.p${kind === 'number' ? ', u: e.u' : ''}}) END`,
     ],
   ]
 }
@@ -155,6 +158,9 @@ function fieldValue(plan: Plan, planned: PlannedField): Layer {
   return [
     [at.value, `CASE WHEN ${at.plain} THEN ${sql.plainValue} ELSE ${entry}.v END`],
     [at.problem, `CASE WHEN ${at.plain} THEN NULL ELSE ${entry}.p END`],
+    ...(plan.currency?.signed.includes(planned)
+      ? [[at.own('u'), `CASE WHEN ${at.plain} THEN NULL ELSE ${entry}.u END`] as [string, string]]
+      : []),
   ]
 }
 

@@ -9,6 +9,8 @@ export interface MappedField {
   type: FieldType
   micros?: true
   currency?: string
+  /** A sign in the header that several currencies use, such as $. */
+  sign?: string
   /** Further columns with the very same header. */
   duplicates: number[]
 }
@@ -79,7 +81,7 @@ export function mapHeaders(
     notes: notesOn(dataset, fields, rows, unknown, passedOver),
   }
 
-  function claimsOf(header: string): { claims: Claim[]; currency?: string } {
+  function claimsOf(header: string): { claims: Claim[]; currency?: string; sign?: string } {
     const chosen = rememberedField(remembered, header)
     if (chosen === null) return { claims: [] }
     const split = splitCurrency(header)
@@ -88,6 +90,7 @@ export function mapHeaders(
       return {
         claims: [{ field: chosen, rank: -1, ...(known?.micros ? { micros: true as const } : {}) }],
         ...(split?.currency ? { currency: split.currency } : {}),
+        ...(split?.sign ? { sign: split.sign } : {}),
       }
     }
     const whole = claimsFor(headerKey(header))
@@ -95,7 +98,11 @@ export function mapHeaders(
     const money = claimsFor(headerKey(split.name)).filter(
       ({ field }) => dataset.fields[field]?.type === 'money',
     )
-    return { claims: money, ...(split.currency ? { currency: split.currency } : {}) }
+    return {
+      claims: money,
+      ...(split.currency ? { currency: split.currency } : {}),
+      ...(split.sign ? { sign: split.sign } : {}),
+    }
   }
 
   function claimsFor(key: string): Claim[] {
@@ -131,6 +138,7 @@ export function mapHeaders(
       duplicates: [],
       ...(claim.micros ? { micros: true as const } : {}),
       ...(entry.currency ? { currency: entry.currency } : {}),
+      ...(entry.sign ? { sign: entry.sign } : {}),
     }
   }
 }
@@ -209,8 +217,17 @@ export function hasField(dataset: Dataset, fields: Record<string, MappedField>, 
 function rememberedField(remembered: Remembered, header: string): string | null | undefined {
   const direct = remembered.headers?.[header]
   if (direct !== undefined) return direct
-  const key = headerKey(header)
-  return Object.entries(remembered.headers ?? {}).find(([name]) => headerKey(name) === key)?.[1]
+  const entries = Object.entries(remembered.headers ?? {})
+  const found = (key: string, keyOf: (name: string) => string) =>
+    entries.find(([name]) => keyOf(name) === key)?.[1]
+  const whole = found(headerKey(header), headerKey)
+  if (whole !== undefined) return whole
+  // `Cost (EUR)` of this month is `Cost (USD)` or `Cost` of the next.
+  return found(keyWithoutCurrency(header), keyWithoutCurrency)
+}
+
+function keyWithoutCurrency(header: string): string {
+  return headerKey(splitCurrency(header)?.name ?? header)
 }
 
 const claimCache = new WeakMap<Dataset, Map<string, Map<string, Claim[]>>>()

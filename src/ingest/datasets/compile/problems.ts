@@ -4,8 +4,9 @@
  */
 import type { Severity } from '../dataset.ts'
 import { listOf, text } from '../sql-text.ts'
+import { MARK_OPEN, MARK_UNKNOWN, MARKS_CONTRADICT } from './currency.ts'
 import { ending, finding } from './field-sql.ts'
-import { headerCurrency, isEmpty, type Plan, type PlannedField } from './plan.ts'
+import { headerCurrencies, isEmpty, type Plan, type PlannedField } from './plan.ts'
 import { breakdownGroups } from './totals.ts'
 import { WORDS, type Words } from './words.ts'
 
@@ -206,19 +207,55 @@ function crossFindings(plan: Plan): Finding[] {
 }
 
 function currencyFindings(plan: Plan): Finding[] {
-  const code = headerCurrency(plan)
-  const currency = plan.fields.find(({ field }) => field.type === 'currency')
-  if (!code || !currency) return []
-  const subject = { column: currency.mapped.header, field: currency.name, value: currency.at.cell }
-  return [
-    {
-      when: `${currency.at.value} <> ${text(code)}`,
-      sql: said(subject, 'warning', 'currency.differs', {
-        message: `The header says that amounts are in ${code}, this line names another currency.`,
-        suggestion: 'The line’s own currency is stored. Check which one the amounts are in.',
+  const heads = headerCurrencies(plan)
+  const column = plan.fields.find(({ field }) => field.type === 'currency')
+  return [...columnAgainstHeaders(), ...headersAgainstEachOther(), ...signs()]
+
+  function columnAgainstHeaders(): Finding[] {
+    if (!column) return []
+    const subject = { column: column.mapped.header, field: column.name, value: column.at.cell }
+    return heads.map(({ planned, said: mark, codes }) => ({
+      when: `NOT list_contains(${listOf(codes)}, ${column.at.value})`,
+      sql: said(subject, 'error', 'currency.contradicts', {
+        message: `The header “${planned.mapped.header}” says that amounts are in ${mark}, this line names another currency.`,
+        suggestion: 'Check which one the amounts are in, and correct the line or the header.',
       }),
-    },
-  ]
+    }))
+  }
+
+  function headersAgainstEachOther(): Finding[] {
+    const [first, ...others] = heads
+    return others
+      .filter(({ codes }) => !codes.some((code) => first!.codes.includes(code)))
+      .map(({ planned, said: mark }) => ({
+        when: `${first!.planned.at.value} IS NOT NULL AND ${planned.at.value} IS NOT NULL`,
+        sql: said(
+          { column: planned.mapped.header, field: planned.name, value: planned.at.cell },
+          'error',
+          'currency.contradicts',
+          {
+            message: `Its amounts are in two currencies: ${first!.said} and ${mark}, as the headers say.`,
+            suggestion: 'Export the amounts in one currency, or leave one of the columns out.',
+          },
+        ),
+      }))
+  }
+
+  function signs(): Finding[] {
+    const { currency } = plan
+    if (!currency || currency.signed.length === 0) return []
+    const [first] = currency.signed
+    const subject = {
+      column: currency.signed.length === 1 ? first!.mapped.header : null,
+      field: first!.name,
+      value: `array_to_string(currency_marks, ', ')`,
+    }
+    return [
+      { when: MARK_UNKNOWN, sql: about(subject, finding('error', 'currency.unknown')) },
+      { when: MARKS_CONTRADICT, sql: about(subject, finding('error', 'currency.contradicts')) },
+      { when: MARK_OPEN, sql: about(subject, finding('warning', 'currency.open')) },
+    ]
+  }
 }
 
 function duplicateFindings(plan: Plan): Finding[] {

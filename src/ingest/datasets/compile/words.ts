@@ -75,6 +75,15 @@ export const WORDS: Readonly<Record<string, Words>> = {
     message: 'This is not a currency.',
     suggestion: 'Write its code of three letters, such as USD, EUR or VND.',
   },
+  'currency.contradicts': {
+    message:
+      'The currency beside an amount contradicts that of the line, of the header or of another amount.',
+    suggestion: 'Check which one the amounts are in, and correct the line.',
+  },
+  'currency.open': {
+    message: 'Several currencies use this sign, and nothing says which one it stands for.',
+    suggestion: 'No currency is stored. Export the currency in a column of its own, or in the header.',
+  },
   'period.longer_than_day': {
     message: 'This line covers more than one day, and each must be of one day.',
     suggestion: 'Export the report again with a breakdown by day.',
