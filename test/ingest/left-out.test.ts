@@ -162,3 +162,24 @@ async function lastOf() {
     rows: ads.rows.map((row) => ({ ...row, duplicates: 'last' as const })),
   }
 }
+
+it('a measure that the dataset expects is asked for where no column is known to be it', async () => {
+  const { ads } = await import('../../src/ingest/datasets/ads.ts')
+  const dataset = {
+    ...ads,
+    name: 'ads_with_spend',
+    fields: { ...ads.fields, spend: { ...ads.fields.spend!, expected: true } },
+  }
+  await ingest.register(dataset, { approval_required: false })
+  const file = 'Campaign name,Day,Impressions,Media outlay\nA,2026-11-01,1,2.50\n'
+  const refused = await ingest.file(file, { dataset: dataset.name }).catch((error) => error)
+  expect(refused).toMatchObject({ code: 'upload_columns_missing', details: { missing: ['Spend'] } })
+  expect(refused.hint).toContain('--header "Media outlay=spend"')
+  expect(refused.hint).toContain('Columns that are not known: “Media outlay”.')
+  expect(refused.hint).toContain('`--without spend`')
+  const upload = await ingest.file(file, { dataset: dataset.name, how: { without: ['spend'] } })
+  expect(upload).toMatchObject({ valid_count: 1, plan_refusal: null })
+  await expect(
+    ingest.file(`${file}B,2026-11-01,1,2\n`, { dataset: dataset.name, how: { without: ['date'] } }),
+  ).rejects.toMatchObject({ code: 'argument_invalid' })
+})

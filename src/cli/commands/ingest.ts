@@ -32,6 +32,7 @@ interface Options extends ActingOptions {
   readonly sheet?: string
   readonly decimal?: 'dot' | 'comma'
   readonly dates?: 'dmy' | 'mdy'
+  readonly without?: string[]
   readonly cursor?: { name: string; value: unknown }
 }
 
@@ -75,6 +76,12 @@ export function ingestCommand(): Command {
     )
     .addOption(
       new Option('--dates <dmy|mdy>', 'which comes first, where it cannot be told').choices(['dmy', 'mdy']),
+    )
+    .addOption(
+      new Option(
+        '--without <fields>',
+        'what the dataset expects and this file has no column for, separated by commas',
+      ).argParser((given) => given.split(',').map((field) => field.trim())),
     )
     .addOption(
       new Option(
@@ -144,9 +151,9 @@ async function datasetOf(given: string): Promise<string> {
 }
 
 function furtherOf(options: Options): FileToIngest['further'] {
-  const { encoding, sheet, decimal, dates } = options
+  const { encoding, sheet, decimal, dates, without } = options
   const delimiter = /^(tab|\\t)$/.test(options.delimiter ?? '') ? '\t' : options.delimiter
-  const how = { encoding, delimiter, sheet, decimal, dates }
+  const how = { encoding, delimiter, sheet, decimal, dates, without }
   return {
     on_invalid: options.onInvalid,
     threshold: options.threshold,

@@ -27,6 +27,8 @@ export interface Field {
   aliases: Record<string, Alias[]>
   title?: string
   required?: boolean
+  /** A file must have a column for it, though cells may be empty; whoever uploads one that has none says so. */
+  expected?: boolean
   /** How a value that breaks a rule counts; 'error' unless told. */
   severity?: Severity
   min?: number

@@ -34,6 +34,7 @@ const FieldSchema = Type.Object(
     aliases: Type.Record(Type.String(), Type.Array(Alias)),
     title: Type.Optional(Type.String()),
     required: Type.Optional(Type.Boolean()),
+    expected: Type.Optional(Type.Boolean()),
     severity: Type.Optional(severity()),
     min: Type.Optional(Type.Number()),
     max: Type.Optional(Type.Number()),

@@ -178,8 +178,17 @@ export function requireColumns(
       missing: missing.map(({ title, nearest }) => (nearest ? `${title} (is it “${nearest}”?)` : title)),
       headers: map.headers,
     },
-    { hint: mapHint(dataset, platform, map, missing[0]!) },
+    { hint: mapHint(dataset, platform, map, missing[0]!) + withoutHint(dataset, map, missing) },
   )
+}
+
+/** Under another name it would be loaded as if there were none: which column is it? */
+function withoutHint(dataset: Dataset, { unknown }: HeaderMap, missing: HeaderMap['missing']): string {
+  const expected = missing.map(({ field }) => field).filter((field) => dataset.fields[field]?.expected)
+  if (expected.length === 0) return ''
+  const candidates = unknown.slice(0, MOST_HEADERS).map(({ header }) => `“${header}”`)
+  const which = candidates.length > 0 ? ` Columns that are not known: ${candidates.join(', ')}.` : ''
+  return `${which} If the export really has none, say so: \`--without ${expected.join(',')}\`.`
 }
 
 const MOST_HEADERS = 20
@@ -262,7 +271,9 @@ function missingFields(
 ): HeaderMap['missing'] {
   const used = new Set(rows.flatMap((row) => Object.values(row.columns)))
   const needed = Object.keys(dataset.fields).filter(
-    (name) => dataset.fields[name]!.required && (rows.length === 0 || used.has(name)),
+    (name) =>
+      (dataset.fields[name]!.required && (rows.length === 0 || used.has(name))) ||
+      (dataset.fields[name]!.expected && used.has(name)),
   )
   const groups = rows.length === 0 ? (dataset.rows[0]?.requires ?? []) : []
   const absent = [...new Set([...groups, ...needed])].filter(

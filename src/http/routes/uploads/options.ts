@@ -43,6 +43,12 @@ const optional = {
   ),
   decimal: Type.Optional(Type.Enum(['dot', 'comma'], { description: 'default: found out' })),
   dates: Type.Optional(Type.Enum(['dmy', 'mdy'], { description: 'default: found out' })),
+  without: Type.Optional(
+    Type.String({
+      maxLength: 1000,
+      description: 'fields that the dataset expects and the file has no column for, separated by commas',
+    }),
+  ),
   file_name: Type.Optional(Type.String({ minLength: 1, maxLength: 500 })),
   cursor_name: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
   cursor_value: Type.Optional(
@@ -98,7 +104,8 @@ export function howToRead(
   format: Format | undefined,
 ): NonNullable<IngestOptions['how']> {
   const { encoding, delimiter, sheet, decimal, dates } = options
-  const how = { format, encoding, delimiter, sheet, decimal, dates }
+  const without = options.without?.split(',').map((field) => field.trim())
+  const how = { format, encoding, delimiter, sheet, decimal, dates, without }
   return Object.fromEntries(Object.entries(how).filter(([, value]) => value !== undefined))
 }
 
