@@ -430,6 +430,23 @@ export interface paths {
         patch: operations["repairUploadRows"];
         trace?: never;
     };
+    "/api/uploads/{id}/left-out": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The lines that are left out, each with its reason and its figures, in the order of the file */
+        get: operations["listUploadLeftOut"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/uploads/{id}/problems.csv": {
         parameters: {
             query?: never;
@@ -4207,6 +4224,58 @@ export interface operations {
                             invalid_count: number | null;
                             skipped_count: number | null;
                             warning_count: number | null;
+                            /**
+                             * @description reason → lines that are left out
+                             * @example {
+                             *       "row.total": 1,
+                             *       "key.repeated": 60
+                             *     }
+                             */
+                            left_out: {
+                                [key: string]: number;
+                            };
+                            /** @description of the check, then of the plan, then of the promotion */
+                            control: {
+                                measure: string;
+                                title: string;
+                                /** @description of the table that takes it */
+                                column: string;
+                                currency: string | null;
+                                /** @example 598000000.25 */
+                                read: string;
+                                /** @example 598000000.25 */
+                                valid: string;
+                                /** @example 598000000.25 */
+                                left_out: string;
+                                /** @example 598000000.25 */
+                                refused: string;
+                                /** @description reason → what was left out by it */
+                                reasons: {
+                                    [key: string]: string;
+                                };
+                                /** @description cells that are no number, so that nobody knows how much they hold */
+                                unread: number;
+                                /** @example 598000000.25 */
+                                written?: string;
+                                /** @example 598000000.25 */
+                                unchanged?: string;
+                                /** @example 598000000.25 */
+                                before?: string;
+                                /** @example 598000000.25 */
+                                after?: string;
+                                /** @example 598000000.25 */
+                                difference?: string;
+                                /** @example 598000000.25 */
+                                lost_share?: string;
+                            }[];
+                            repeated_keys: ("refuse" | "sum" | "last" | "first") | null;
+                            /** @description what the plan noticed about the whole file */
+                            plan_notes: {
+                                rule: string;
+                                message: string;
+                                line?: number;
+                                count?: number;
+                            }[];
                             progress: {
                                 /** @enum {unknown} */
                                 stage: "read" | "check" | "stage" | "plan" | "promote";
@@ -4307,6 +4376,8 @@ export interface operations {
                 on_invalid?: "refuse" | "skip";
                 /** @description share of valid lines that skip asks for; default 0.9 */
                 threshold?: number;
+                /** @description lines with the same key: refuse them, sum them up, or take the last or the first; default: as the dataset says */
+                repeated_keys?: "refuse" | "sum" | "last" | "first";
                 /** @description read, check and plan, but never to be promoted */
                 dry_run?: boolean;
                 /** @description default planned */
@@ -4321,6 +4392,8 @@ export interface operations {
                 decimal?: "dot" | "comma";
                 /** @description default: found out */
                 dates?: "dmy" | "mdy";
+                /** @description fields that the dataset expects and the file has no column for, separated by commas */
+                without?: string;
                 file_name?: string;
                 cursor_name?: string;
                 /** @description JSON: where the next pull begins, kept with the promotion */
@@ -4354,6 +4427,11 @@ export interface operations {
                     on_invalid?: "refuse" | "skip";
                     /** @description share of valid lines that skip asks for; default 0.9 */
                     threshold?: number;
+                    /**
+                     * @description lines with the same key: refuse them, sum them up, or take the last or the first; default: as the dataset says
+                     * @enum {unknown}
+                     */
+                    repeated_keys?: "refuse" | "sum" | "last" | "first";
                     /** @description read, check and plan, but never to be promoted */
                     dry_run?: boolean;
                     /**
@@ -4380,6 +4458,8 @@ export interface operations {
                      * @enum {unknown}
                      */
                     dates?: "dmy" | "mdy";
+                    /** @description fields that the dataset expects and the file has no column for, separated by commas */
+                    without?: string;
                     file_name?: string;
                     cursor_name?: string;
                     /** @description JSON: where the next pull begins, kept with the promotion */
@@ -4506,6 +4586,58 @@ export interface operations {
                             invalid_count: number | null;
                             skipped_count: number | null;
                             warning_count: number | null;
+                            /**
+                             * @description reason → lines that are left out
+                             * @example {
+                             *       "row.total": 1,
+                             *       "key.repeated": 60
+                             *     }
+                             */
+                            left_out: {
+                                [key: string]: number;
+                            };
+                            /** @description of the check, then of the plan, then of the promotion */
+                            control: {
+                                measure: string;
+                                title: string;
+                                /** @description of the table that takes it */
+                                column: string;
+                                currency: string | null;
+                                /** @example 598000000.25 */
+                                read: string;
+                                /** @example 598000000.25 */
+                                valid: string;
+                                /** @example 598000000.25 */
+                                left_out: string;
+                                /** @example 598000000.25 */
+                                refused: string;
+                                /** @description reason → what was left out by it */
+                                reasons: {
+                                    [key: string]: string;
+                                };
+                                /** @description cells that are no number, so that nobody knows how much they hold */
+                                unread: number;
+                                /** @example 598000000.25 */
+                                written?: string;
+                                /** @example 598000000.25 */
+                                unchanged?: string;
+                                /** @example 598000000.25 */
+                                before?: string;
+                                /** @example 598000000.25 */
+                                after?: string;
+                                /** @example 598000000.25 */
+                                difference?: string;
+                                /** @example 598000000.25 */
+                                lost_share?: string;
+                            }[];
+                            repeated_keys: ("refuse" | "sum" | "last" | "first") | null;
+                            /** @description what the plan noticed about the whole file */
+                            plan_notes: {
+                                rule: string;
+                                message: string;
+                                line?: number;
+                                count?: number;
+                            }[];
                             progress: {
                                 /** @enum {unknown} */
                                 stage: "read" | "check" | "stage" | "plan" | "promote";
@@ -4671,6 +4803,58 @@ export interface operations {
                             invalid_count: number | null;
                             skipped_count: number | null;
                             warning_count: number | null;
+                            /**
+                             * @description reason → lines that are left out
+                             * @example {
+                             *       "row.total": 1,
+                             *       "key.repeated": 60
+                             *     }
+                             */
+                            left_out: {
+                                [key: string]: number;
+                            };
+                            /** @description of the check, then of the plan, then of the promotion */
+                            control: {
+                                measure: string;
+                                title: string;
+                                /** @description of the table that takes it */
+                                column: string;
+                                currency: string | null;
+                                /** @example 598000000.25 */
+                                read: string;
+                                /** @example 598000000.25 */
+                                valid: string;
+                                /** @example 598000000.25 */
+                                left_out: string;
+                                /** @example 598000000.25 */
+                                refused: string;
+                                /** @description reason → what was left out by it */
+                                reasons: {
+                                    [key: string]: string;
+                                };
+                                /** @description cells that are no number, so that nobody knows how much they hold */
+                                unread: number;
+                                /** @example 598000000.25 */
+                                written?: string;
+                                /** @example 598000000.25 */
+                                unchanged?: string;
+                                /** @example 598000000.25 */
+                                before?: string;
+                                /** @example 598000000.25 */
+                                after?: string;
+                                /** @example 598000000.25 */
+                                difference?: string;
+                                /** @example 598000000.25 */
+                                lost_share?: string;
+                            }[];
+                            repeated_keys: ("refuse" | "sum" | "last" | "first") | null;
+                            /** @description what the plan noticed about the whole file */
+                            plan_notes: {
+                                rule: string;
+                                message: string;
+                                line?: number;
+                                count?: number;
+                            }[];
                             progress: {
                                 /** @enum {unknown} */
                                 stage: "read" | "check" | "stage" | "plan" | "promote";
@@ -4912,6 +5096,58 @@ export interface operations {
                         invalid_count: number | null;
                         skipped_count: number | null;
                         warning_count: number | null;
+                        /**
+                         * @description reason → lines that are left out
+                         * @example {
+                         *       "row.total": 1,
+                         *       "key.repeated": 60
+                         *     }
+                         */
+                        left_out: {
+                            [key: string]: number;
+                        };
+                        /** @description of the check, then of the plan, then of the promotion */
+                        control: {
+                            measure: string;
+                            title: string;
+                            /** @description of the table that takes it */
+                            column: string;
+                            currency: string | null;
+                            /** @example 598000000.25 */
+                            read: string;
+                            /** @example 598000000.25 */
+                            valid: string;
+                            /** @example 598000000.25 */
+                            left_out: string;
+                            /** @example 598000000.25 */
+                            refused: string;
+                            /** @description reason → what was left out by it */
+                            reasons: {
+                                [key: string]: string;
+                            };
+                            /** @description cells that are no number, so that nobody knows how much they hold */
+                            unread: number;
+                            /** @example 598000000.25 */
+                            written?: string;
+                            /** @example 598000000.25 */
+                            unchanged?: string;
+                            /** @example 598000000.25 */
+                            before?: string;
+                            /** @example 598000000.25 */
+                            after?: string;
+                            /** @example 598000000.25 */
+                            difference?: string;
+                            /** @example 598000000.25 */
+                            lost_share?: string;
+                        }[];
+                        repeated_keys: ("refuse" | "sum" | "last" | "first") | null;
+                        /** @description what the plan noticed about the whole file */
+                        plan_notes: {
+                            rule: string;
+                            message: string;
+                            line?: number;
+                            count?: number;
+                        }[];
                         progress: {
                             /** @enum {unknown} */
                             stage: "read" | "check" | "stage" | "plan" | "promote";
@@ -5496,6 +5732,58 @@ export interface operations {
                         invalid_count: number | null;
                         skipped_count: number | null;
                         warning_count: number | null;
+                        /**
+                         * @description reason → lines that are left out
+                         * @example {
+                         *       "row.total": 1,
+                         *       "key.repeated": 60
+                         *     }
+                         */
+                        left_out: {
+                            [key: string]: number;
+                        };
+                        /** @description of the check, then of the plan, then of the promotion */
+                        control: {
+                            measure: string;
+                            title: string;
+                            /** @description of the table that takes it */
+                            column: string;
+                            currency: string | null;
+                            /** @example 598000000.25 */
+                            read: string;
+                            /** @example 598000000.25 */
+                            valid: string;
+                            /** @example 598000000.25 */
+                            left_out: string;
+                            /** @example 598000000.25 */
+                            refused: string;
+                            /** @description reason → what was left out by it */
+                            reasons: {
+                                [key: string]: string;
+                            };
+                            /** @description cells that are no number, so that nobody knows how much they hold */
+                            unread: number;
+                            /** @example 598000000.25 */
+                            written?: string;
+                            /** @example 598000000.25 */
+                            unchanged?: string;
+                            /** @example 598000000.25 */
+                            before?: string;
+                            /** @example 598000000.25 */
+                            after?: string;
+                            /** @example 598000000.25 */
+                            difference?: string;
+                            /** @example 598000000.25 */
+                            lost_share?: string;
+                        }[];
+                        repeated_keys: ("refuse" | "sum" | "last" | "first") | null;
+                        /** @description what the plan noticed about the whole file */
+                        plan_notes: {
+                            rule: string;
+                            message: string;
+                            line?: number;
+                            count?: number;
+                        }[];
                         progress: {
                             /** @enum {unknown} */
                             stage: "read" | "check" | "stage" | "plan" | "promote";
@@ -5669,9 +5957,79 @@ export interface operations {
             };
         };
     };
+    listUploadLeftOut: {
+        parameters: {
+            query: {
+                limit: number;
+                /** @description the line before the page */
+                after?: number;
+            };
+            header?: never;
+            path: {
+                /** @description the upload */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        lines: {
+                            /** @description the line of the file */
+                            line: number;
+                            /** @description the rule: row.total, row.subtotal, row.sum, key.repeated, line.left_out */
+                            reason: string;
+                            message: string;
+                            /** @description field → value, of those that are not empty; numbers are text with all their digits */
+                            values: {
+                                [key: string]: string;
+                            };
+                        }[];
+                        next: string | null;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     downloadUploadProblems: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description the lines that are left out instead, with the reason beside each */
+                left_out?: boolean;
+            };
             header?: never;
             path: {
                 /** @description the upload */
@@ -5745,6 +6103,11 @@ export interface operations {
                     gate_mode: "STRICT" | "LENIENT";
                     /** @description share of valid lines that LENIENT asks for; default 0.9 */
                     threshold?: number;
+                    /**
+                     * @description lines with the same key: refuse them, sum them up, or take the last or the first; default: as the dataset says
+                     * @enum {unknown}
+                     */
+                    repeated_keys?: "refuse" | "sum" | "last" | "first";
                 };
             };
         };
@@ -5851,6 +6214,58 @@ export interface operations {
                         invalid_count: number | null;
                         skipped_count: number | null;
                         warning_count: number | null;
+                        /**
+                         * @description reason → lines that are left out
+                         * @example {
+                         *       "row.total": 1,
+                         *       "key.repeated": 60
+                         *     }
+                         */
+                        left_out: {
+                            [key: string]: number;
+                        };
+                        /** @description of the check, then of the plan, then of the promotion */
+                        control: {
+                            measure: string;
+                            title: string;
+                            /** @description of the table that takes it */
+                            column: string;
+                            currency: string | null;
+                            /** @example 598000000.25 */
+                            read: string;
+                            /** @example 598000000.25 */
+                            valid: string;
+                            /** @example 598000000.25 */
+                            left_out: string;
+                            /** @example 598000000.25 */
+                            refused: string;
+                            /** @description reason → what was left out by it */
+                            reasons: {
+                                [key: string]: string;
+                            };
+                            /** @description cells that are no number, so that nobody knows how much they hold */
+                            unread: number;
+                            /** @example 598000000.25 */
+                            written?: string;
+                            /** @example 598000000.25 */
+                            unchanged?: string;
+                            /** @example 598000000.25 */
+                            before?: string;
+                            /** @example 598000000.25 */
+                            after?: string;
+                            /** @example 598000000.25 */
+                            difference?: string;
+                            /** @example 598000000.25 */
+                            lost_share?: string;
+                        }[];
+                        repeated_keys: ("refuse" | "sum" | "last" | "first") | null;
+                        /** @description what the plan noticed about the whole file */
+                        plan_notes: {
+                            rule: string;
+                            message: string;
+                            line?: number;
+                            count?: number;
+                        }[];
                         progress: {
                             /** @enum {unknown} */
                             stage: "read" | "check" | "stage" | "plan" | "promote";
@@ -6224,6 +6639,58 @@ export interface operations {
                         invalid_count: number | null;
                         skipped_count: number | null;
                         warning_count: number | null;
+                        /**
+                         * @description reason → lines that are left out
+                         * @example {
+                         *       "row.total": 1,
+                         *       "key.repeated": 60
+                         *     }
+                         */
+                        left_out: {
+                            [key: string]: number;
+                        };
+                        /** @description of the check, then of the plan, then of the promotion */
+                        control: {
+                            measure: string;
+                            title: string;
+                            /** @description of the table that takes it */
+                            column: string;
+                            currency: string | null;
+                            /** @example 598000000.25 */
+                            read: string;
+                            /** @example 598000000.25 */
+                            valid: string;
+                            /** @example 598000000.25 */
+                            left_out: string;
+                            /** @example 598000000.25 */
+                            refused: string;
+                            /** @description reason → what was left out by it */
+                            reasons: {
+                                [key: string]: string;
+                            };
+                            /** @description cells that are no number, so that nobody knows how much they hold */
+                            unread: number;
+                            /** @example 598000000.25 */
+                            written?: string;
+                            /** @example 598000000.25 */
+                            unchanged?: string;
+                            /** @example 598000000.25 */
+                            before?: string;
+                            /** @example 598000000.25 */
+                            after?: string;
+                            /** @example 598000000.25 */
+                            difference?: string;
+                            /** @example 598000000.25 */
+                            lost_share?: string;
+                        }[];
+                        repeated_keys: ("refuse" | "sum" | "last" | "first") | null;
+                        /** @description what the plan noticed about the whole file */
+                        plan_notes: {
+                            rule: string;
+                            message: string;
+                            line?: number;
+                            count?: number;
+                        }[];
                         progress: {
                             /** @enum {unknown} */
                             stage: "read" | "check" | "stage" | "plan" | "promote";
@@ -6514,6 +6981,58 @@ export interface operations {
                         invalid_count: number | null;
                         skipped_count: number | null;
                         warning_count: number | null;
+                        /**
+                         * @description reason → lines that are left out
+                         * @example {
+                         *       "row.total": 1,
+                         *       "key.repeated": 60
+                         *     }
+                         */
+                        left_out: {
+                            [key: string]: number;
+                        };
+                        /** @description of the check, then of the plan, then of the promotion */
+                        control: {
+                            measure: string;
+                            title: string;
+                            /** @description of the table that takes it */
+                            column: string;
+                            currency: string | null;
+                            /** @example 598000000.25 */
+                            read: string;
+                            /** @example 598000000.25 */
+                            valid: string;
+                            /** @example 598000000.25 */
+                            left_out: string;
+                            /** @example 598000000.25 */
+                            refused: string;
+                            /** @description reason → what was left out by it */
+                            reasons: {
+                                [key: string]: string;
+                            };
+                            /** @description cells that are no number, so that nobody knows how much they hold */
+                            unread: number;
+                            /** @example 598000000.25 */
+                            written?: string;
+                            /** @example 598000000.25 */
+                            unchanged?: string;
+                            /** @example 598000000.25 */
+                            before?: string;
+                            /** @example 598000000.25 */
+                            after?: string;
+                            /** @example 598000000.25 */
+                            difference?: string;
+                            /** @example 598000000.25 */
+                            lost_share?: string;
+                        }[];
+                        repeated_keys: ("refuse" | "sum" | "last" | "first") | null;
+                        /** @description what the plan noticed about the whole file */
+                        plan_notes: {
+                            rule: string;
+                            message: string;
+                            line?: number;
+                            count?: number;
+                        }[];
                         progress: {
                             /** @enum {unknown} */
                             stage: "read" | "check" | "stage" | "plan" | "promote";
@@ -6803,6 +7322,58 @@ export interface operations {
                         invalid_count: number | null;
                         skipped_count: number | null;
                         warning_count: number | null;
+                        /**
+                         * @description reason → lines that are left out
+                         * @example {
+                         *       "row.total": 1,
+                         *       "key.repeated": 60
+                         *     }
+                         */
+                        left_out: {
+                            [key: string]: number;
+                        };
+                        /** @description of the check, then of the plan, then of the promotion */
+                        control: {
+                            measure: string;
+                            title: string;
+                            /** @description of the table that takes it */
+                            column: string;
+                            currency: string | null;
+                            /** @example 598000000.25 */
+                            read: string;
+                            /** @example 598000000.25 */
+                            valid: string;
+                            /** @example 598000000.25 */
+                            left_out: string;
+                            /** @example 598000000.25 */
+                            refused: string;
+                            /** @description reason → what was left out by it */
+                            reasons: {
+                                [key: string]: string;
+                            };
+                            /** @description cells that are no number, so that nobody knows how much they hold */
+                            unread: number;
+                            /** @example 598000000.25 */
+                            written?: string;
+                            /** @example 598000000.25 */
+                            unchanged?: string;
+                            /** @example 598000000.25 */
+                            before?: string;
+                            /** @example 598000000.25 */
+                            after?: string;
+                            /** @example 598000000.25 */
+                            difference?: string;
+                            /** @example 598000000.25 */
+                            lost_share?: string;
+                        }[];
+                        repeated_keys: ("refuse" | "sum" | "last" | "first") | null;
+                        /** @description what the plan noticed about the whole file */
+                        plan_notes: {
+                            rule: string;
+                            message: string;
+                            line?: number;
+                            count?: number;
+                        }[];
                         progress: {
                             /** @enum {unknown} */
                             stage: "read" | "check" | "stage" | "plan" | "promote";
@@ -7091,6 +7662,58 @@ export interface operations {
                         invalid_count: number | null;
                         skipped_count: number | null;
                         warning_count: number | null;
+                        /**
+                         * @description reason → lines that are left out
+                         * @example {
+                         *       "row.total": 1,
+                         *       "key.repeated": 60
+                         *     }
+                         */
+                        left_out: {
+                            [key: string]: number;
+                        };
+                        /** @description of the check, then of the plan, then of the promotion */
+                        control: {
+                            measure: string;
+                            title: string;
+                            /** @description of the table that takes it */
+                            column: string;
+                            currency: string | null;
+                            /** @example 598000000.25 */
+                            read: string;
+                            /** @example 598000000.25 */
+                            valid: string;
+                            /** @example 598000000.25 */
+                            left_out: string;
+                            /** @example 598000000.25 */
+                            refused: string;
+                            /** @description reason → what was left out by it */
+                            reasons: {
+                                [key: string]: string;
+                            };
+                            /** @description cells that are no number, so that nobody knows how much they hold */
+                            unread: number;
+                            /** @example 598000000.25 */
+                            written?: string;
+                            /** @example 598000000.25 */
+                            unchanged?: string;
+                            /** @example 598000000.25 */
+                            before?: string;
+                            /** @example 598000000.25 */
+                            after?: string;
+                            /** @example 598000000.25 */
+                            difference?: string;
+                            /** @example 598000000.25 */
+                            lost_share?: string;
+                        }[];
+                        repeated_keys: ("refuse" | "sum" | "last" | "first") | null;
+                        /** @description what the plan noticed about the whole file */
+                        plan_notes: {
+                            rule: string;
+                            message: string;
+                            line?: number;
+                            count?: number;
+                        }[];
                         progress: {
                             /** @enum {unknown} */
                             stage: "read" | "check" | "stage" | "plan" | "promote";
@@ -7482,6 +8105,58 @@ export interface operations {
                         invalid_count: number | null;
                         skipped_count: number | null;
                         warning_count: number | null;
+                        /**
+                         * @description reason → lines that are left out
+                         * @example {
+                         *       "row.total": 1,
+                         *       "key.repeated": 60
+                         *     }
+                         */
+                        left_out: {
+                            [key: string]: number;
+                        };
+                        /** @description of the check, then of the plan, then of the promotion */
+                        control: {
+                            measure: string;
+                            title: string;
+                            /** @description of the table that takes it */
+                            column: string;
+                            currency: string | null;
+                            /** @example 598000000.25 */
+                            read: string;
+                            /** @example 598000000.25 */
+                            valid: string;
+                            /** @example 598000000.25 */
+                            left_out: string;
+                            /** @example 598000000.25 */
+                            refused: string;
+                            /** @description reason → what was left out by it */
+                            reasons: {
+                                [key: string]: string;
+                            };
+                            /** @description cells that are no number, so that nobody knows how much they hold */
+                            unread: number;
+                            /** @example 598000000.25 */
+                            written?: string;
+                            /** @example 598000000.25 */
+                            unchanged?: string;
+                            /** @example 598000000.25 */
+                            before?: string;
+                            /** @example 598000000.25 */
+                            after?: string;
+                            /** @example 598000000.25 */
+                            difference?: string;
+                            /** @example 598000000.25 */
+                            lost_share?: string;
+                        }[];
+                        repeated_keys: ("refuse" | "sum" | "last" | "first") | null;
+                        /** @description what the plan noticed about the whole file */
+                        plan_notes: {
+                            rule: string;
+                            message: string;
+                            line?: number;
+                            count?: number;
+                        }[];
                         progress: {
                             /** @enum {unknown} */
                             stage: "read" | "check" | "stage" | "plan" | "promote";
@@ -7760,6 +8435,58 @@ export interface operations {
                         invalid_count: number | null;
                         skipped_count: number | null;
                         warning_count: number | null;
+                        /**
+                         * @description reason → lines that are left out
+                         * @example {
+                         *       "row.total": 1,
+                         *       "key.repeated": 60
+                         *     }
+                         */
+                        left_out: {
+                            [key: string]: number;
+                        };
+                        /** @description of the check, then of the plan, then of the promotion */
+                        control: {
+                            measure: string;
+                            title: string;
+                            /** @description of the table that takes it */
+                            column: string;
+                            currency: string | null;
+                            /** @example 598000000.25 */
+                            read: string;
+                            /** @example 598000000.25 */
+                            valid: string;
+                            /** @example 598000000.25 */
+                            left_out: string;
+                            /** @example 598000000.25 */
+                            refused: string;
+                            /** @description reason → what was left out by it */
+                            reasons: {
+                                [key: string]: string;
+                            };
+                            /** @description cells that are no number, so that nobody knows how much they hold */
+                            unread: number;
+                            /** @example 598000000.25 */
+                            written?: string;
+                            /** @example 598000000.25 */
+                            unchanged?: string;
+                            /** @example 598000000.25 */
+                            before?: string;
+                            /** @example 598000000.25 */
+                            after?: string;
+                            /** @example 598000000.25 */
+                            difference?: string;
+                            /** @example 598000000.25 */
+                            lost_share?: string;
+                        }[];
+                        repeated_keys: ("refuse" | "sum" | "last" | "first") | null;
+                        /** @description what the plan noticed about the whole file */
+                        plan_notes: {
+                            rule: string;
+                            message: string;
+                            line?: number;
+                            count?: number;
+                        }[];
                         progress: {
                             /** @enum {unknown} */
                             stage: "read" | "check" | "stage" | "plan" | "promote";
