@@ -18,15 +18,15 @@ export {
   ToolError,
 } from './executions/tool.ts'
 export type { Gate, GateChange } from './gates/gates.ts'
-export type { Dataset, Field, Problem, RowType } from './ingest/datasets/dataset.ts'
+export type { Dataset, Field, Problem, RepeatedKeys, RowType } from './ingest/datasets/dataset.ts'
 export { defineDataset, parseDataset } from './ingest/datasets/declare.ts'
 export type { Ingested, IngestOptions, IngestSource } from './ingest/ingest.ts'
 export type { Ingest } from './ingest/library.ts'
 export type { Plan, PlanRow } from './ingest/plan.ts'
 export type { LedgerRow, LineageEntry, Promotion, UndoPlan } from './ingest/promotion.ts'
 export type { Correction } from './ingest/repair.ts'
-export type { StagedRow } from './ingest/rows.ts'
-export type { Upload } from './ingest/uploads.ts'
+export type { LeftOutLine, StagedRow } from './ingest/rows.ts'
+export type { ControlTotal, Upload } from './ingest/uploads.ts'
 export {
   type BatchContext,
   type BatchHandler,

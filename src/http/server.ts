@@ -1,7 +1,7 @@
 /** The HTTP server: the API under /api, the console beside it. Parses, calls a module, answers. */
 import { randomUUID } from 'node:crypto'
-import compress from '@fastify/compress'
 import type { IncomingMessage } from 'node:http'
+import compress from '@fastify/compress'
 import helmet from '@fastify/helmet'
 import rateLimit from '@fastify/rate-limit'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'

@@ -3,6 +3,7 @@ import { basename } from 'node:path'
 import type { Client, Pool } from '../db/connection.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { StagedoorError } from '../errors.ts'
+import type { RepeatedKeys } from './datasets/dataset.ts'
 import { requireDataset } from './datasets/registry.ts'
 import { readMapping } from './mappings.ts'
 import { planUpload, submitPlan } from './plan.ts'
@@ -22,6 +23,8 @@ export interface IngestOptions {
   readonly on_invalid?: 'refuse' | 'skip' | undefined
   /** Share of valid lines that skip asks for; default 0.9. */
   readonly threshold?: number | undefined
+  /** Lines with the same key; default: as the dataset says. */
+  readonly repeated_keys?: RepeatedKeys | undefined
   readonly until?: 'staged' | 'planned' | 'promoted' | undefined
   /** Read, check and plan, but never to be promoted. */
   readonly dry_run?: boolean | undefined
@@ -118,7 +121,7 @@ export function newUpload(file: SpooledFile, options: IngestOptions & { file_nam
     file_hash: file.file_hash,
     byte_len: file.byte_len,
     run_mode: runModeOf(options),
-    options: options.how ?? {},
+    options: { ...options.how, ...(options.repeated_keys && { repeated_keys: options.repeated_keys }) },
     cursor: options.cursor,
     uploaded_by: options.uploaded_by,
   }

@@ -16,7 +16,7 @@ import type { Ingested, IngestOptions, IngestSource } from './ingest.ts'
 import * as plans from './plan.ts'
 import * as promotions from './promotion.ts'
 import type { Correction } from './repair.ts'
-import { listRows, type RowFilter, type StagedRow } from './rows.ts'
+import { type LeftOutLine, listLeftOut, listRows, type RowFilter, type StagedRow } from './rows.ts'
 import { spoolFolder } from './spool.ts'
 import * as uploads from './uploads.ts'
 
@@ -31,6 +31,8 @@ export interface Ingest {
   get(upload: string): Promise<uploads.Upload | undefined>
   /** Lines of the file by default; the rows of entities with `row_type`. */
   rows(upload: string, filter?: Partial<RowFilter>): Promise<StagedRow[]>
+  /** Lines that are left out, each with its reason and its figures. */
+  leftOut(upload: string, page?: { limit?: number; after?: number }): Promise<LeftOutLine[]>
   /** Corrects lines and checks them again by the same rules; the plan is gone with it. */
   repair(upload: string, corrections: readonly Correction[], repairedBy: string): Promise<uploads.Upload>
   plan(upload: string, request?: plans.PlanRequest): Promise<plans.Plan>
@@ -97,6 +99,7 @@ export function ingestLibrary({ pool, home, service, admin }: Acting): Ingest & 
       const leaf = (await require(id)).reading?.layout.leaf ?? ''
       return service((client) => listRows(client, id, { row_type: leaf, limit: 100, ...filter }))
     },
+    leftOut: (id, page = {}) => service((client) => listLeftOut(client, id, { limit: 100, ...page })),
     async repair(id, corrections, repairedBy) {
       const { repairLines } = await withDuck(() => import('./repair.ts'))
       return service(async (client) => {

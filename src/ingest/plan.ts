@@ -1,7 +1,9 @@
 /** The plan of an upload: made, looked at, handed in, decided. */
 import type { Queryable } from '../db/connection.ts'
+import type { RepeatedKeys } from './datasets/dataset.ts'
 import { failureOf } from './failure.ts'
-import type { GateMode, Totals } from './uploads.ts'
+import type { FileNote } from './readers/reading.ts'
+import type { ControlTotal, GateMode, Totals } from './uploads.ts'
 
 export const PLAN_ACTIONS = ['insert', 'update', 'unchanged', 'skipped', 'refused'] as const
 export type PlanAction = (typeof PLAN_ACTIONS)[number]
@@ -13,6 +15,10 @@ export interface Plan {
   readonly gate_mode: GateMode
   readonly threshold: string
   readonly totals: Totals
+  readonly control: readonly ControlTotal[]
+  readonly repeated_keys: RepeatedKeys
+  /** What it noticed about the whole file. */
+  readonly notes: readonly FileNote[]
   /** Why it cannot be promoted as it is; null: it can. */
   readonly refusal: string | null
   readonly approval_required: boolean
@@ -27,15 +33,23 @@ export interface PlanRequest {
   /** Share of valid lines that LENIENT asks for; default 0.9. */
   readonly threshold?: number
   readonly planned_by?: string
+  /** How lines with the same key are treated from now on; default: as before. */
+  readonly repeated_keys?: RepeatedKeys
 }
 
-const PLAN = `upload_id, plan_id, digest, gate_mode, threshold, totals, refusal, approval_required, review_record_id,
+const PLAN = `upload_id, plan_id, digest, gate_mode, threshold, totals, control, repeated_keys, notes, refusal, approval_required, review_record_id,
   planned_by, planned_at, took_ms`
 
 export async function planUpload(db: Queryable, upload: string, request: PlanRequest = {}): Promise<Plan> {
   const { rows } = await db.query<Plan>(
-    `select ${PLAN} from iu_core.fn_ingest_plan($1, coalesce($2, 'STRICT'), coalesce($3, 0.9), $4)`,
-    [upload, request.gate_mode ?? null, request.threshold ?? null, request.planned_by ?? null],
+    `select ${PLAN} from iu_core.fn_ingest_plan($1, coalesce($2, 'STRICT'), coalesce($3, 0.9), $4, $5)`,
+    [
+      upload,
+      request.gate_mode ?? null,
+      request.threshold ?? null,
+      request.planned_by ?? null,
+      request.repeated_keys ?? null,
+    ],
   )
   return rows[0]!
 }

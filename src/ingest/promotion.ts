@@ -1,12 +1,13 @@
 /** Promotion, undo, and where a production row comes from. */
 import type { Queryable } from '../db/connection.ts'
-import type { GateMode, Totals } from './uploads.ts'
+import type { ControlTotal, GateMode, Totals } from './uploads.ts'
 
 export interface Promotion {
   readonly upload_id: string
   readonly plan_digest: string
   readonly gate_mode: GateMode
   readonly totals: Totals
+  readonly control: readonly ControlTotal[]
   readonly approved_by: string | null
   readonly approved_at: Date | null
   readonly promoted_by: string
@@ -17,7 +18,7 @@ export interface Promotion {
   readonly undo_totals: Totals | null
 }
 
-const PROMOTION = `upload_id, plan_digest, gate_mode, totals, approved_by, approved_at, promoted_by, promoted_at, undo_until,
+const PROMOTION = `upload_id, plan_digest, gate_mode, totals, control, approved_by, approved_at, promoted_by, promoted_at, undo_until,
   undone_by, undone_at, undo_totals`
 
 export async function promoteUpload(

@@ -36,9 +36,14 @@ export interface Reading {
 
 /** The names that the compiled statement writes into the normalised payload. */
 export function layoutOf(input: Omit<CompileInput, 'source'>): Layout {
-  const { fields, period, constants } = planFields({ ...input, source: '' })
+  const { fields, period, constants, currency } = planFields({ ...input, source: '' })
   return {
-    fields: [...fields.map(({ name }) => name), ...(period ? [period.name] : []), ...Object.keys(constants)],
+    fields: [
+      ...fields.map(({ name }) => name),
+      ...(period ? [period.name] : []),
+      ...Object.keys(constants),
+      ...(currency && !currency.column ? [currency.name] : []),
+    ],
     row_types: input.map.rowTypes,
     leaf: input.map.leaf,
   }

@@ -17,6 +17,59 @@ export interface StagedRow {
   readonly target_internal_id: string | null
 }
 
+/** Why a line is left out, in words; see fn_ingest_left_out_reason. */
+const LEFT_OUT_WORDS: Readonly<Record<string, string>> = {
+  'row.total': 'totals',
+  'row.subtotal': 'subtotals',
+  'row.sum': 'sums of other lines',
+  'key.repeated': 'repeated keys',
+  'line.left_out': 'by hand',
+}
+
+/** `61 left out (1 totals, 60 repeated keys)`: how many lines for each reason. */
+export function leftOutSaid(reasons: Readonly<Record<string, number>>): string {
+  const entries = Object.entries(reasons).sort(([, one], [, other]) => other - one)
+  const all = entries.reduce((sum, [, lines]) => sum + lines, 0)
+  const words = entries.map(([rule, lines]) => {
+    const word = LEFT_OUT_WORDS[rule] ?? rule
+    return entries.length === 1 ? word : `${lines.toLocaleString('en')} ${word}`
+  })
+  return `${all.toLocaleString('en')} left out (${words.join(', ')})`
+}
+
+/** A line that is left out, with the reason and what it says. */
+export interface LeftOutLine {
+  readonly line: number
+  readonly reason: string
+  readonly message: string
+  /** The values of its fields that are not empty, numbers as text with all their digits. */
+  readonly values: Readonly<Record<string, string>>
+}
+
+/** Lines that are left out, in the order of the file. */
+export async function listLeftOut(
+  db: Queryable,
+  upload: string,
+  page: { limit: number; after?: number },
+): Promise<LeftOutLine[]> {
+  const { rows } = await db.query<LeftOutLine>(
+    `select s.row_number as line, r.reason,
+            (select w ->> 'message' from jsonb_array_elements(s.validation_warnings) w where w ->> 'rule' = r.reason limit 1) as message,
+            (select coalesce(jsonb_object_agg(v.key, v.value), '{}') from jsonb_each_text(s.normalized_payload) v
+              where v.value is not null and left(v.key, 1) <> '@') as values
+       from public.staging_rows s
+       join iu_core.ingest_upload u using (upload_id)
+      cross join lateral (select coalesce(
+        (select w ->> 'rule' from jsonb_array_elements(s.validation_warnings) w where w ->> 'rule' = any ($4) limit 1),
+        s.validation_warnings -> 0 ->> 'rule', 'unknown')) as r (reason)
+      where s.upload_id = $1 and s.row_type = u.reading -> 'layout' ->> 'leaf' and s.validation_status = 'skipped'
+        and (s.validation_status <> 'valid' or s.validation_warnings <> '[]') and s.row_number > $2
+      order by s.row_number limit $3`,
+    [upload, page.after ?? -1, page.limit, Object.keys(LEFT_OUT_WORDS)],
+  )
+  return rows
+}
+
 export interface RowFilter {
   readonly row_type: string
   readonly status?: Verdict
@@ -49,8 +102,8 @@ export async function listRows(db: Queryable, upload: string, filter: RowFilter)
 }
 
 /**
- * The wrong lines as a CSV that can be corrected and uploaded again: the columns of the file, then what is wrong.
- * Page by page, so that no transaction waits for whoever downloads it.
+ * The wrong lines, or those left out, as a CSV that can be corrected and uploaded again: the columns of the file, then
+ * what is wrong with each or why it is left out. Page by page, so that no transaction waits for whoever downloads it.
  */
 export async function* exportProblems(
   page: (after: number) => Promise<StagedRow[]>,
@@ -60,7 +113,7 @@ export async function* exportProblems(
   for (let after = -1; ; ) {
     const rows = await page(after)
     for (const row of rows) {
-      const problems = row.validation_errors
+      const problems = row.validation_status === 'skipped' ? row.validation_warnings : row.validation_errors
       yield csvLine([
         ...headers.map((header) => row.raw_payload[header] ?? ''),
         String(row.row_number),

@@ -7,6 +7,7 @@ import { rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Pool } from '../db/connection.ts'
 import { inTransaction } from '../db/transaction.ts'
+import { StagedoorError } from '../errors.ts'
 import { copyRows } from './copy-rows.ts'
 import { checkRecords } from './custom-rules.ts'
 import { type CompileInput, compileSelect, ROWS_OUT } from './datasets/compile-select.ts'
@@ -39,6 +40,8 @@ export interface HowToRead
   extends Pick<ReadOptions, 'format' | 'encoding' | 'delimiter' | 'sheet'>,
     Partial<Pick<Styles, 'decimal'>> {
   readonly dates?: 'dmy' | 'mdy'
+  /** Expected fields that the file has no column for, and that is so. */
+  readonly without?: readonly string[]
 }
 
 export interface StageRequest {
@@ -105,7 +108,7 @@ interface ReadResult {
 
 async function readFile(request: StageRequest): Promise<ReadResult> {
   const { dataset, upload, file, how = {}, remembered = {}, maxLines, signal, report } = request
-  const { decimal, dates, ...given } = how
+  const { decimal, dates, without, ...given } = how
   const normalised = await normaliseFile(file.path, file.folder, {
     ...given,
     knowsHeader: headerKnower(dataset, upload.platform, remembered),
@@ -115,7 +118,13 @@ async function readFile(request: StageRequest): Promise<ReadResult> {
   })
   report({ stage: 'check', done: 0, total: normalised.lines, lines: normalised.lines })
   const map = mapHeaders(dataset, upload.platform, normalised.headers, remembered)
-  const preamblePeriod = settlePeriod(dataset, upload.platform, map, normalised.preamble)
+  const preamblePeriod = settlePeriod(
+    dataset,
+    upload.platform,
+    map,
+    normalised.preamble,
+    expectedOf(dataset, without),
+  )
   const declared = {
     dataset,
     platform: upload.platform,
@@ -149,11 +158,20 @@ async function readFile(request: StageRequest): Promise<ReadResult> {
   }
 }
 
+/** What is required of every line cannot be done without. */
+function expectedOf(dataset: Dataset, without: readonly string[] = []): readonly string[] {
+  const other = without.find((name) => !dataset.fields[name]?.expected || dataset.fields[name]?.required)
+  if (other === undefined) return without
+  throw new StagedoorError('argument_invalid', {
+    reason: `${other} is no field that ${dataset.title} expects and can do without`,
+  })
+}
+
 async function profiled(
   declared: Omit<CompileInput, 'source' | 'styles'>,
   file: NormalisedFile,
   told: Partial<Styles>,
-): Promise<Pick<CompileInput, 'styles' | 'plain'>> {
+): Promise<Pick<CompileInput, 'styles' | 'plain' | 'signs'>> {
   const source = chunkSource(file.chunks, file.headers.length)
   const [evidence] = await queryDuck<Evidence>(profileSql(declared, source))
   return profileOf(evidence!, file.delimiter, told)

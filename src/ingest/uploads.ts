@@ -1,6 +1,7 @@
 /** Uploads: thin over the SQL functions, which hold every rule. */
 import type { Queryable } from '../db/connection.ts'
 import { StagedoorError } from '../errors.ts'
+import type { RepeatedKeys } from './datasets/dataset.ts'
 import type { Progress } from './progress.ts'
 import type { FileNote } from './readers/reading.ts'
 import type { Reading } from './reading.ts'
@@ -23,6 +24,34 @@ export type GateMode = (typeof GATE_MODES)[number]
 /** Row type → action or outcome → rows. */
 export type Totals = Readonly<Record<string, Readonly<Record<string, number>>>>
 
+/** How much of a measure was read, left out, refused and written: exact decimals as text, money by currency. */
+export interface ControlTotal {
+  readonly measure: string
+  readonly title: string
+  /** Of the table that takes it. */
+  readonly column: string
+  readonly currency: string | null
+  /** valid + left_out + refused. */
+  readonly read: string
+  readonly valid: string
+  readonly left_out: string
+  readonly refused: string
+  /** Reason → what was left out by it. */
+  readonly reasons: Readonly<Record<string, string>>
+  /** Cells that are no number, so that nobody knows how much they hold. */
+  readonly unread: number
+  /** Into new and changed rows; from here on only where there is a plan. */
+  readonly written?: string
+  readonly unchanged?: string
+  /** The sum over the rows that valid lines are about, as they are now … */
+  readonly before?: string
+  /** … and as they will be. */
+  readonly after?: string
+  readonly difference?: string
+  /** Of the dataset's amount: the share in lines that are wrong, or left out other than as sums of others. */
+  readonly lost_share?: string
+}
+
 export interface Upload {
   readonly upload_id: string
   readonly workspace_id: string
@@ -42,6 +71,14 @@ export interface Upload {
   readonly invalid_count: number | null
   readonly skipped_count: number | null
   readonly warning_count: number | null
+  /** Reason → lines that are left out. */
+  readonly left_out: Readonly<Record<string, number>>
+  /** Of the check, then of the plan, then of the promotion. */
+  readonly control: readonly ControlTotal[]
+  /** How lines with the same key are treated; null: as the dataset says, and nothing is planned yet. */
+  readonly repeated_keys: RepeatedKeys | null
+  /** What the plan noticed about the whole file. */
+  readonly plan_notes: readonly FileNote[]
   readonly progress: Progress | null
   readonly error: { code: string; message: string; hint: string } | null
   readonly cursor_name: string | null
@@ -78,7 +115,8 @@ export interface Upload {
 }
 
 const COLUMNS = `upload_id, workspace_id, client_id, dataset, platform, file_name, file_hash, byte_len, run_mode, status,
-  reading, notes, line_count, valid_count, invalid_count, skipped_count, warning_count, progress, error, cursor_name,
+  reading, notes, line_count, valid_count, invalid_count, skipped_count, warning_count, left_out, control,
+  repeated_keys, plan_notes, progress, error, cursor_name,
   cursor_value, uploaded_by, uploaded_via, changed_by, created_at, staged_at, read_ms, ended_at, plan_digest, gate_mode,
   threshold, plan_totals, plan_refusal, planned_by, planned_at, plan_took_ms, review_record_id, approval_required, review_status,
   review_reason, approved_by, approved_at, promoted_by, promoted_at, promotion_totals, undo_until, undone_by, undone_at,

@@ -126,6 +126,13 @@ export function promoteModel(
   }
   taken.sort((a, b) => a.place - b.place)
 
+  /** An attribute is the first value that is not empty. */
+  const firstSaid = (identity: string, code: string, field: string) =>
+    (taken
+      .filter(({ place }) => known[place]![identity] === code)
+      .map(({ line }) => line[field])
+      .find((value) => value !== null && value !== undefined) ?? null) as string | null
+
   const groups = new Map<string, Group | 'ambiguous'>()
   const items = new Map<string, Item | 'ambiguous'>()
   // Everything is looked up as it was before: a name that this very upload brings does not count yet.
@@ -147,7 +154,8 @@ export function promoteModel(
       ) ?? added(state.groups, { id: randomUUID(), client, code, name: null }),
     )
     const group = groups.get(code)!
-    if (group !== 'ambiguous' && fields.includes('group_name')) group.name = line.group_name as string | null
+    if (group !== 'ambiguous' && fields.includes('group_name'))
+      group.name = firstSaid('@group', code, 'group_name')
   }
   for (const { place, line } of taken) {
     const code = known[place]!['@item']
@@ -172,7 +180,8 @@ export function promoteModel(
       ) ?? added(state.items, { id: randomUUID(), group, code, name: null }),
     )
     const item = items.get(code)!
-    if (item !== 'ambiguous' && fields.includes('item_name')) item.name = line.item_name as string | null
+    if (item !== 'ambiguous' && fields.includes('item_name'))
+      item.name = firstSaid('@item', code, 'item_name')
   }
   for (const { place, line } of taken) {
     const group = groups.get(known[place]!['@group']!)!

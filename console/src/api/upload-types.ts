@@ -14,6 +14,7 @@ export type Reading = NonNullable<UploadDetail['reading']>
 export type Progress = NonNullable<UploadDetail['progress']>
 export type FileNote = UploadDetail['notes'][number]
 export type Totals = NonNullable<UploadDetail['plan_totals']>
+export type ControlTotal = UploadDetail['control'][number]
 export type GateMode = NonNullable<UploadDetail['gate_mode']>
 /** Whether one may, and if not, why. */
 export type Permission = UploadDetail['may']['plan']

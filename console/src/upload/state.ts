@@ -1,6 +1,7 @@
 import type { PlanAction, Upload } from '../api/upload-types.ts'
 import type { Tone } from '../parts/chip.tsx'
 import { count, counted } from '../parts/figures.ts'
+import { amount } from './plan/values.ts'
 import { ACTION_WORDS } from './words.ts'
 
 export interface State {
@@ -128,6 +129,19 @@ export function planSaid(upload: Upload): string {
     said('update'),
     said('unchanged'),
     upload.invalid_count ? `${counted(upload.invalid_count, 'invalid line')} skipped` : undefined,
+    ...lostSaid(upload),
   ].filter(Boolean)
   return parts.length === 0 ? 'no row' : parts.join(', ')
+}
+
+/** `25.5 of 598 Spend EUR is not taken`: what a reviewer must not overlook. */
+function lostSaid({ control }: Upload): string[] {
+  return control.flatMap(({ title, currency, read, left_out, refused }) => {
+    const lost = [
+      ...(left_out === '0' ? [] : [`${amount(left_out)} left out`]),
+      ...(refused === '0' ? [] : [`${amount(refused)} refused`]),
+    ]
+    if (lost.length === 0) return []
+    return [`${[title, currency].filter(Boolean).join(' ')}: of ${amount(read)} ${lost.join(', ')}`]
+  })
 }

@@ -27,6 +27,7 @@ export function UploadForm({ file, take, closed }: Props) {
   const [sent, setSent] = useState<number>()
   const [failure, setFailure] = useState<Failure>()
   const [known, setKnown] = useState<SentUpload>()
+  const [repeated, setRepeated] = useState('')
   const picker = useRef<HTMLInputElement>(null)
   const button = useRef<HTMLButtonElement>(null)
   const sending = useRef<{ stop(): void }>(undefined)
@@ -53,6 +54,7 @@ export function UploadForm({ file, take, closed }: Props) {
         platform: chosen.platform,
         ...(chosen.client !== '' && { client_id: chosen.client }),
         on_invalid: chosen.onInvalid,
+        ...(repeated !== '' && { repeated_keys: repeated }),
       },
       sent: setSent,
     })
@@ -144,6 +146,18 @@ export function UploadForm({ file, take, closed }: Props) {
             ['skip', 'Skip invalid lines'],
           ]}
           choose={(onInvalid) => choose({ onInvalid: onInvalid === 'skip' ? 'skip' : 'refuse' })}
+        />
+        <Choice
+          label="Repeated keys"
+          value={repeated}
+          options={[
+            ['', 'as the dataset says'],
+            ['refuse', 'refuse them'],
+            ['sum', 'add them up'],
+            ['last', 'take the last'],
+            ['first', 'take the first'],
+          ]}
+          choose={setRepeated}
         />
         <button
           ref={button}

@@ -49,6 +49,10 @@ begin
     raise exception using errcode = 'SD001',
       message = format('The run mode %L is none of FULL_DRY_RUN, STAGING_ONLY, SAFE_PROD', p_run_mode);
   end if;
+  if p_options ->> 'repeated_keys' not in ('refuse', 'sum', 'last', 'first') then
+    raise exception using errcode = 'SD001',
+      message = format('Repeated keys: %L is none of refuse, sum, last, first', p_options ->> 'repeated_keys');
+  end if;
   v_client := iu_core.fn_ingest_client(v_dataset.definition, p_workspace_id, p_client_id);
   v_limit := iu_core.fn_ingest_limits(p_workspace_id);
   if p_byte_len > v_limit.max_bytes then
@@ -80,11 +84,11 @@ begin
   end if;
   reader_token := gen_random_uuid();
   insert into iu_core.ingest_upload (
-    workspace_id, client_id, dataset, platform, file_name, file_hash, byte_len, run_mode, options, cursor_name, cursor_value,
+    workspace_id, client_id, dataset, platform, file_name, file_hash, byte_len, run_mode, options, repeated_keys, cursor_name, cursor_value,
     reader_token, reader_seen_at, uploaded_by, uploaded_via, changed_by)
   values (
     p_workspace_id, v_client, p_dataset, p_platform, left(p_file_name, 500), p_file_hash, p_byte_len, p_run_mode,
-    coalesce(p_options, '{}'), p_cursor_name, p_cursor_value, reader_token, clock_timestamp(), v_actor.actor, v_actor.via,
+    coalesce(p_options, '{}'), p_options ->> 'repeated_keys', p_cursor_name, p_cursor_value, reader_token, clock_timestamp(), v_actor.actor, v_actor.via,
     array_remove(array[v_actor.actor, v_actor.via], null))
   returning ingest_upload.upload_id into upload_id;
   created := true;

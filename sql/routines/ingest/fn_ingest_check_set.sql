@@ -1,4 +1,4 @@
--- Rules over all lines of an upload: a key that repeats. What an earlier run found is taken away first, so that a repair
+-- Rules over all lines of an upload: a line that sums up others, a key that repeats. What an earlier run found is taken away first, so that a repair
 -- of one line also clears the other. Returns how many lines it changed. Internal.
 create or replace function iu_core.fn_ingest_check_set(p_upload iu_core.ingest_upload, p_definition jsonb) returns integer
 language plpgsql
@@ -8,23 +8,33 @@ declare
   v_layout jsonb := p_upload.reading -> 'layout';
   v_leaf jsonb;
   v_policy text;
+  v_no_ids text;
   v_key text;
   v_changed integer := 0;
   v_count integer;
 begin
   select spec into v_leaf from jsonb_array_elements(p_definition -> 'rows') as spec where spec ->> 'name' = v_layout ->> 'leaf';
-  v_policy := coalesce(v_leaf ->> 'duplicates', 'refuse');
+  v_policy := iu_core.fn_ingest_repeated_keys(p_upload, p_definition);
+  -- Told apart by name, two of the same name have one key: most exports without ids are refused for that.
+  select string_agg(coalesce(p_definition -> 'fields' -> (spec -> 'identity' ->> 'id') ->> 'title', spec -> 'identity' ->> 'id'), ', ')
+    into v_no_ids
+    from jsonb_array_elements(p_definition -> 'rows') as spec
+   where v_layout -> 'row_types' ? (spec ->> 'name') and spec -> 'identity' ? 'id' and not v_layout -> 'fields' ? (spec -> 'identity' ->> 'id');
 
-  update public.staging_rows
-     set validation_errors = iu_core.fn_ingest_without_set_problems(validation_errors),
-         validation_warnings = iu_core.fn_ingest_without_set_problems(validation_warnings),
-         validation_status = case when iu_core.fn_ingest_without_set_problems(validation_errors) = '[]' then 'valid'
-                                  else 'invalid' end::public.staging_validation_status,
+  -- A line that was found to be a sum has with it what was wrong with it before.
+  update public.staging_rows s
+     set validation_errors = e.errors, validation_warnings = iu_core.fn_ingest_without_set_problems(s.validation_warnings),
+         validation_status = case when e.errors = '[]' then 'valid' else 'invalid' end::public.staging_validation_status,
          updated_at = now()
-   where upload_id = p_upload.upload_id and row_type = v_layout ->> 'leaf'
-     and validation_status in ('invalid', 'skipped') and (validation_status <> 'valid' or validation_warnings <> '[]')
-     and (validation_errors @> '[{"scope": "set"}]' or validation_warnings @> '[{"scope": "set"}]');
+    from (select r.row_number, coalesce(jsonb_path_query_first(r.validation_warnings, '$[*] ? (@.rule == "row.sum").errors'),
+                                        iu_core.fn_ingest_without_set_problems(r.validation_errors)) as errors
+            from public.staging_rows r
+           where r.upload_id = p_upload.upload_id and r.row_type = v_layout ->> 'leaf'
+             and r.validation_status in ('invalid', 'skipped') and (r.validation_status <> 'valid' or r.validation_warnings <> '[]')
+             and (r.validation_errors @> '[{"scope": "set"}]' or r.validation_warnings @> '[{"scope": "set"}]')) e
+   where s.upload_id = p_upload.upload_id and s.row_type = v_layout ->> 'leaf' and s.row_number = e.row_number;
   get diagnostics v_changed = row_count;
+  v_changed := v_changed + iu_core.fn_ingest_check_sums(p_upload, p_definition);
 
   -- Sums are made when it is planned.
   if v_policy = 'sum' then
@@ -51,7 +61,7 @@ begin
     ), affected as (
       select line, lines
         from repeated, unnest(lines) as line
-       where %2$L = 'refuse' or line <> lines[cardinality(lines)]
+       where %2$L = 'refuse' or line <> case %2$L when 'first' then lines[1] else lines[cardinality(lines)] end
     )
     update public.staging_rows s
        set validation_status = case when %2$L = 'refuse' then 'invalid' else 'skipped' end::public.staging_validation_status,
@@ -62,12 +72,16 @@ begin
            lateral (select jsonb_build_object(
              'scope', 'set', 'line', a.line, 'rule', 'key.repeated', 'lines', to_jsonb(a.lines[1:20]),
              'message', case when %2$L = 'refuse'
-               then format('The same key stands in %%s lines: %%s.', cardinality(a.lines), array_to_string(a.lines[1:5], ', '))
+               then format('The same key stands in %%s lines: %%s.%%s', cardinality(a.lines), array_to_string(a.lines[1:5], ', '),
+                           ' The file has no ' || %3$L || ', so those with the same name cannot be told apart.')
+               when %2$L = 'first' then format('Line %%s has the same key and comes before, so it is taken instead.', a.lines[1])
                else format('Line %%s has the same key and comes later, so it is taken instead.', a.lines[cardinality(a.lines)]) end,
              'suggestion', case when %2$L = 'refuse'
-               then 'Leave out all but one of them, or correct what tells them apart.' else 'Nothing to do.' end)) as p (problem)
+               then coalesce('Export again with the column ' || %3$L || '.', 'Correct what tells them apart.')
+                    || ' Or choose how repeated keys are taken: sum adds them up, last or first takes one of them (upload plan --repeated-keys).'
+               else 'Nothing to do.' end)) as p (problem)
      where s.upload_id = $1 and s.row_type = $2 and s.row_number = a.line
-  $sql$, v_key, v_policy) using p_upload.upload_id, v_layout ->> 'leaf';
+  $sql$, v_key, v_policy, v_no_ids) using p_upload.upload_id, v_layout ->> 'leaf';
   get diagnostics v_count = row_count;
   return v_changed + v_count;
 end $$;

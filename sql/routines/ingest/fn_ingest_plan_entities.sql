@@ -15,6 +15,9 @@ declare
   v_parent text;
   v_parent_column text;
   v_attributes text;
+  v_fields text[];
+  v_first text;
+  v_place integer;
   v_match text;
 begin
   -- The nearest parent: the last of the file's row types that it refers to.
@@ -23,19 +26,23 @@ begin
    where exists (select from jsonb_each_text(p_type.spec -> 'columns') c where c.value = '$' || r.value)
    order by r.ordinality desc limit 1;
   v_parent_column := iu_core.fn_ingest_line_column(v_layout, '$' || v_parent);
-  -- What differs between the lines of one entity is worth a warning; the first line counts.
+  -- An attribute is the first value that is not empty; where lines differ about it, that is worth a warning.
   -- (Least against greatest: to count the different ones would sort all lines.)
-  select string_agg(format('min(l.%1$I::text collate "C") <> max(l.%1$I::text collate "C")',
-                           iu_core.fn_ingest_line_column(v_layout, value)), ' or ') into v_attributes
-    from jsonb_each_text(p_type.spec -> 'columns') where v_layout -> 'fields' ? value;
+  v_fields := array(select distinct value from jsonb_each_text(p_type.spec -> 'columns') where v_layout -> 'fields' ? value order by 1);
+  select string_agg(format('case when min(l.%1$I::text collate "C") <> max(l.%1$I::text collate "C") then %2$L end',
+                           iu_core.fn_ingest_line_column(v_layout, f), f), ', '),
+         string_agg(format('min(l.row_number) filter (where l.%I is not null)', iu_core.fn_ingest_line_column(v_layout, f)), ', ' order by n)
+    into v_attributes, v_first
+    from unnest(v_fields) with ordinality as a (f, n);
   execute format($sql$
     insert into pg_temp.ingest_entity (
-      row_type, external_id, row_number, staging_row_id, new_id, conflicting, parent_external_id, parent_id, ambiguous, reason)
-    select %1$L, g.external_id, l.row_number, l.staging_row_id, %5$s, coalesce(g.conflicting, false), %6$s
-      from (select l.%2$I as external_id, min(l.row_number) as row_number, (%3$s) as conflicting, %7$s as several_parents
+      row_type, external_id, row_number, staging_row_id, new_id, conflicting, filled_from, parent_external_id, parent_id, ambiguous, reason)
+    select %1$L, g.external_id, l.row_number, l.staging_row_id, %5$s, g.conflicting, g.filled_from, %6$s
+      from (select l.%2$I as external_id, min(l.row_number) as row_number, array_remove(array[%3$s]::text[], null) as conflicting,
+                   array[%8$s]::integer[] as filled_from, %7$s as several_parents
               from pg_temp.ingest_line l where l.%2$I is not null group by 1) g
       join pg_temp.ingest_line l using (row_number) %4$s
-  $sql$, p_type.row_type, iu_core.fn_ingest_line_column(v_layout, '$' || p_type.row_type), coalesce(v_attributes, 'false'), v_joins,
+  $sql$, p_type.row_type, iu_core.fn_ingest_line_column(v_layout, '$' || p_type.row_type), v_attributes, v_joins,
      -- The id of the line's own row serves where the line is the entity.
      case when p_type.is_leaf then 'l.staging_row_id' else 'iu_core.fn_time_uuid()' end,
      case when v_parent is null then 'null, null, false, null'
@@ -45,8 +52,24 @@ begin
                  when %2$I.ambiguous then 'its parent is not certain: ' || %2$I.reason end
           $sql$, v_parent_column, 'p_' || v_parent_column) end,
      -- One id under two parents would hang everything under the first of them.
-     case when v_parent is null then 'false' else format('coalesce(min(l.%1$I collate "C") <> max(l.%1$I collate "C"), false)', v_parent_column) end);
+     case when v_parent is null then 'false' else format('coalesce(min(l.%1$I collate "C") <> max(l.%1$I collate "C"), false)', v_parent_column) end,
+     v_first);
   analyze pg_temp.ingest_entity;
+
+  -- Where the first line of an entity lacks a value that a later one has, it gets a line of its own, filled up.
+  drop table if exists pg_temp.ingest_entity_line;
+  if exists (select from pg_temp.ingest_entity e
+              where e.row_type = p_type.row_type and exists (select from unnest(e.filled_from) as f where f <> e.row_number)) then
+    create temporary table ingest_entity_line on commit drop as
+    select l.* from pg_temp.ingest_line l join pg_temp.ingest_entity e on e.row_number = l.row_number and e.row_type = p_type.row_type;
+    for v_place in 1 .. cardinality(v_fields) loop
+      execute format($sql$
+        update pg_temp.ingest_entity_line l set %1$I = s.%1$I
+          from pg_temp.ingest_entity e join pg_temp.ingest_line s on s.row_number = e.filled_from[%2$s]
+         where e.row_type = %3$L and l.row_number = e.row_number and e.filled_from[%2$s] <> e.row_number
+      $sql$, iu_core.fn_ingest_line_column(v_layout, v_fields[v_place]), v_place, p_type.row_type);
+    end loop;
+  end if;
 
   v_match := iu_core.fn_ingest_key_match_sql(p_type.key_columns, p_type.spec, p_type.written, v_layout, p_upload, p_nullable);
   execute format($sql$
@@ -96,10 +119,10 @@ begin
            'line', e.row_number, 'rule', 'id.ambiguous', 'column', v_identity ->> 'name',
            'message', format('It is not certain which row of %s this is: %s.', p_type.target_name, e.reason),
            'suggestion', 'Export again with the id column, or give each its own id.')) else '[]' end,
-         case when e.conflicting then jsonb_build_array(jsonb_build_object(
+         case when e.conflicting <> '{}' then jsonb_build_array(jsonb_build_object(
            'line', e.row_number, 'rule', 'entity.conflicting',
-           'message', 'Other lines say something else about it; this line, the first, is taken.',
-           'suggestion', 'Nothing to do if the first line is right.')) else '[]' end
+           'message', format('Lines differ about its %s; the first value that is not empty is taken.', array_to_string(e.conflicting, ', ')),
+           'suggestion', 'Nothing to do if the first one is right.')) else '[]' end
     from pg_temp.ingest_entity e
     -- Line by line through the key: as a plain join the planner reads the whole upload for ten campaigns (0.3 s each time).
     cross join lateral (select * from public.staging_rows l

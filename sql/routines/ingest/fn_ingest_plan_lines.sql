@@ -1,5 +1,5 @@
 -- The valid lines of an upload as a typed temporary table `ingest_line`: one pass over the payloads, and everything after
--- it is plain columns. Keys that repeat are summed here where the dataset says so. Returns the sources that are empty in
+-- it is plain columns. Keys that repeat are summed here where the upload or its dataset says so. Returns the sources that are empty in
 -- some line. Internal.
 create or replace function iu_core.fn_ingest_plan_lines(
   p_upload iu_core.ingest_upload, p_definition jsonb, p_misfits boolean default false, p_again boolean default false
@@ -16,6 +16,7 @@ declare
   v_columns text;
   v_unpacked record;
   v_nullable text[];
+  v_policy text := iu_core.fn_ingest_repeated_keys(p_upload, p_definition);
 begin
   select * into v_unpacked from iu_core.fn_ingest_unpack_sql('s.normalized_payload', (
     select jsonb_agg(c)
@@ -39,7 +40,7 @@ begin
   $sql$, v_unpacked.selected, v_unpacked.joined, p_upload.upload_id, v_layout ->> 'leaf');
 
   select spec into v_leaf from jsonb_array_elements(p_definition -> 'rows') as spec where spec ->> 'name' = v_layout ->> 'leaf';
-  if v_leaf ->> 'duplicates' is distinct from 'sum' and not p_again
+  if v_policy <> 'sum' and not p_again
      and iu_core.fn_ingest_plan_repeats(v_layout, v_leaf) then
     -- Marks the lines, and begins again with those that are left.
     perform iu_core.fn_ingest_check_set(p_upload, p_definition);
@@ -47,7 +48,7 @@ begin
     return iu_core.fn_ingest_plan_lines(p_upload, p_definition, p_misfits, true);
   end if;
   perform iu_core.fn_ingest_plan_misfits(p_upload, p_definition, p_misfits);
-  if v_leaf ->> 'duplicates' = 'sum' then
+  if v_policy = 'sum' then
     perform iu_core.fn_ingest_plan_sums(p_upload, p_definition, v_leaf);
   end if;
   analyze pg_temp.ingest_line;

@@ -20,7 +20,8 @@ declare
 begin
   v_match := iu_core.fn_ingest_key_match_sql(p_type.key_columns, p_type.spec, p_type.written, v_layout, p_upload, p_nullable);
   if p_type.is_entity then
-    v_from := format('pg_temp.ingest_entity e join pg_temp.ingest_line l on l.row_number = e.row_number and e.row_type = %L %s',
+    v_from := format('pg_temp.ingest_entity e join pg_temp.%I l on l.row_number = e.row_number and e.row_type = %L %s',
+                     case when to_regclass('pg_temp.ingest_entity_line') is null then 'ingest_line' else 'ingest_entity_line' end,
                      p_type.row_type, v_joins);
     v_new_id := 'e.new_id';
     v_ambiguous := 'e.ambiguous';

@@ -91,7 +91,9 @@ begin
      and (s.validation_status <> 'valid' or s.validation_warnings <> '[]');
   update iu_core.ingest_promotion
      -- LENIENT may have left out rows that were planned.
-     set totals = case v_plan.gate_mode when 'LENIENT' then iu_core.fn_ingest_plan_totals(u.upload_id) else v_plan.totals end
+     set totals = case v_plan.gate_mode when 'LENIENT' then iu_core.fn_ingest_plan_totals(u.upload_id) else v_plan.totals end,
+         control = case v_plan.gate_mode when 'LENIENT' then iu_core.fn_ingest_control_promoted(v_plan, v_dataset.definition,
+             iu_core.fn_ingest_type_order(v_dataset.definition, u.reading -> 'layout' ->> 'leaf')::smallint) else v_plan.control end
    where upload_id = u.upload_id returning * into v_promotion;
   update iu_core.ingest_upload set status = 'promoted' where upload_id = u.upload_id;
   perform iu_core.fn_ingest_tell_uploads_table(u.upload_id, 'completed', v_written);
@@ -99,7 +101,7 @@ begin
   perform iu_core.fn_event_emit('staging', 'ingestion_complete',
     p_event_subject_ref => u.upload_id::text, p_canonical_address => 'client:' || u.client_id, p_workspace_id => u.workspace_id, p_actor => p_promoted_by,
     p_safe_payload => jsonb_build_object('upload_id', u.upload_id, 'dataset', u.dataset, 'platform', u.platform,
-      'client_id', u.client_id, 'rows', v_written, 'totals', v_promotion.totals)
+      'client_id', u.client_id, 'rows', v_written, 'totals', v_promotion.totals, 'control', v_promotion.control)
       || v_range);
   perform iu_core.fn_command_run_finish(v_run);
   return v_promotion;

@@ -51,6 +51,7 @@ begin
          changed_by = array(select distinct unnest(changed_by || array_remove(array[v_actor.actor, v_actor.via], null)))
    where upload_id = p_upload_id;
   perform iu_core.fn_ingest_recount(p_upload_id, u.reading -> 'layout' ->> 'leaf', u.line_count);
+  update iu_core.ingest_upload set control = iu_core.fn_ingest_control(u, v_dataset.definition, false) where upload_id = p_upload_id;
   perform iu_core.fn_event_emit('staging', 'ingestion_repaired',
     p_event_subject_ref => p_upload_id::text, p_workspace_id => u.workspace_id, p_actor => p_repaired_by,
     p_safe_payload => jsonb_build_object('upload_id', p_upload_id, 'rows', v_count));

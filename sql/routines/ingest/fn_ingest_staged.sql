@@ -43,10 +43,14 @@ begin
   end if;
   if p_check then
     perform iu_core.fn_ingest_check_set(u, v_dataset.definition);
+  else
+    perform iu_core.fn_ingest_check_sums(u, v_dataset.definition);
   end if;
   update iu_core.ingest_upload
      set reading = p_reading, notes = coalesce(p_notes, '[]'),
-         changed_by = array(select distinct unnest(changed_by || iu_core.fn_ingest_mapping_authors(u, p_reading)))
+         changed_by = array(select distinct unnest(changed_by || iu_core.fn_ingest_mapping_authors(u, p_reading))),
+         -- The plan that follows at once counts on typed columns for less.
+         control = case when p_check then iu_core.fn_ingest_control(u, v_dataset.definition, false) else '[]' end
    where upload_id = p_upload_id;
   perform iu_core.fn_ingest_recount(p_upload_id, p_reading -> 'layout' ->> 'leaf', (p_reading ->> 'lines')::integer);
   update iu_core.ingest_upload
@@ -56,7 +60,8 @@ begin
   perform iu_core.fn_event_emit('staging', 'ingestion_staged',
     p_event_subject_ref => p_upload_id::text, p_workspace_id => u.workspace_id,
     p_safe_payload => jsonb_build_object('upload_id', p_upload_id, 'dataset', u.dataset, 'platform', u.platform,
-      'lines', u.line_count, 'valid', u.valid_count, 'invalid', u.invalid_count, 'skipped', u.skipped_count));
+      'lines', u.line_count, 'valid', u.valid_count, 'invalid', u.invalid_count, 'skipped', u.skipped_count,
+      'left_out', u.left_out));
 end $$;
 
 grant execute on function iu_core.fn_ingest_staged(uuid, uuid, jsonb, jsonb, boolean) to service_role;

@@ -29,7 +29,8 @@ begin
       jsonb_build_object('part_name', 'plan', 'payload_kind', 'json', 'payload_json', jsonb_build_object(
         'upload_id', u.upload_id, 'file_name', u.file_name, 'file_hash', u.file_hash, 'dataset', u.dataset,
         'platform', u.platform, 'client_id', u.client_id, 'lines', u.line_count, 'plan_digest', v_plan.digest,
-        'gate_mode', v_plan.gate_mode, 'threshold', v_plan.threshold, 'totals', v_plan.totals)),
+        'gate_mode', v_plan.gate_mode, 'threshold', v_plan.threshold, 'totals', v_plan.totals,
+        'control', v_plan.control, 'repeated_keys', v_plan.repeated_keys, 'left_out', u.left_out, 'notes', v_plan.notes)),
       jsonb_build_object('part_name', 'sample', 'payload_kind', 'json',
                          'payload_json', iu_core.fn_ingest_plan_sample(p_upload_id)),
       jsonb_build_object('part_name', 'checklist', 'payload_kind', 'json', 'payload_json', (

@@ -1,7 +1,9 @@
 -- Uploads as people list them: with the plan, the review and the promotion that belong to them.
 create or replace view iu_core.v_ingest_upload with (security_invoker = true) as
   select u.upload_id, u.workspace_id, u.client_id, u.dataset, u.platform, u.file_name, u.file_hash, u.byte_len, u.run_mode,
-         u.status, u.options, u.reading, u.notes, u.line_count, u.valid_count, u.invalid_count, u.skipped_count, u.warning_count,
+         u.status, u.options, u.reading, u.notes, u.line_count, u.valid_count, u.invalid_count, u.skipped_count, u.warning_count, u.left_out,
+         coalesce(m.control, p.control, u.control) as control, coalesce(p.repeated_keys, u.repeated_keys) as repeated_keys,
+         coalesce(p.notes, '[]') as plan_notes,
          u.progress, u.error, u.cursor_name, u.cursor_value, u.uploaded_by, u.uploaded_via, u.changed_by, u.created_at,
          u.staged_at, u.read_ms, u.ended_at,
          p.digest as plan_digest, p.gate_mode, p.threshold, p.totals as plan_totals, p.refusal as plan_refusal, p.planned_by,

@@ -8,11 +8,11 @@ import { outputOf } from '../context.ts'
 import type { Output } from '../output.ts'
 import { progressBars } from '../progress-bar.ts'
 import { isDeclarationFile, loadDataset } from './dataset/declaration.ts'
-import { type Ingested, ingestFile } from './upload/ingest-file.ts'
+import { type FileToIngest, type Ingested, ingestFile } from './upload/ingest-file.ts'
 import { lines } from './upload/layout.ts'
 import { look, printUpload, type Shown } from './upload/look.ts'
 import { nextSteps, printNext } from './upload/next-step.ts'
-import { onInvalidOption, thresholdOption } from './upload/plan.ts'
+import { onInvalidOption, repeatedKeysOption, thresholdOption } from './upload/plan.ts'
 import { kindsOf, type LineProblem, problemsOf, problemTable } from './upload/problem-table.ts'
 import { withSession } from './upload/session.ts'
 
@@ -24,6 +24,7 @@ interface Options extends ActingOptions {
   readonly name?: string
   readonly onInvalid?: 'refuse' | 'skip'
   readonly threshold?: number
+  readonly repeatedKeys?: IngestOptions['repeated_keys']
   readonly until?: 'staged' | 'planned' | 'promoted'
   readonly dryRun?: boolean
   readonly encoding?: 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252'
@@ -31,6 +32,7 @@ interface Options extends ActingOptions {
   readonly sheet?: string
   readonly decimal?: 'dot' | 'comma'
   readonly dates?: 'dmy' | 'mdy'
+  readonly without?: string[]
   readonly cursor?: { name: string; value: unknown }
 }
 
@@ -48,6 +50,7 @@ export function ingestCommand(): Command {
     .option('--client <id or name>', 'whose data it is; default: the only one of the workspace')
     .addOption(onInvalidOption().default('refuse'))
     .addOption(thresholdOption())
+    .addOption(repeatedKeysOption())
     .addOption(
       new Option('--until <stage>', 'how far to go')
         .choices(['staged', 'planned', 'promoted'])
@@ -73,6 +76,12 @@ export function ingestCommand(): Command {
     )
     .addOption(
       new Option('--dates <dmy|mdy>', 'which comes first, where it cannot be told').choices(['dmy', 'mdy']),
+    )
+    .addOption(
+      new Option(
+        '--without <fields>',
+        'what the dataset expects and this file has no column for, separated by commas',
+      ).argParser((given) => given.split(',').map((field) => field.trim())),
     )
     .addOption(
       new Option(
@@ -141,15 +150,14 @@ async function datasetOf(given: string): Promise<string> {
   return dataset.name
 }
 
-function furtherOf(
-  options: Options,
-): Pick<IngestOptions, 'on_invalid' | 'threshold' | 'until' | 'dry_run' | 'how' | 'cursor'> {
-  const { encoding, sheet, decimal, dates } = options
+function furtherOf(options: Options): FileToIngest['further'] {
+  const { encoding, sheet, decimal, dates, without } = options
   const delimiter = /^(tab|\\t)$/.test(options.delimiter ?? '') ? '\t' : options.delimiter
-  const how = { encoding, delimiter, sheet, decimal, dates }
+  const how = { encoding, delimiter, sheet, decimal, dates, without }
   return {
     on_invalid: options.onInvalid,
     threshold: options.threshold,
+    repeated_keys: options.repeatedKeys,
     until: options.until,
     dry_run: options.dryRun,
     cursor: options.cursor,

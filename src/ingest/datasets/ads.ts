@@ -118,4 +118,5 @@ export const ads = defineDataset({
   ],
   client: { table: 'public.clients', id: 'id', workspace: 'workspace_id', name: 'name' },
   uploads: 'public.data_uploads',
+  amount: 'spend',
 })

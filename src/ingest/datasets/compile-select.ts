@@ -3,14 +3,16 @@
  * the repair of one line run the same text. Layers, each a projection over the one before:
  * cells → plain? → the long way, by kind → values → judged → output. A column that is plain throughout has a value only.
  */
+
+import { currencyLayers } from './compile/currency.ts'
 import { readDates } from './compile/date.ts'
 import { type Kind, trimmed, unlessNothing, withMembers } from './compile/field-sql.ts'
 import { readIds } from './compile/id.ts'
 import { readNumbers } from './compile/number.ts'
 import { normalizedPayload, rawPayload } from './compile/payload.ts'
 import { type CompileInput, type Plan, type PlannedField, planFields } from './compile/plan.ts'
-import { damagedColumns, findingsOf, reported, totalWarning } from './compile/problems.ts'
-import { isTotal } from './compile/totals.ts'
+import { damagedColumns, findingsOf, leftOutWarning, reported } from './compile/problems.ts'
+import { leftOutRule } from './compile/totals.ts'
 import type { Styles } from './profile.ts'
 import { text } from './sql-text.ts'
 
@@ -42,11 +44,17 @@ export function compileSelect(input: CompileInput): string {
     KINDS.flatMap((kind) => longWay(plan, kind)),
     plan.fields.flatMap((planned) => fieldValue(plan, planned)),
     periodDay(plan),
+    ...currencyLayers(plan),
     [
-      ['is_total', isTotal(plan)],
+      ['left_out', leftOutRule(plan)],
       ['is_suspect', `coalesce(${suspect}, false)`],
     ],
-    [['found', `CASE WHEN is_total THEN [${totalWarning()}] WHEN is_suspect THEN ${gathered} END`]],
+    [
+      [
+        'found',
+        `CASE WHEN left_out IS NOT NULL THEN [${leftOutWarning()}] WHEN is_suspect THEN ${gathered} END`,
+      ],
+    ],
     [
       ['errors', `CASE WHEN found IS NULL THEN '' ELSE ${reported('found', 'E')} END`],
       ['warnings', `CASE WHEN found IS NULL THEN '' ELSE ${reported('found', 'W')} END`],
@@ -57,7 +65,7 @@ export function compileSelect(input: CompileInput): string {
   ${text(workspace_id)} AS workspace_id, ${client_id === null ? 'NULL' : text(client_id)} AS client_id, ${text(upload_id)} AS upload_id,
   ${text(input.platform)} AS platform, ${text(input.map.leaf)} AS row_type, line AS row_number, raw AS raw_payload,
   ${normalizedPayload(plan)} AS normalized_payload,
-  CASE WHEN is_total THEN 'skipped' WHEN errors <> '' THEN 'invalid' ELSE 'valid' END AS validation_status,
+  CASE WHEN left_out IS NOT NULL THEN 'skipped' WHEN errors <> '' THEN 'invalid' ELSE 'valid' END AS validation_status,
   CASE WHEN errors = '' THEN '[]' ELSE concat('[', errors, ']') END AS validation_errors,
   CASE WHEN warnings = '' THEN '[]' ELSE concat('[', warnings, ']') END AS validation_warnings
 FROM ${layered(cells(plan), layers)}`
@@ -130,7 +138,7 @@ function longWay(plan: Plan, kind: Kind): Layer {
   return [
     [
       kind,
-      `CASE WHEN ${plain} THEN NULL ELSE list_transform(${read}, lambda e: {i: e.i, v: e.v, p: e.p}) END`,
+      `CASE WHEN ${plain} THEN NULL ELSE list_transform(${read}, lambda e: {i: e.i, v: e.v, p: e.p${kind === 'number' ? ', u: e.u' : ''}}) END`,
     ],
   ]
 }
@@ -150,6 +158,9 @@ function fieldValue(plan: Plan, planned: PlannedField): Layer {
   return [
     [at.value, `CASE WHEN ${at.plain} THEN ${sql.plainValue} ELSE ${entry}.v END`],
     [at.problem, `CASE WHEN ${at.plain} THEN NULL ELSE ${entry}.p END`],
+    ...(plan.currency?.signed.includes(planned)
+      ? [[at.own('u'), `CASE WHEN ${at.plain} THEN NULL ELSE ${entry}.u END`] as [string, string]]
+      : []),
   ]
 }
 

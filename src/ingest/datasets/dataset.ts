@@ -27,6 +27,8 @@ export interface Field {
   aliases: Record<string, Alias[]>
   title?: string
   required?: boolean
+  /** A file must have a column for it, though cells may be empty; whoever uploads one that has none says so. */
+  expected?: boolean
   /** How a value that breaks a rule counts; 'error' unless told. */
   severity?: Severity
   min?: number
@@ -54,6 +56,10 @@ export interface CrossRule {
   suggestion?: string
 }
 
+/** refuse: none is taken; sum: one row with the sum of what is additive; last, first: that one, the others are left out. */
+export const REPEATED_KEYS = ['refuse', 'sum', 'last', 'first'] as const
+export type RepeatedKeys = (typeof REPEATED_KEYS)[number]
+
 export interface RowType {
   name: string
   /** schema.table */
@@ -68,7 +74,8 @@ export interface RowType {
   identity?: { id?: string; name?: string; nameColumn?: string }
   /** Target column → field | '$client' | '$workspace' | '$platform' | '$identity' | '$<rowType>'. */
   columns: Record<string, string>
-  duplicates?: 'refuse' | 'last' | 'sum'
+  /** Lines with the same key; 'refuse' unless told. An upload may choose otherwise. */
+  duplicates?: RepeatedKeys
 }
 
 export interface Problem {
@@ -95,6 +102,8 @@ export interface Dataset {
   client?: { table: string; id: string; workspace: string; name: string }
   /** A table like public.data_uploads that is told of uploads. */
   uploads?: string
+  /** The measure whose share, besides that of lines, must be valid where wrong lines are left out (LENIENT). */
+  amount?: string
   /** 'keep' unless told: they stay in the raw payload and one note names them. */
   unknownColumns?: 'keep' | 'refuse'
   /** A rule in TypeScript: each row passes through JavaScript, which is slow. Not in JSON. */

@@ -2,7 +2,7 @@
 import { type TSchema, Type } from 'typebox'
 import { Value } from 'typebox/value'
 import { StagedoorError } from '../../errors.ts'
-import type { Dataset, Field } from './dataset.ts'
+import { type Dataset, type Field, REPEATED_KEYS } from './dataset.ts'
 
 const NAME = Type.String({ pattern: '^[a-z][a-z0-9_]{0,62}$' })
 /** Any name that PostgreSQL takes for a column; how many bytes it has is said apart. */
@@ -34,6 +34,7 @@ const FieldSchema = Type.Object(
     aliases: Type.Record(Type.String(), Type.Array(Alias)),
     title: Type.Optional(Type.String()),
     required: Type.Optional(Type.Boolean()),
+    expected: Type.Optional(Type.Boolean()),
     severity: Type.Optional(severity()),
     min: Type.Optional(Type.Number()),
     max: Type.Optional(Type.Number()),
@@ -63,7 +64,7 @@ const RowSchema = Type.Object(
       ),
     ),
     columns: Type.Record(COLUMN, Type.String({ minLength: 1 })),
-    duplicates: Type.Optional(Type.Enum(['refuse', 'last', 'sum'])),
+    duplicates: Type.Optional(Type.Enum([...REPEATED_KEYS])),
   },
   closed(),
 )
@@ -104,6 +105,7 @@ const DatasetSchema = Type.Object(
       Type.Object({ table: TABLE, id: COLUMN, workspace: COLUMN, name: COLUMN }, closed()),
     ),
     uploads: Type.Optional(TABLE),
+    amount: Type.Optional(NAME),
     unknownColumns: Type.Optional(Type.Enum(['keep', 'refuse'])),
   },
   closed(),
@@ -135,7 +137,12 @@ export function checkDataset(dataset: Dataset): string[] {
   const { check: _, ...data } = dataset
   const wrong = formProblems(data)
   if (wrong.length > 0) return wrong
-  return [...fieldProblems(dataset), ...rowProblems(dataset), ...ruleProblems(dataset)]
+  return [
+    ...fieldProblems(dataset),
+    ...rowProblems(dataset),
+    ...ruleProblems(dataset),
+    ...amountProblems(dataset),
+  ]
 }
 
 /** Patterns are RE2, which only DuckDB can tell: to be run when a dataset is registered. */
@@ -287,6 +294,17 @@ function ruleProblems({ rules, fields }: Dataset): string[] {
       .filter((name) => typeof name === 'string' && !fields[name])
       .map((name) => `rules.${index}.compare: there is no field ${name}`),
   )
+}
+
+function amountProblems({ amount, fields }: Dataset): string[] {
+  if (amount === undefined || isAdditive(fields[amount])) return []
+  return [`amount: ${amount} is not a field that can be summed`]
+}
+
+/** May its values be added up? So by default whole numbers and money. */
+function isAdditive(field: Field | undefined): boolean {
+  if (!field || field.type === 'percent' || !isNumber(field)) return false
+  return field.additive ?? (field.type === 'integer' || field.type === 'money')
 }
 
 function isNumber({ type }: Field): boolean {

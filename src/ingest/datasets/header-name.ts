@@ -27,9 +27,39 @@ const SIGNS: Record<string, string> = {
   '₺': 'TRY',
   '₽': 'RUB',
   '₴': 'UAH',
+  '₪': 'ILS',
+  '₦': 'NGN',
+  '₸': 'KZT',
+  '₡': 'CRC',
+  '₲': 'PYG',
+  '₵': 'GHS',
+  '₼': 'AZN',
+  '₾': 'GEL',
+  '৳': 'BDT',
   zł: 'PLN',
   Kč: 'CZK',
 }
+
+/** Signs that several currencies use: each agrees with any of them. */
+const SHARED_SIGNS: Record<string, string[]> = {
+  $: 'USD AUD CAD NZD SGD HKD TWD MXN ARS CLP COP UYU DOP JMD TTD BBD BZD BSD BMD BND FJD GYD KYD LRD NAD SBD SRD XCD'.split(
+    ' ',
+  ),
+  '¥': ['JPY', 'CNY'],
+  '￥': ['JPY', 'CNY'],
+  kr: ['SEK', 'NOK', 'DKK', 'ISK'],
+  'kr.': ['SEK', 'NOK', 'DKK', 'ISK'],
+  Fr: ['CHF', 'XOF', 'XAF', 'XPF'],
+  'Fr.': ['CHF', 'XOF', 'XAF', 'XPF'],
+  '₨': ['INR', 'PKR', 'LKR', 'NPR', 'MUR', 'SCR'],
+}
+
+/** What a sign or a code beside an amount may stand for; by its capital letters. */
+export const CURRENCIES_BY_SIGN: ReadonlyMap<string, readonly string[]> = new Map([
+  ...[...CURRENCIES].map((code): [string, string[]] => [code, [code]]),
+  ...Object.entries(SIGNS).map(([sign, code]): [string, string[]] => [sign.toUpperCase(), [code]]),
+  ...Object.entries(SHARED_SIGNS).map(([sign, codes]): [string, string[]] => [sign.toUpperCase(), codes]),
+])
 
 /** Full-width forms, case, accents, blanks, underscores and punctuation do not tell two headers apart. */
 export function headerKey(header: string): string {
@@ -42,7 +72,9 @@ export function headerKey(header: string): string {
 }
 
 /** `Amount spent (AUD)` → Amount spent, AUD. The currency is null where the sign leaves it open, as `$` does. */
-export function splitCurrency(header: string): { name: string; currency: string | null } | undefined {
+export function splitCurrency(
+  header: string,
+): { name: string; currency: string | null; sign?: string } | undefined {
   const text = header.normalize('NFKC').trim()
   const match =
     /^(.+?)\s*[([]\s*([^()[\]]{1,4})\s*[)\]]$/u.exec(text) ?? /^(.+?)[\s,:]+([A-Z]{3})$/u.exec(text)
@@ -51,7 +83,7 @@ export function splitCurrency(header: string): { name: string; currency: string 
   const code = mark.toUpperCase()
   if (CURRENCIES.has(code)) return { name, currency: code }
   if (SIGNS[mark]) return { name, currency: SIGNS[mark] }
-  if (/^\p{Sc}$/u.test(mark)) return { name, currency: null }
+  if (/^\p{Sc}$/u.test(mark) || CURRENCIES_BY_SIGN.has(code)) return { name, currency: null, sign: mark }
   return undefined
 }
 

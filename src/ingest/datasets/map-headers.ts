@@ -9,6 +9,8 @@ export interface MappedField {
   type: FieldType
   micros?: true
   currency?: string
+  /** A sign in the header that several currencies use, such as $. */
+  sign?: string
   /** Further columns with the very same header. */
   duplicates: number[]
 }
@@ -79,7 +81,7 @@ export function mapHeaders(
     notes: notesOn(dataset, fields, rows, unknown, passedOver),
   }
 
-  function claimsOf(header: string): { claims: Claim[]; currency?: string } {
+  function claimsOf(header: string): { claims: Claim[]; currency?: string; sign?: string } {
     const chosen = rememberedField(remembered, header)
     if (chosen === null) return { claims: [] }
     const split = splitCurrency(header)
@@ -88,6 +90,7 @@ export function mapHeaders(
       return {
         claims: [{ field: chosen, rank: -1, ...(known?.micros ? { micros: true as const } : {}) }],
         ...(split?.currency ? { currency: split.currency } : {}),
+        ...(split?.sign ? { sign: split.sign } : {}),
       }
     }
     const whole = claimsFor(headerKey(header))
@@ -95,7 +98,11 @@ export function mapHeaders(
     const money = claimsFor(headerKey(split.name)).filter(
       ({ field }) => dataset.fields[field]?.type === 'money',
     )
-    return { claims: money, ...(split.currency ? { currency: split.currency } : {}) }
+    return {
+      claims: money,
+      ...(split.currency ? { currency: split.currency } : {}),
+      ...(split.sign ? { sign: split.sign } : {}),
+    }
   }
 
   function claimsFor(key: string): Claim[] {
@@ -131,6 +138,7 @@ export function mapHeaders(
       duplicates: [],
       ...(claim.micros ? { micros: true as const } : {}),
       ...(entry.currency ? { currency: entry.currency } : {}),
+      ...(entry.sign ? { sign: entry.sign } : {}),
     }
   }
 }
@@ -170,8 +178,17 @@ export function requireColumns(
       missing: missing.map(({ title, nearest }) => (nearest ? `${title} (is it “${nearest}”?)` : title)),
       headers: map.headers,
     },
-    { hint: mapHint(dataset, platform, map, missing[0]!) },
+    { hint: mapHint(dataset, platform, map, missing[0]!) + withoutHint(dataset, map, missing) },
   )
+}
+
+/** Under another name it would be loaded as if there were none: which column is it? */
+function withoutHint(dataset: Dataset, { unknown }: HeaderMap, missing: HeaderMap['missing']): string {
+  const expected = missing.map(({ field }) => field).filter((field) => dataset.fields[field]?.expected)
+  if (expected.length === 0) return ''
+  const candidates = unknown.slice(0, MOST_HEADERS).map(({ header }) => `“${header}”`)
+  const which = candidates.length > 0 ? ` Columns that are not known: ${candidates.join(', ')}.` : ''
+  return `${which} If the export really has none, say so: \`--without ${expected.join(',')}\`.`
 }
 
 const MOST_HEADERS = 20
@@ -209,8 +226,17 @@ export function hasField(dataset: Dataset, fields: Record<string, MappedField>, 
 function rememberedField(remembered: Remembered, header: string): string | null | undefined {
   const direct = remembered.headers?.[header]
   if (direct !== undefined) return direct
-  const key = headerKey(header)
-  return Object.entries(remembered.headers ?? {}).find(([name]) => headerKey(name) === key)?.[1]
+  const entries = Object.entries(remembered.headers ?? {})
+  const found = (key: string, keyOf: (name: string) => string) =>
+    entries.find(([name]) => keyOf(name) === key)?.[1]
+  const whole = found(headerKey(header), headerKey)
+  if (whole !== undefined) return whole
+  // `Cost (EUR)` of this month is `Cost (USD)` or `Cost` of the next.
+  return found(keyWithoutCurrency(header), keyWithoutCurrency)
+}
+
+function keyWithoutCurrency(header: string): string {
+  return headerKey(splitCurrency(header)?.name ?? header)
 }
 
 const claimCache = new WeakMap<Dataset, Map<string, Map<string, Claim[]>>>()
@@ -245,7 +271,9 @@ function missingFields(
 ): HeaderMap['missing'] {
   const used = new Set(rows.flatMap((row) => Object.values(row.columns)))
   const needed = Object.keys(dataset.fields).filter(
-    (name) => dataset.fields[name]!.required && (rows.length === 0 || used.has(name)),
+    (name) =>
+      (dataset.fields[name]!.required && (rows.length === 0 || used.has(name))) ||
+      (dataset.fields[name]!.expected && used.has(name)),
   )
   const groups = rows.length === 0 ? (dataset.rows[0]?.requires ?? []) : []
   const absent = [...new Set([...groups, ...needed])].filter(

@@ -24,13 +24,14 @@ export function periodOf(preamble: readonly { text: string }[]): Period | null {
 
 /**
  * Refuses a file that lacks columns, and one whose lines cover more than a day where each must be of one day.
- * Gives the period of the date line where the day has to come from it.
+ * `without`: expected fields that the file is said not to have. Gives the period of the date line where the day has to come from it.
  */
 export function settlePeriod(
   dataset: Dataset,
   platform: string,
   map: HeaderMap,
   preamble: readonly { text: string }[],
+  without: readonly string[] = [],
 ): Period | null {
   const leaf = dataset.rows.find((row) => row.name === map.leaf)
   const day = Object.entries(dataset.fields).find(
@@ -38,11 +39,11 @@ export function settlePeriod(
       field.type === 'date' && field.period && leaf && Object.values(leaf.columns).includes(name),
   )?.[0]
   if (day === undefined || hasField(dataset, map.fields, day)) {
-    requireColumns(dataset, platform, map)
+    requireColumns(dataset, platform, map, without)
     return null
   }
   const period = periodOf(preamble)
-  requireColumns(dataset, platform, map, period ? [day] : [])
+  requireColumns(dataset, platform, map, [...without, ...(period ? [day] : [])])
   if (!period) return null
   if (period.start !== period.end) {
     throw new StagedoorError('upload_period_too_long', { period: `${period.start} to ${period.end}` })

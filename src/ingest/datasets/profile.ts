@@ -3,7 +3,7 @@
  * what 1,234 or 01/02/2024 means everywhere. And which of its columns are plain throughout.
  */
 import { duckName } from '../duckdb.ts'
-import { BEFORE, BEHIND, SPACES } from './compile/number.ts'
+import { BEFORE, BEHIND, MARKED, NAMED, SPACES } from './compile/number.ts'
 import type { CompileInput } from './compile/plan.ts'
 import { type ColumnEvidence, columnEvidence, plainColumns } from './plain-columns.ts'
 import { text } from './sql-text.ts'
@@ -19,6 +19,9 @@ export interface Evidence {
   comma: number | string
   dmy: number | string
   mdy: number | string
+  /** Amounts with a currency beside them, and those whose currency is named by that. */
+  marked: number | string
+  named: number | string
   /** Of a field's column, by COLUMN and its name. */
   [column: string]: ColumnEvidence
 }
@@ -52,7 +55,7 @@ const MONTH_FIRST = '^\\s*(?:0?[1-9]|1[0-2])[/-](?:1[3-9]|2[0-9]|3[01])[/-][0-9]
 
 /** One aggregate over all chunks: a row of Evidence. */
 export function profileSql(input: Omit<CompileInput, 'styles' | 'source'>, source: string): string {
-  const counts = { dot: ['0'], comma: ['0'], dmy: ['0'], mdy: ['0'] }
+  const counts = { dot: ['0'], comma: ['0'], dmy: ['0'], mdy: ['0'], marked: ['0'], named: ['0'] }
   for (const { column, type } of Object.values(input.map.fields)) {
     const cell = `c${column}`
     if (type === 'date') {
@@ -60,6 +63,10 @@ export function profileSql(input: Omit<CompileInput, 'styles' | 'source'>, sourc
       counts.mdy.push(times(`regexp_matches(${cell}, ${text(MONTH_FIRST)})`))
     }
     if (!NUMBERS.has(type)) continue
+    if (type === 'money') {
+      counts.marked.push(times(`regexp_matches(${cell}, ${text(MARKED)})`))
+      counts.named.push(times(`regexp_matches(${cell}, ${text(NAMED)})`))
+    }
     const sure = type === 'integer' ? SURE_WHOLE : SURE
     // Looking for the mark first spares the regular expression on most values.
     const [point, comma] = [`contains(${cell}, '.')`, `contains(${cell}, ',')`]
@@ -79,12 +86,13 @@ export function profileOf(
   evidence: Evidence,
   delimiter: string | null,
   told: Partial<Styles> = {},
-): Required<Pick<CompileInput, 'styles' | 'plain'>> {
+): Required<Pick<CompileInput, 'styles' | 'plain' | 'signs'>> {
   const styles = { ...stylesOf(evidence, delimiter), ...told }
   const columns = Object.entries(evidence).flatMap(([name, found]) =>
     name.startsWith(COLUMN) ? [[name.slice(COLUMN.length), found] as const] : [],
   )
-  return { styles, plain: plainColumns(Object.fromEntries(columns), styles) }
+  const signs = Number(evidence.named) > 0 ? 'named' : Number(evidence.marked) > 0 ? 'open' : 'none'
+  return { styles, plain: plainColumns(Object.fromEntries(columns), styles), signs }
 }
 
 /** In formats with numbers of their own, which have no delimiter, the decimal point is part of the format. */

@@ -159,6 +159,8 @@ function shown(upload: Upload): JsonObject {
       skipped: upload.skipped_count,
       warnings: upload.warning_count,
     },
+    left_out: upload.left_out as Json,
+    control: upload.control as unknown as Json,
     plan: upload.plan_totals as Json,
     plan_refusal: upload.plan_refusal,
     approval_required: upload.approval_required,

@@ -41,8 +41,8 @@ export async function judgeFile(
     const upload = { workspace_id: 'w', client_id: null, upload_id: 'u' }
     const declared = { dataset, platform, map, upload, preamblePeriod: period }
     const [evidence] = await queryDuck<Evidence>(profileSql(declared, source))
-    const { styles, plain } = profileOf(evidence!, file.delimiter, told)
-    const sql = compileSelect({ ...declared, styles, plain, source })
+    const { styles, plain, signs } = profileOf(evidence!, file.delimiter, told)
+    const sql = compileSelect({ ...declared, styles, plain, signs, source })
     const rows = (await queryDuck(sql)).map((row) => ({ line: Number(row.row_number), ...judgedRow(row) }))
     return { file, map, styles, period, rows }
   } finally {

@@ -65,9 +65,15 @@ export async function judge(
       ...(shape.values ? { values: shape.values } : {}),
     }
     const [evidence] = await queryDuck<Evidence>(profileSql(declared, source))
-    const { styles, plain } = profileOf(evidence!, shape.delimiter ?? ',', shape.styles)
+    const { styles, plain, signs } = profileOf(evidence!, shape.delimiter ?? ',', shape.styles)
     shape.onPlain?.([...plain.keys()])
-    const sql = compileSelect({ ...declared, source, styles, ...(shape.way === 'long' ? {} : { plain }) })
+    const sql = compileSelect({
+      ...declared,
+      source,
+      styles,
+      signs,
+      ...(shape.way === 'long' ? {} : { plain }),
+    })
     return (await queryDuck(sql)).map(judgedRow)
   } finally {
     rmSync(folder, { recursive: true, force: true })

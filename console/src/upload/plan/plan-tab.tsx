@@ -5,6 +5,7 @@ import { usePages } from '../../grid/use-pages.ts'
 import { counted } from '../../parts/figures.ts'
 import { useNarrow } from '../../parts/use-narrow.ts'
 import { useSession } from '../../session/session.tsx'
+import { ControlTotals } from './control-totals.tsx'
 import { columnsIn, phoneColumns, planColumns } from './plan-columns.tsx'
 import { type PlanFilter, PlanFilters } from './plan-filters.tsx'
 import { PlanSummary } from './plan-summary.tsx'
@@ -22,6 +23,7 @@ export function PlanTab({ upload, dataset }: { upload: UploadDetail; dataset: Da
         A plan compares every valid line with your tables and shows what would change. Make one with the
         button beside; it changes nothing.
       </p>
+      <ControlTotals upload={upload} />
     </div>
   )
 }
@@ -63,6 +65,7 @@ function Planned({ upload, dataset }: { upload: UploadDetail; dataset: Dataset |
   return (
     <>
       <PlanSummary upload={upload} />
+      <ControlTotals upload={upload} />
       <PlanFilters
         filter={filter}
         change={setFilter}

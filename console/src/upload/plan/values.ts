@@ -67,3 +67,15 @@ export function whenOf(row: PlanRow): string {
     .filter((value) => typeof value === 'string' && /^\d{4}-\d\d-\d\d/.test(value))
     .join(' · ')
 }
+
+/** `1234567.5` as 1,234,567.5: exact, so never through a number of JavaScript. */
+export function amount(decimal: string): string {
+  if (decimal === '0') return '–'
+  const [whole = '', fraction] = decimal.split('.')
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',')
+  return fraction === undefined ? grouped : `${grouped}.${fraction}`
+}
+
+export function signedAmount(decimal: string): string {
+  return decimal === '0' || decimal.startsWith('-') ? amount(decimal) : `+${amount(decimal)}`
+}

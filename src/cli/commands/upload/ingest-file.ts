@@ -24,7 +24,10 @@ export interface FileToIngest {
   readonly workspace?: string | undefined
   /** Id or name. */
   readonly client?: string | undefined
-  readonly further: Pick<IngestOptions, 'on_invalid' | 'threshold' | 'until' | 'dry_run' | 'how' | 'cursor'>
+  readonly further: Pick<
+    IngestOptions,
+    'on_invalid' | 'threshold' | 'repeated_keys' | 'until' | 'dry_run' | 'how' | 'cursor'
+  >
 }
 
 export interface Ingested {
@@ -152,6 +155,7 @@ async function read(
     await stageBegun(context, { upload_id, reader_token }, spooled, {
       onProgress: report,
       signal,
+      until: options.until,
       ...(options.how && { how: options.how }),
     }).catch((error) => {
       throw signal.aborted ? stopped(error) : error

@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import pc from 'picocolors'
 import { StagedoorError } from '../../../errors.ts'
+import { REPEATED_KEYS, type RepeatedKeys } from '../../../ingest/datasets/dataset.ts'
 import {
   listPlanRows,
   listStaleRows,
@@ -21,6 +22,7 @@ import { planRefused } from './stopped.ts'
 interface PlanOptions extends ActingOptions {
   readonly onInvalid?: 'refuse' | 'skip'
   readonly threshold?: number
+  readonly repeatedKeys?: RepeatedKeys
   readonly again?: boolean
   readonly rows?: boolean
   readonly stale?: boolean
@@ -48,6 +50,13 @@ export function thresholdOption(): Option {
   ).argParser(share)
 }
 
+export function repeatedKeysOption(): Option {
+  return new Option(
+    '--repeated-keys <how>',
+    'lines with the same key: refuse them, add them up, or take the last or the first (default: as the dataset says)',
+  ).choices(REPEATED_KEYS)
+}
+
 function share(value: string): number {
   const number = Number(value)
   if (value.trim() === '' || !(number >= 0 && number <= 1))
@@ -61,6 +70,7 @@ export function planCommand(): Command {
     .argument('<id>', 'of the upload', uploadId)
     .addOption(onInvalidOption())
     .addOption(thresholdOption())
+    .addOption(repeatedKeysOption())
     .option('--again', 'plan it anew, though there is a plan; what was handed in for approval is gone then')
     .option('--rows', 'row by row, old → new')
     .option('--stale', 'the rows that somebody changed since it was planned: before, planned, now')
@@ -123,7 +133,11 @@ function positive(value: string): number {
 async function planIfNeeded(session: Session, id: string, options: PlanOptions): Promise<boolean> {
   return session.act(async (client) => {
     const upload = await requireUpload(client, id)
-    const asked = options.onInvalid !== undefined || options.threshold !== undefined || options.again === true
+    const asked =
+      options.onInvalid !== undefined ||
+      options.threshold !== undefined ||
+      options.repeatedKeys !== undefined ||
+      options.again === true
     if (!asked && upload.status !== 'staged') return false
     const skip =
       options.onInvalid === undefined ? upload.gate_mode === 'LENIENT' : options.onInvalid === 'skip'
@@ -131,6 +145,7 @@ async function planIfNeeded(session: Session, id: string, options: PlanOptions):
     await planUpload(client, id, {
       gate_mode: skip ? 'LENIENT' : 'STRICT',
       ...(threshold !== undefined && { threshold }),
+      ...(options.repeatedKeys && { repeated_keys: options.repeatedKeys }),
     })
     return true
   })

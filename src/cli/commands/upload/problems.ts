@@ -4,12 +4,13 @@ import type { Writable } from 'node:stream'
 import { Command } from 'commander'
 import pc from 'picocolors'
 import { StagedoorError } from '../../../errors.ts'
-import { exportProblems, listRows } from '../../../ingest/rows.ts'
+import { exportProblems, type LeftOutLine, leftOutSaid, listLeftOut, listRows } from '../../../ingest/rows.ts'
 import { requireUpload, type Upload } from '../../../ingest/uploads.ts'
 import { type ActingOptions, asOption, userOption } from '../../acting.ts'
 import { outputOf } from '../../context.ts'
 import { uploadId } from '../../ids.ts'
-import { count, lines } from './layout.ts'
+import { visibleLine } from '../../output.ts'
+import { count, lines, screenWidth, wrap } from './layout.ts'
 import { nameOf } from './next-step.ts'
 import { problemsOf, problemTable } from './problem-table.ts'
 import { type Session, withSession } from './session.ts'
@@ -22,11 +23,13 @@ export function problemsCommand(): Command {
     .description('what is wrong with which line, and what to do about it')
     .argument('<id>', 'of the upload', uploadId)
     .option('--all', `all of them, not only those of the first ${FIRST_LINES} lines`)
+    .option('--left-out', 'the lines that are left out instead, each with its reason and its figures')
     .addOption(asOption())
     .addOption(userOption())
     .action(async (id: string, _options, command: Command) => {
-      const options = command.optsWithGlobals<ActingOptions & { all?: boolean }>()
+      const options = command.optsWithGlobals<ActingOptions & { all?: boolean; leftOut?: boolean }>()
       const output = outputOf(options)
+      if (options.leftOut) return printLeftOut(id, options)
       const { upload, problems } = await withSession(options, { upload: id }, ({ act }) =>
         act(async (client) => {
           const upload = await requireUpload(client, id)
@@ -47,8 +50,38 @@ export function problemsCommand(): Command {
           ),
         )
         if (shown >= FIRST_LINES && !options.all) output.line(pc.dim('  --all shows all of them'))
+        if (upload.skipped_count)
+          output.line(pc.dim(`  ${leftOutSaid(upload.left_out)}: --left-out lists them`))
       })
     })
+}
+
+async function printLeftOut(id: string, options: ActingOptions & { all?: boolean }): Promise<void> {
+  const output = outputOf(options)
+  const { upload, found } = await withSession(options, { upload: id }, ({ act }) =>
+    act(async (client) => {
+      const upload = await requireUpload(client, id)
+      const found: LeftOutLine[] = []
+      for (;;) {
+        const after = found.at(-1)?.line
+        const limit = options.all ? PAGE : FIRST_LINES
+        const page = await listLeftOut(client, id, { limit, ...(after !== undefined && { after }) })
+        found.push(...page)
+        if (page.length < PAGE || !options.all) return { upload, found }
+      }
+    }),
+  )
+  output.result({ left_out: upload.left_out, lines: found }, () => {
+    if (found.length === 0) return output.line(`${pc.green('✔')} No line is left out.`)
+    for (const { line, message, values } of found) {
+      output.line(`  ${String(line).padStart(8)}  ${visibleLine(message)}`)
+      const said = Object.entries(values).map(([name, value]) => `${name} ${value}`)
+      for (const text of wrap(said.join(' · '), screenWidth() - 12))
+        output.line(pc.dim(`            ${text}`))
+    }
+    output.line(pc.dim(`\n  ${leftOutSaid(upload.left_out)}; ${lines(found.length)} shown`))
+    if (found.length < (upload.skipped_count ?? 0)) output.line(pc.dim('  --all shows all of them'))
+  })
 }
 
 function nothingWrong({ status }: Upload): string {
@@ -62,6 +95,7 @@ export function exportCommand(): Command {
     .description('the wrong lines as a CSV file, with what is wrong beside each')
     .argument('<id>', 'of the upload', uploadId)
     .option('-o, --output <file>', 'where to; default: standard output')
+    .option('--left-out', 'the lines that are left out instead, with the reason beside each')
     .addOption(asOption())
     .addOption(userOption())
     .addHelpText(
@@ -71,10 +105,10 @@ Correct the cells in a spreadsheet and bring them in: stagedoor upload fix <id> 
 The column "Stagedoor: line" says which line a correction belongs to; leave it as it is.`,
     )
     .action(async (id: string, _options, command: Command) => {
-      const options = command.optsWithGlobals<ActingOptions & { output?: string }>()
+      const options = command.optsWithGlobals<ActingOptions & { output?: string; leftOut?: boolean }>()
       const output = outputOf(options)
       const { exported, external } = await withSession(options, { upload: id }, async (session) => ({
-        exported: await exportTo(session, id, options.output),
+        exported: await exportTo(session, id, options.output, options.leftOut ? 'skipped' : 'invalid'),
         external: session.external,
       }))
       if (options.output === undefined) return
@@ -88,7 +122,12 @@ The column "Stagedoor: line" says which line a correction belongs to; leave it a
     })
 }
 
-async function exportTo(session: Session, id: string, file: string | undefined): Promise<number> {
+async function exportTo(
+  session: Session,
+  id: string,
+  file: string | undefined,
+  status: 'invalid' | 'skipped',
+): Promise<number> {
   const upload = await session.act((client) => requireUpload(client, id))
   const { reading } = upload
   if (!reading)
@@ -99,7 +138,7 @@ async function exportTo(session: Session, id: string, file: string | undefined):
   // A page a transaction: a reader like `less` may take hours.
   const page = async (after: number) => {
     const rows = await session.act((client) =>
-      listRows(client, id, { row_type: reading.layout.leaf, status: 'invalid', limit: PAGE, after }),
+      listRows(client, id, { row_type: reading.layout.leaf, status, limit: PAGE, after }),
     )
     exported += rows.length
     return rows

@@ -3,12 +3,13 @@ import pc from 'picocolors'
 import type { Client } from '../../../db/connection.ts'
 import type { Dataset } from '../../../ingest/datasets/dataset.ts'
 import { listClients, listDatasets, type RegisteredDataset } from '../../../ingest/datasets/registry.ts'
+import { leftOutSaid } from '../../../ingest/rows.ts'
 import type { Upload } from '../../../ingest/uploads.ts'
 import { age, type Output, visibleLine } from '../../output.ts'
 import { count, lines, screenWidth, wrap } from './layout.ts'
 import { day } from './next-step.ts'
 import type { Names } from './session.ts'
-import { totalsTable } from './totals.ts'
+import { controlTable, totalsTable } from './totals.ts'
 
 export interface Surroundings {
   readonly dataset: RegisteredDataset | undefined
@@ -96,7 +97,7 @@ export function checked(upload: Upload): string {
   const parts = [`${count(upload.valid_count)} valid`]
   if (upload.invalid_count) parts.push(wrongSaid(upload))
   if (upload.warning_count) parts.push(`${count(upload.warning_count)} with a warning`)
-  if (upload.skipped_count) parts.push(`${count(upload.skipped_count)} left out (totals)`)
+  if (upload.skipped_count) parts.push(leftOutSaid(upload.left_out))
   return parts.join(', ')
 }
 
@@ -147,13 +148,31 @@ export function printTotals(output: Output, upload: Upload, dataset: Dataset | u
     : upload.promotion_totals
       ? ['What was written', upload.promotion_totals]
       : ['What would change', upload.plan_totals]
-  if (!totals) return
-  output.line(`\n${pc.bold(title)}`)
-  output.line(totalsTable(totals, dataset))
+  if (totals) {
+    output.line(`\n${pc.bold(title)}`)
+    output.line(totalsTable(totals, dataset))
+  }
+  printControl(output, upload)
+}
+
+function printControl(output: Output, { control, repeated_keys, undo_totals }: Upload): void {
+  if (control.length === 0 || undo_totals) return
+  output.line(`\n${pc.bold('Control totals')}`)
+  output.line(controlTable(control))
+  if (repeated_keys && repeated_keys !== 'refuse') {
+    output.line(pc.dim(`  Lines with the same key: ${REPEATED_WORDS[repeated_keys]}.`))
+  }
+}
+
+const REPEATED_WORDS = {
+  sum: 'added up',
+  last: 'the last one is taken, the others are left out',
+  first: 'the first one is taken, the others are left out',
 }
 
 /** About the whole file. */
-export function printNotes(output: Output, { notes }: Upload): void {
+export function printNotes(output: Output, upload: Upload): void {
+  const notes = [...upload.notes, ...upload.plan_notes]
   if (notes.length === 0) return
   output.line(`\n${pc.bold('About the file')}`)
   for (const { message, line, count: times } of notes) {

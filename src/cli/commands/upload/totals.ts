@@ -1,7 +1,7 @@
-/** How many rows of each table a plan, a promotion or an undo concerns. */
+/** How many rows of each table a plan, a promotion or an undo concerns, and how much of each measure. */
 import pc from 'picocolors'
 import type { Dataset } from '../../../ingest/datasets/dataset.ts'
-import type { Totals } from '../../../ingest/uploads.ts'
+import type { ControlTotal, Totals } from '../../../ingest/uploads.ts'
 import { padStart, table, widthOf } from '../../output.ts'
 import { count } from './layout.ts'
 
@@ -48,4 +48,55 @@ function typesIn(totals: Totals, dataset: Pick<Dataset, 'rows'> | undefined): st
 export function tableOf(type: string, dataset: Pick<Dataset, 'rows'> | undefined): string {
   const target = dataset?.rows.find((row) => row.name === type)?.target ?? type
   return target.replace(/^public\./, '')
+}
+
+/** Measure by measure: read, valid, left out, refused, written, and what the rows held and will hold. */
+export function controlTable(control: readonly ControlTotal[]): string {
+  const planned = control.some(({ written }) => written !== undefined)
+  const head = [
+    '',
+    'read',
+    'valid',
+    'left out',
+    'refused',
+    ...(planned ? ['written', 'now', 'then', 'change'] : []),
+  ]
+  const rows = control.map((total) => [
+    `  ${total.title}${total.currency === null ? '' : ` ${total.currency}`}`,
+    ...[total.read, total.valid, total.left_out, total.refused].map(amount),
+    ...(planned
+      ? [...[total.written, total.before, total.after].map(amount), signed(total.difference ?? '0')]
+      : []),
+  ])
+  const cells = [head, ...rows]
+  const widths = head.map((_, column) => Math.max(...cells.map((row) => row[column]!.length)))
+  const aligned = cells.map((row) =>
+    row.map((cell, column) => (column === 0 ? cell : cell.padStart(widths[column]!))),
+  )
+  const lost = new Set(['left out', 'refused'].map((name) => head.indexOf(name)))
+  const unread = control.filter(({ unread }) => unread > 0)
+  return [
+    table(aligned, (cell, column, row) => {
+      if (row === 0 || cell.trim() === '–') return pc.dim(cell)
+      return lost.has(column) ? pc.yellow(cell) : cell
+    }),
+    ...unread.map(({ title, unread }) =>
+      pc.yellow(
+        `  ${count(unread)} ${unread === 1 ? 'value' : 'values'} of ${title} could not be read as a number`,
+      ),
+    ),
+  ].join('\n')
+}
+
+/** 1234567.5 → 1,234,567.5: exact, so never through a number of JavaScript. */
+function amount(decimal: string | undefined): string {
+  if (decimal === undefined || decimal === '0') return '–'
+  const [whole = '', fraction] = decimal.split('.')
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',')
+  return fraction === undefined ? grouped : `${grouped}.${fraction}`
+}
+
+function signed(decimal: string): string {
+  const text = amount(decimal)
+  return text === '–' || text.startsWith('-') ? text : `+${text}`
 }

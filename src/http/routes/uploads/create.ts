@@ -177,6 +177,7 @@ async function open(
         client_id: options.client_id,
         file_name,
         dry_run: options.dry_run,
+        repeated_keys: options.repeated_keys,
         until: options.until ?? 'planned',
         how: howToRead(options, received.format),
         cursor: cursorOf(options),

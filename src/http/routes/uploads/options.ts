@@ -10,6 +10,7 @@ import type { Encoding } from '../../../ingest/readers/encoding.ts'
 import type { Format } from '../../../ingest/readers/reading.ts'
 import { readJson } from '../../../staging/exact-json.ts'
 import { invalidInput } from '../../invalid-input.ts'
+import { RepeatedKeys } from './shapes.ts'
 
 const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const satisfies Encoding[]
 
@@ -32,6 +33,7 @@ const optional = {
       description: 'share of valid lines that skip asks for; default 0.9',
     }),
   ),
+  repeated_keys: Type.Optional(RepeatedKeys),
   dry_run: Type.Optional(Type.Boolean({ description: 'read, check and plan, but never to be promoted' })),
   until: Type.Optional(Type.Enum(['staged', 'planned'], { description: 'default planned' })),
   encoding: Type.Optional(Type.Enum([...ENCODINGS], { description: 'default: found out' })),
@@ -41,6 +43,12 @@ const optional = {
   ),
   decimal: Type.Optional(Type.Enum(['dot', 'comma'], { description: 'default: found out' })),
   dates: Type.Optional(Type.Enum(['dmy', 'mdy'], { description: 'default: found out' })),
+  without: Type.Optional(
+    Type.String({
+      maxLength: 1000,
+      description: 'fields that the dataset expects and the file has no column for, separated by commas',
+    }),
+  ),
   file_name: Type.Optional(Type.String({ minLength: 1, maxLength: 500 })),
   cursor_name: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
   cursor_value: Type.Optional(
@@ -96,7 +104,8 @@ export function howToRead(
   format: Format | undefined,
 ): NonNullable<IngestOptions['how']> {
   const { encoding, delimiter, sheet, decimal, dates } = options
-  const how = { format, encoding, delimiter, sheet, decimal, dates }
+  const without = options.without?.split(',').map((field) => field.trim())
+  const how = { format, encoding, delimiter, sheet, decimal, dates, without }
   return Object.fromEntries(Object.entries(how).filter(([, value]) => value !== undefined))
 }
 

@@ -8,7 +8,7 @@ import { exactJson, exactly, JSON_TEXT } from '../../exact-answer.ts'
 import { nullable, problems } from '../../responses.ts'
 import { answerDetail } from './detail.ts'
 import { RowLimit, RowPlace } from './list.ts'
-import { Detail, GateMode, PlanDigest, PlanRow, StaleRow, UploadId } from './shapes.ts'
+import { Detail, GateMode, PlanDigest, PlanRow, RepeatedKeys, StaleRow, UploadId } from './shapes.ts'
 
 const refusals = problems(400, 401, 403, 404, 409)
 
@@ -31,6 +31,7 @@ export const planRoutes: FastifyPluginAsyncTypebox = async (api) => {
                 description: 'share of valid lines that LENIENT asks for; default 0.9',
               }),
             ),
+            repeated_keys: Type.Optional(RepeatedKeys),
           },
           { additionalProperties: false, examples: [{ gate_mode: 'LENIENT', threshold: 0.95 }] },
         ),

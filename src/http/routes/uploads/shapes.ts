@@ -1,5 +1,6 @@
 /** What the routes of uploads answer. */
 import { Type } from 'typebox'
+import { REPEATED_KEYS } from '../../../ingest/datasets/dataset.ts'
 import { PLAN_ACTIONS } from '../../../ingest/plan.ts'
 import { VERDICTS } from '../../../ingest/rows.ts'
 import { GATE_MODES, RUN_MODES, UPLOAD_STATUSES } from '../../../ingest/uploads.ts'
@@ -25,6 +26,10 @@ export const UploadId = Type.Object({ id: Type.String({ format: 'uuid', descript
 export const GateMode = Type.Enum([...GATE_MODES], {
   description: 'STRICT: all lines or none; LENIENT: the valid ones, if they are enough',
 })
+export const RepeatedKeys = Type.Enum([...REPEATED_KEYS], {
+  description:
+    'lines with the same key: refuse them, sum them up, or take the last or the first; default: as the dataset says',
+})
 export const PlanDigest = Digest
 
 const Progress = Type.Object({
@@ -39,6 +44,34 @@ const Note = Type.Object({
   line: Type.Optional(Type.Integer()),
   count: Type.Optional(Type.Integer()),
 })
+
+const decimal = Type.String({ pattern: '^-?[0-9]+(\\.[0-9]+)?$', examples: ['598000000.25'] })
+const ControlTotal = Type.Object(
+  {
+    measure: Type.String(),
+    title: Type.String(),
+    column: Type.String({ description: 'of the table that takes it' }),
+    currency: text,
+    read: decimal,
+    valid: decimal,
+    left_out: decimal,
+    refused: decimal,
+    reasons: Type.Record(Type.String(), decimal, { description: 'reason → what was left out by it' }),
+    unread: Type.Integer({
+      description: 'cells that are no number, so that nobody knows how much they hold',
+    }),
+    written: Type.Optional(decimal),
+    unchanged: Type.Optional(decimal),
+    before: Type.Optional(decimal),
+    after: Type.Optional(decimal),
+    difference: Type.Optional(decimal),
+    lost_share: Type.Optional(decimal),
+  },
+  {
+    description:
+      'How much of a measure was read (valid + left out + refused), goes into new and changed rows (written), and what the rows that valid lines are about hold before and after. Decimals are exact text; money is by currency.',
+  },
+)
 
 const upload = {
   upload_id: Uuid,
@@ -58,6 +91,13 @@ const upload = {
   invalid_count: whole,
   skipped_count: whole,
   warning_count: whole,
+  left_out: Type.Record(Type.String(), Type.Integer(), {
+    description: 'reason → lines that are left out',
+    examples: [{ 'row.total': 1, 'key.repeated': 60 }],
+  }),
+  control: Type.Array(ControlTotal, { description: 'of the check, then of the plan, then of the promotion' }),
+  repeated_keys: orNull(RepeatedKeys),
+  plan_notes: Type.Array(Note, { description: 'what the plan noticed about the whole file' }),
   progress: orNull(Progress),
   error: orNull(Type.Object({ code: Type.String(), message: Type.String(), hint: Type.String() })),
   cursor_name: text,
@@ -143,6 +183,17 @@ export const StagedRow = Type.Object({
   validation_warnings: Type.Array(Problem),
   processing_action: Type.String(),
   target_internal_id: orNull(Uuid),
+})
+
+export const LeftOutLine = Type.Object({
+  line: Type.Integer({ description: 'the line of the file' }),
+  reason: Type.String({
+    description: 'the rule: row.total, row.subtotal, row.sum, key.repeated, line.left_out',
+  }),
+  message: Type.String(),
+  values: Type.Record(Type.String(), Type.String(), {
+    description: 'field → value, of those that are not empty; numbers are text with all their digits',
+  }),
 })
 
 const Image = Type.Record(Type.String(), Type.Unknown(), {

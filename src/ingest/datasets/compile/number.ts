@@ -7,14 +7,22 @@ import { type FieldColumns, type FieldSql, findingOf, withMembers, withoutZeros 
 
 export const SPACES = `'’\\s\\x{a0}\\x{202f}\\x{2009}`
 const BLANK = '[\\s\\x{a0}\\x{202f}]*'
-const CURRENCY = `(?:[A-Za-z]{1,3}\\$|\\p{Sc}|[A-Z]{3}|zł|Kč|kr\\.?|Fr\\.?|đ|VNĐ)?`
+const MARK = `(?:[A-Za-z]{1,3}\\$|\\p{Sc}|[A-Z]{3}|zł|Kč|kr\\.?|Fr\\.?|đ|VNĐ)`
+const CURRENCY = `(${MARK}?)`
 const SIGN = '([-+−–])?'
 
 /** Sign, currency and percent sign may stand before or behind. */
 export const BEFORE = `^(\\()?\\s*${SIGN}\\s*${CURRENCY}${BLANK}${SIGN}\\s*`
 export const BEHIND = `${BLANK}(-)?\\s*(%)?${BLANK}${CURRENCY}\\s*\\)?$`
 const AMOUNT = `${BEFORE}([0-9][0-9.,${SPACES}]*|[.,][0-9]+)([eE][-+]?[0-9]{1,3})?${BEHIND}`
-const GROUPS = `['open', 's1', 's2', 'body', 'exponent', 's3', 'percent']`
+const GROUPS = `['open', 's1', 'mark', 's2', 'body', 'exponent', 's3', 'percent', 'behind']`
+
+/** An amount with a currency beside it, and one whose currency is named by that: `$` may be one of many. */
+export const MARKED = `^[-+−–(\\s]*${MARK}${BLANK}[-+−–]?[0-9.,]|[0-9.,]${BLANK}-?${BLANK}${MARK}[)\\s]*$`
+export const NAMED = MARKED.replaceAll(
+  MARK,
+  `(?:[A-Za-z]{1,3}\\$|[€£₫₹₩฿₱₺₽₴₪₦₸₡₲₵₼₾৳]|[A-Z]{3}|zł|Kč|đ|VNĐ)`,
+)
 
 interface Marks {
   decimal: string
@@ -67,6 +75,10 @@ export function readNumbers(list: string, styles: Styles): string {
   const tooLong = `CASE WHEN strlen(split_part(e.m, '.', 1)) < 19 THEN false WHEN e.whole THEN TRY_CAST(split_part(e.m, '.', 1) AS BIGINT) IS NULL ELSE strlen(split_part(e.m, '.', 1)) > 30 END`
   return withMembers(list, [
     ['g', `CASE WHEN e.x IS NULL THEN NULL ELSE regexp_extract(e.x, ${text(AMOUNT)}, ${GROUPS}) END`],
+    [
+      'u',
+      `CASE WHEN e.x IS NULL THEN NULL ELSE nullif(concat_ws(' ', nullif(e.g.mark, ''), nullif(e.g.behind, '')), '') END`,
+    ],
     ['b', `rtrim(e.g.body, ${text(" '’\u00a0\u202f\u2009")})`],
     ...readings(styles.decimal),
     ['m', `CASE WHEN e.n IS NULL THEN NULL WHEN e.g.exponent = '' THEN e.n ELSE ${exact} END`],

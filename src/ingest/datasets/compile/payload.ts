@@ -16,8 +16,9 @@ export function rawPayload(headers: readonly string[]): string {
 export function normalizedPayload(plan: Plan): string {
   const members: [key: string, value: string][] = plan.fields.map((planned) => [
     planned.name,
-    jsonOf(planned),
+    planned === plan.currency?.column ? quoted('line_currency') : jsonOf(planned),
   ])
+  if (plan.currency && !plan.currency.column) members.push([plan.currency.name, quoted('line_currency')])
   if (plan.period) members.push([plan.period.name, quoted(plan.period.at.value)])
   for (const [name, value] of Object.entries(plan.constants)) members.push([name, jsonText(value)])
   for (const row of plan.rows) {

@@ -1,5 +1,6 @@
 /** What is compiled: the fields that the file has, with their columns in the statement, and those derived. */
 import { type Dataset, type Field, type RowType, titleOf } from '../dataset.ts'
+import { CURRENCIES_BY_SIGN } from '../header-name.ts'
 import type { HeaderMap, MappedField } from '../map-headers.ts'
 import type { PlainColumns } from '../plain-columns.ts'
 import type { Period } from '../preamble.ts'
@@ -25,6 +26,8 @@ export interface CompileInput {
   values?: Record<string, Record<string, string | null>>
   /** What is known of all lines of `source`; unknown, as of a line that someone types, all is looked at. */
   plain?: PlainColumns
+  /** Currencies beside amounts: none, only signs that several use, or also such as name one. Unknown: they are looked for. */
+  signs?: 'none' | 'open' | 'named'
 }
 
 /** A field that has a column in the file. */
@@ -36,6 +39,8 @@ export interface PlannedField {
   at: FieldColumns
   sql: FieldSql
   required: boolean
+  /** It tells the rows of a dimension apart. */
+  isIdentity: boolean
   /** Every cell of its column is plain: it has a value, and no columns for what may be odd. */
   isPlain: boolean
   /** And none is empty. */
@@ -52,6 +57,8 @@ export interface Plan {
   period?: { name: string; field: Field; start: PlannedField; end: PlannedField; at: FieldColumns }
   /** Values that are the same in every line: the day of the date line, the currency of a header. */
   constants: Record<string, string>
+  /** The field of the line's currency, where it has to be worked out from several sources; `line_currency` is its value. */
+  currency?: { name: string; column?: PlannedField; header?: string; signed: PlannedField[] }
 }
 
 export function planFields(input: CompileInput): Plan {
@@ -72,6 +79,7 @@ export function planFields(input: CompileInput): Plan {
       at,
       sql: sqlOf(field, mapped, input.styles, at),
       required,
+      isIdentity: identities.has(name),
       isPlain: plain !== undefined,
       isFilled: plain?.isFilled ?? false,
     }
@@ -136,7 +144,28 @@ function addCurrency(plan: Plan): void {
     (field) => plan.input.dataset.fields[field]!.type === 'currency',
   )
   const code = headerCurrency(plan)
-  if (name && code && !plan.byName.has(name)) plan.constants[name] = code
+  const { signs } = plan.input
+  const signed =
+    signs === 'none' ? [] : plan.fields.filter(({ field, isPlain }) => field.type === 'money' && !isPlain)
+  const column = name === undefined ? undefined : plan.byName.get(name)
+  if (name && signed.length > 0 && (signs !== 'open' || column || code)) {
+    plan.currency = { name, ...(column && { column }), ...(code && { header: code }), signed }
+  } else if (name && column && code) {
+    plan.currency = { name, column, header: code, signed: [] }
+  } else if (name && code && !column) plan.constants[name] = code
+}
+
+/** What the headers of amounts say about their currency: for each one that says something, the codes that it leaves. */
+export function headerCurrencies(
+  plan: Plan,
+): { planned: PlannedField; said: string; codes: readonly string[] }[] {
+  return plan.fields.flatMap((planned) => {
+    const { currency, sign } = planned.mapped
+    if (planned.field.type !== 'money') return []
+    if (currency) return [{ planned, said: currency, codes: [currency] }]
+    const codes = sign === undefined ? undefined : CURRENCIES_BY_SIGN.get(sign.toUpperCase())
+    return codes ? [{ planned, said: sign!, codes }] : []
+  })
 }
 
 /** `Amount spent (AUD)`: the currency that a header names. */

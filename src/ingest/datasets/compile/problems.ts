@@ -4,8 +4,10 @@
  */
 import type { Severity } from '../dataset.ts'
 import { listOf, text } from '../sql-text.ts'
+import { MARK_OPEN, MARK_UNKNOWN, MARKS_CONTRADICT } from './currency.ts'
 import { ending, finding } from './field-sql.ts'
-import { headerCurrency, isEmpty, type Plan, type PlannedField } from './plan.ts'
+import { headerCurrencies, isEmpty, type Plan, type PlannedField } from './plan.ts'
+import { breakdownGroups } from './totals.ts'
 import { WORDS, type Words } from './words.ts'
 
 interface Finding {
@@ -36,6 +38,7 @@ export function findingsOf(plan: Plan): Findings {
     replacementFinding(),
     ...plan.fields.flatMap(fieldFindings),
     ...periodFindings(plan),
+    ...breakdownFindings(plan),
     ...crossFindings(plan),
     ...currencyFindings(plan),
     ...duplicateFindings(plan),
@@ -89,7 +92,9 @@ function fieldFindings(planned: PlannedField): Finding[] {
   if (required) {
     const words = {
       message: `${title} is empty.`,
-      suggestion: 'Fill it in and upload again, or repair the line.',
+      suggestion: planned.isIdentity
+        ? 'Fill it in (merged cells of a spreadsheet lose it), or leave the line out if it only sums up others.'
+        : 'Fill it in and upload again, or repair the line.',
     }
     findings.push({
       when: isEmpty(planned),
@@ -151,6 +156,42 @@ function periodFindings({ period }: Plan): Finding[] {
   ]
 }
 
+/**
+ * A line without any of the values by which the file is broken down sums up the others, or has lost them; one that lacks
+ * some of them may do so. Added to them, its figures would count twice.
+ */
+function breakdownFindings(plan: Plan): Finding[] {
+  return breakdownGroups(plan).flatMap((group) => {
+    const empty = group.map(isEmpty)
+    const [first] = group
+    const subject = {
+      column: group.map(({ mapped }) => mapped.header).join(', '),
+      field: first!.name,
+      value: 'CAST(NULL AS VARCHAR)',
+    }
+    const titles = group.map(({ title }) => title.toLowerCase()).join(' and ')
+    const none = {
+      when: empty.includes('false') ? 'false' : `(${empty.join(' AND ')})`,
+      sql: said(subject, 'error', 'breakdown.missing', {
+        message: `It has no ${titles}: it sums up other lines, or has lost them.`,
+        suggestion: 'Leave the line out if it sums up others; else fill in what is missing.',
+      }),
+    }
+    if (group.length === 1) return [none]
+    const some = `(${empty.join(' OR ')}) AND NOT (${empty.join(' AND ')})`
+    return [
+      none,
+      {
+        when: empty.every((one) => one === 'false') ? 'false' : some,
+        sql: said(subject, 'warning', 'breakdown.partly_missing', {
+          message: `It has not both ${titles}: it may sum up other lines.`,
+          suggestion: 'Leave the line out if it sums up others, or its figures count twice.',
+        }),
+      },
+    ]
+  })
+}
+
 function crossFindings(plan: Plan): Finding[] {
   return (plan.input.dataset.rules ?? []).flatMap(({ name, severity, compare, message, suggestion }) => {
     const [left, comparison, right] = compare
@@ -166,19 +207,55 @@ function crossFindings(plan: Plan): Finding[] {
 }
 
 function currencyFindings(plan: Plan): Finding[] {
-  const code = headerCurrency(plan)
-  const currency = plan.fields.find(({ field }) => field.type === 'currency')
-  if (!code || !currency) return []
-  const subject = { column: currency.mapped.header, field: currency.name, value: currency.at.cell }
-  return [
-    {
-      when: `${currency.at.value} <> ${text(code)}`,
-      sql: said(subject, 'warning', 'currency.differs', {
-        message: `The header says that amounts are in ${code}, this line names another currency.`,
-        suggestion: 'The line’s own currency is stored. Check which one the amounts are in.',
+  const heads = headerCurrencies(plan)
+  const column = plan.fields.find(({ field }) => field.type === 'currency')
+  return [...columnAgainstHeaders(), ...headersAgainstEachOther(), ...signs()]
+
+  function columnAgainstHeaders(): Finding[] {
+    if (!column) return []
+    const subject = { column: column.mapped.header, field: column.name, value: column.at.cell }
+    return heads.map(({ planned, said: mark, codes }) => ({
+      when: `NOT list_contains(${listOf(codes)}, ${column.at.value})`,
+      sql: said(subject, 'error', 'currency.contradicts', {
+        message: `The header “${planned.mapped.header}” says that amounts are in ${mark}, this line names another currency.`,
+        suggestion: 'Check which one the amounts are in, and correct the line or the header.',
       }),
-    },
-  ]
+    }))
+  }
+
+  function headersAgainstEachOther(): Finding[] {
+    const [first, ...others] = heads
+    return others
+      .filter(({ codes }) => !codes.some((code) => first!.codes.includes(code)))
+      .map(({ planned, said: mark }) => ({
+        when: `${first!.planned.at.value} IS NOT NULL AND ${planned.at.value} IS NOT NULL`,
+        sql: said(
+          { column: planned.mapped.header, field: planned.name, value: planned.at.cell },
+          'error',
+          'currency.contradicts',
+          {
+            message: `Its amounts are in two currencies: ${first!.said} and ${mark}, as the headers say.`,
+            suggestion: 'Export the amounts in one currency, or leave one of the columns out.',
+          },
+        ),
+      }))
+  }
+
+  function signs(): Finding[] {
+    const { currency } = plan
+    if (!currency || currency.signed.length === 0) return []
+    const [first] = currency.signed
+    const subject = {
+      column: currency.signed.length === 1 ? first!.mapped.header : null,
+      field: first!.name,
+      value: `array_to_string(currency_marks, ', ')`,
+    }
+    return [
+      { when: MARK_UNKNOWN, sql: about(subject, finding('error', 'currency.unknown')) },
+      { when: MARKS_CONTRADICT, sql: about(subject, finding('error', 'currency.contradicts')) },
+      { when: MARK_OPEN, sql: about(subject, finding('warning', 'currency.open')) },
+    ]
+  }
 }
 
 function duplicateFindings(plan: Plan): Finding[] {
@@ -218,6 +295,10 @@ function comparable(planned: PlannedField | undefined): string | undefined {
   return isNumber ? `CAST(${at.value} AS DOUBLE)` : at.value
 }
 
-export function totalWarning(): string {
-  return about({ column: null, field: null, value: 'c0' }, finding('warning', 'row.total'))
+/** Why a line is left out: the column `left_out` names the rule. */
+export function leftOutWarning(): string {
+  const rules = ['row.total', 'row.subtotal']
+  const broken = listOf(rules.map((rule) => `W${ending(rule, WORDS[rule]!)}`))
+  const subject = { column: null, field: null, value: 'c0' }
+  return about(subject, `list_extract(${broken}, list_position(${listOf(rules)}, left_out))`)
 }

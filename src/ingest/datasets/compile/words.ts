@@ -75,6 +75,15 @@ export const WORDS: Readonly<Record<string, Words>> = {
     message: 'This is not a currency.',
     suggestion: 'Write its code of three letters, such as USD, EUR or VND.',
   },
+  'currency.contradicts': {
+    message:
+      'The currency beside an amount contradicts that of the line, of the header or of another amount.',
+    suggestion: 'Check which one the amounts are in, and correct the line.',
+  },
+  'currency.open': {
+    message: 'Several currencies use this sign, and nothing says which one it stands for.',
+    suggestion: 'No currency is stored. Export the currency in a column of its own, or in the header.',
+  },
   'period.longer_than_day': {
     message: 'This line covers more than one day, and each must be of one day.',
     suggestion: 'Export the report again with a breakdown by day.',
@@ -90,6 +99,10 @@ export const WORDS: Readonly<Record<string, Words>> = {
   'row.total': {
     message: 'This line only sums up others and was left out.',
     suggestion: 'Nothing to do. If it is a line of its own, give it a date and all its names.',
+  },
+  'row.subtotal': {
+    message: 'This line sums up others (“all” where they have a value of their own) and was left out.',
+    suggestion: 'Nothing to do. If it is a line of its own, give it the value that tells it apart.',
   },
   'structure.too_many_fields': {
     message: 'This line has more fields than the header.',

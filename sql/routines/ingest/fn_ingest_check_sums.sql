@@ -1,0 +1,81 @@
+-- Lines that lack a name or a breakdown and whose figures are exactly the sum of the lines that agree with the rest of
+-- them (the same day, the same campaign …): subtotals. They are left out and listed; what they were refused for is kept
+-- with the warning, so that a repair of one of the others brings it back. All others of them stay what they are: an error
+-- of their line. One aggregate for each set of dimensions that is empty, and none where no line lacks any. Internal.
+create or replace function iu_core.fn_ingest_check_sums(p_upload iu_core.ingest_upload, p_definition jsonb) returns integer
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_layout jsonb := p_upload.reading -> 'layout';
+  v_leaf jsonb;
+  v_dims text[];
+  v_measures text[];
+  v_is_candidate text;
+  v_filled text[];
+  v_count integer;
+  v_changed integer := 0;
+begin
+  select spec into v_leaf from jsonb_array_elements(p_definition -> 'rows') as spec where spec ->> 'name' = v_layout ->> 'leaf';
+  -- What tells lines apart, as members of the normalised payload.
+  select array_agg(distinct s.member) into v_dims
+    from jsonb_array_elements_text(v_leaf -> 'key') as k,
+         lateral (select v_leaf -> 'columns' ->> k) as c (source),
+         lateral (select case when c.source = '$identity' then '@' || (v_leaf ->> 'name')
+                              when c.source like '$%' then '@' || substr(c.source, 2) else c.source end) as s (member)
+   where v_layout -> 'fields' ? c.source or c.source = '$identity' or v_layout -> 'row_types' ? substr(c.source, 2);
+  v_measures := array(select m.field from iu_core.fn_ingest_measures(p_definition, v_layout) m order by m.place);
+  if v_dims is null or v_measures = '{}' then
+    return 0;
+  end if;
+  -- Wrong for nothing but an empty dimension, or warned of one.
+  v_is_candidate := $sql$(
+    s.validation_status = 'invalid' and not s.validation_errors @? '$[*] ? (@.rule != "required.missing" && @.rule != "breakdown.missing")'
+    or s.validation_status = 'valid' and s.validation_warnings @> '[{"rule": "breakdown.partly_missing"}]')$sql$;
+  for v_filled in execute format($sql$
+    select p.filled
+      from (select * from public.staging_rows
+             where upload_id = $1 and (validation_status <> 'valid' or validation_warnings <> '[]')
+            -- Its own index finds them; without a fence the planner takes the one over all lines.
+            offset 0) s,
+           lateral (select array(select d from unnest($3) as d where s.normalized_payload ->> d is not null order by d)) as p (filled)
+     where s.row_type = $2 and %1$s and cardinality(p.filled) < cardinality($3)
+     group by p.filled order by count(*) desc limit 8
+  $sql$, v_is_candidate) using p_upload.upload_id, v_layout ->> 'leaf', v_dims
+  loop
+    execute format($sql$
+      with candidate as (
+        select s.row_number, s.validation_errors, %2$s as key, array[%3$s] as figures
+          from (select * from public.staging_rows
+                 where upload_id = $1 and (validation_status <> 'valid' or validation_warnings <> '[]') offset 0) s
+         where s.row_type = $2 and %1$s
+           and array(select d from unnest($3) as d where s.normalized_payload ->> d is not null order by d) = $4
+      ), others as (
+        select %2$s as key, count(*) as lines, array[%4$s] as sums
+          from public.staging_rows s
+         where s.upload_id = $1 and s.row_type = $2 and s.validation_status in ('valid', 'invalid') and not %1$s
+         group by 1
+      )
+      update public.staging_rows s
+         set validation_status = 'skipped', validation_errors = '[]', updated_at = clock_timestamp(),
+             validation_warnings = s.validation_warnings || jsonb_build_array(jsonb_build_object(
+               'scope', 'set', 'line', s.row_number, 'column', null, 'field', null, 'value', null, 'rule', 'row.sum',
+               'message', format('Its figures are the sum of %%s other lines, so it was left out.', o.lines),
+               'suggestion', 'Nothing to do. If it is a line of its own, fill in what tells it apart.', 'errors', c.validation_errors))
+        from candidate c join others o using (key)
+       where s.upload_id = $1 and s.row_type = $2 and s.row_number = c.row_number
+         -- One line alone may have the same figures by chance.
+         and o.lines > 1
+         and not exists (select from unnest(c.figures, o.sums) as f (figure, total)
+                          where f.figure is not null and f.figure <> coalesce(f.total, 0))
+         and exists (select from unnest(c.figures) as f where f <> 0)
+    $sql$, v_is_candidate,
+       format('jsonb_build_array(%s)', (select string_agg(format('s.normalized_payload -> %L', d), ', ') from unnest(v_filled) as d)),
+       (select string_agg(format('(s.normalized_payload ->> %L)::numeric', m), ', ') from unnest(v_measures) as m),
+       (select string_agg(format('sum((s.normalized_payload ->> %L)::numeric)', m), ', ') from unnest(v_measures) as m))
+      using p_upload.upload_id, v_layout ->> 'leaf', v_dims, v_filled;
+    get diagnostics v_count = row_count;
+    v_changed := v_changed + v_count;
+  end loop;
+  return v_changed;
+end $$;

@@ -1,0 +1,31 @@
+-- The control totals of a plan less the rows that a table refused while it was promoted (LENIENT). Internal.
+create or replace function iu_core.fn_ingest_control_promoted(p_plan iu_core.ingest_plan, p_definition jsonb, p_leaf_order smallint)
+returns jsonb
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  with refused as materialized (
+    select p.before, iu_core.fn_ingest_plan_image(p_plan.inserted_columns, p) as image
+      from iu_core.ingest_plan_row p
+     where p.upload_id = p_plan.upload_id and p.type_order = p_leaf_order and p.action = 'refused'
+       and (p.inserted is not null or p.after is not null)
+  ), currency as (
+    select c.key as "column" from jsonb_array_elements(p_definition -> 'rows') as leaf, jsonb_each_text(leaf -> 'columns') as c
+     where leaf ->> 'name' = (select row_type from iu_core.ingest_plan_row where upload_id = p_plan.upload_id and type_order = p_leaf_order limit 1)
+       and p_definition -> 'fields' -> c.value ->> 'type' = 'currency' limit 1
+  )
+  select case when not exists (select from refused) then p_plan.control else (
+    select jsonb_agg(e.entry || jsonb_build_object(
+             'valid', trim_scale((e.entry ->> 'valid')::numeric - x.lost)::text,
+             'refused', trim_scale((e.entry ->> 'refused')::numeric + x.lost)::text,
+             'written', trim_scale((e.entry ->> 'written')::numeric - x.lost)::text,
+             'before', trim_scale((e.entry ->> 'before')::numeric - x.stays)::text,
+             'after', trim_scale((e.entry ->> 'after')::numeric - x.lost)::text,
+             'difference', trim_scale((e.entry ->> 'difference')::numeric - x.lost + x.stays)::text) order by e.ordinality)
+      from jsonb_array_elements(p_plan.control) with ordinality as e (entry, ordinality),
+           lateral (select coalesce(sum((r.image ->> (e.entry ->> 'column'))::numeric)
+                                      filter (where e.entry ->> 'currency' is null or r.image ->> c."column" = e.entry ->> 'currency'), 0) as lost,
+                           coalesce(sum((r.before ->> (e.entry ->> 'column'))::numeric)
+                                      filter (where e.entry ->> 'currency' is null or r.before ->> c."column" = e.entry ->> 'currency'), 0) as stays
+                      from refused r left join currency c on true) as x) end
+$$;

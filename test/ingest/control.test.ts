@@ -1,0 +1,210 @@
+/** Control totals: whoever decides sees how much of every measure is taken, left out and refused, exactly. */
+import { describe, expect, it } from 'vitest'
+import { ads } from '../../src/ingest/datasets/ads.ts'
+import type { ControlTotal, Upload } from '../../src/ingest/uploads.ts'
+import { useDatabase } from '../support/database.ts'
+import { useIngest } from '../support/ingest.ts'
+
+const db = useDatabase()
+const ingest = useIngest(db)
+const HEAD = 'Campaign name,Day,Impressions,Amount spent,Currency\n'
+
+function spendOf({ control }: Pick<Upload, 'control'>, currency: string | null = 'EUR'): ControlTotal {
+  return control.find((total) => total.measure === 'spend' && total.currency === currency)!
+}
+
+describe('control totals', () => {
+  it('say what is read, valid, left out, refused, written, and what changes, to the last digit', async () => {
+    const first = await ingest.file(
+      `${HEAD}A,2026-11-01,1,0.1,EUR\nA,2026-11-02,2,0.2,EUR\nA,2026-11-03,3,12345678901.123456,EUR\n`,
+      { until: 'promoted' },
+    )
+    expect(spendOf(first)).toMatchObject({
+      read: '12345678901.423456',
+      written: '12345678901.423456',
+      before: '0',
+      difference: '12345678901.423456',
+    })
+    const second = await ingest.file(
+      `${HEAD}A,2026-11-01,1,0.3,EUR
+A,2026-11-02,2,0.2,EUR
+A,2026-11-04,4,0.4,EUR
+A,2026-11-05,5,4.00,USD
+A,2026-11-31,6,25.5,EUR
+Total,,21,26.3,EUR
+`,
+      { on_invalid: 'skip', threshold: 0 },
+    )
+    expect(spendOf(second)).toEqual({
+      measure: 'spend',
+      title: 'Spend',
+      column: 'spend',
+      currency: 'EUR',
+      read: '52.7',
+      valid: '0.9',
+      left_out: '26.3',
+      refused: '25.5',
+      reasons: { 'row.total': '26.3' },
+      unread: 0,
+      written: '0.7',
+      unchanged: '0.2',
+      before: '0.3',
+      after: '0.9',
+      difference: '0.6',
+      lost_share: '0.965909091',
+    })
+    expect(spendOf(second, 'USD')).toMatchObject({ read: '4', written: '4', difference: '4' })
+    expect(second.control.find(({ measure }) => measure === 'impressions')).toMatchObject({
+      currency: null,
+      read: '39',
+      valid: '12',
+      left_out: '21',
+      refused: '6',
+    })
+    // Of people reached nobody can make a sum.
+    expect(second.control.map(({ measure }) => measure)).toEqual(['impressions', 'spend', 'spend'])
+  })
+
+  it('are there after the check alone, and after a repair', async () => {
+    const upload = await ingest.file(`${HEAD}B,2026-11-01,1,1.5,EUR\nB,oops,2,2.5,EUR\n`, { until: 'staged' })
+    expect(spendOf(upload)).toMatchObject({ read: '4', valid: '1.5', refused: '2.5' })
+    expect(spendOf(upload)).not.toHaveProperty('written')
+  })
+
+  it('count cells that are no number', async () => {
+    const upload = await ingest.file(`${HEAD}C,2026-11-01,1,1.5,EUR\nC,2026-11-02,2,1 million 3,EUR\n`)
+    expect(spendOf(upload)).toMatchObject({ read: '1.5', refused: '0', unread: 1 })
+  })
+
+  it('are part of what is approved: other totals, another digest', async () => {
+    const upload = await ingest.file(`${HEAD}D,2026-11-01,1,1.5,EUR\nTotal,,1,1.5,EUR\n`)
+    await db.owner(
+      `update public.staging_rows set normalized_payload = normalized_payload || '{"spend": 99}'
+        where upload_id = $1 and validation_status = 'skipped'`,
+      [upload.upload_id],
+    )
+    const again = await ingest.plan(upload.upload_id)
+    expect(spendOf({ control: again.control })).toMatchObject({ left_out: '99' })
+    expect(again.digest).not.toBe(upload.plan_digest)
+    await db.owner(`update iu_core.ingest_dataset set approval_required = true where dataset = 'ads'`)
+    try {
+      const plan = await ingest.plan(upload.upload_id)
+      const [record] = await ingest.service<{ id: string }>(
+        'select iu_core.fn_ingest_submit($1, $2, $3) as id',
+        [upload.upload_id, plan.digest, ingest.operator.userId],
+      )
+      const [part] = await db.owner<{ payload_json: { control: ControlTotal[]; left_out: object } }>(
+        `select payload_json from iu_core.iu_staging_payload where staging_record_id = $1 and part_name = 'plan'`,
+        [record!.id],
+      )
+      expect(part!.payload_json.control).toEqual(plan.control)
+      expect(part!.payload_json.left_out).toEqual({ 'row.total': 1 })
+    } finally {
+      await db.owner(`update iu_core.ingest_dataset set approval_required = false where dataset = 'ads'`)
+    }
+  })
+
+  it('after a LENIENT promotion are without the rows that the table refused', async () => {
+    await db.owner(`alter table public.daily_metrics add constraint no_thirteen check (impressions <> 13)`)
+    try {
+      const upload = await ingest.file(
+        `${HEAD}E,2026-11-01,13,1.5,EUR\nE,2026-11-02,2,2.5,EUR\nE,2026-11-03,3,2.5,EUR\n`,
+        { on_invalid: 'skip', threshold: 0.1, until: 'promoted' },
+      )
+      expect(spendOf(upload)).toMatchObject({
+        read: '6.5',
+        valid: '5',
+        refused: '1.5',
+        written: '5',
+        after: '5',
+      })
+    } finally {
+      await db.owner('alter table public.daily_metrics drop constraint no_thirteen')
+    }
+  })
+})
+
+describe('LENIENT', () => {
+  const LINES = Array.from({ length: 19 }, (_, day) => `F,2026-10-${day + 10},1,1.00,EUR\n`).join('')
+
+  it('is refused where few wrong lines hold much of the amount that the dataset names', async () => {
+    const upload = await ingest.file(`${HEAD}${LINES}F,2026-11-31,1,81.00,EUR\n`, { on_invalid: 'skip' })
+    expect(upload.plan_refusal).toBe(
+      'wrong or left-out lines hold 81 % of Spend in EUR, and 90 % are asked for',
+    )
+  })
+
+  it('does not count what sums up others', async () => {
+    const upload = await ingest.file(`${HEAD}${LINES}Total,,19,19,EUR\n`, { on_invalid: 'skip' })
+    expect(upload.plan_refusal).toBeNull()
+  })
+})
+
+describe('lines with the same key', () => {
+  const SAME = `${HEAD}G,2026-11-01,1,1.25,EUR\nG,2026-11-01,2,2.50,EUR\n`
+
+  it('are refused with the cause and the cure', async () => {
+    const upload = await ingest.file(SAME)
+    expect(upload).toMatchObject({ invalid_count: 2, repeated_keys: 'refuse' })
+    const [row] = await ingest.service<{ validation_errors: { message: string; suggestion: string }[] }>(
+      'select validation_errors from public.staging_rows where upload_id = $1 order by row_number',
+      [upload.upload_id],
+    )
+    expect(row!.validation_errors[0]!.message).toBe(
+      'The same key stands in 2 lines: 2, 3. The file has no Campaign ID, so those with the same name cannot be told apart.',
+    )
+    expect(row!.validation_errors[0]!.suggestion).toMatch(
+      /^Export again with the column Campaign ID\. Or choose/,
+    )
+  })
+
+  it.each([
+    ['sum', { impressions: '3', spend: '3.75' }, {}],
+    ['last', { impressions: '2', spend: '2.5' }, { 'key.repeated': 1 }],
+    ['first', { impressions: '1', spend: '1.25' }, { 'key.repeated': 1 }],
+  ] as const)(
+    'are taken as %s where the upload or the plan says so',
+    async (repeated_keys, written, leftOut) => {
+      const named = SAME.replaceAll('G,', `G ${repeated_keys},`)
+      const refused = await ingest.file(named)
+      const plan = await ingest.plan(refused.upload_id, { repeated_keys })
+      expect(plan).toMatchObject({ refusal: null, repeated_keys })
+      const upload = await ingest.find(refused.upload_id)
+      expect(upload).toMatchObject({ left_out: leftOut, repeated_keys })
+      expect(plan.digest).not.toBe(refused.plan_digest)
+      await ingest.service('select iu_core.fn_ingest_discard($1)', [upload.upload_id])
+
+      const asked = await ingest.file(named, { repeated_keys, until: 'promoted' })
+      expect(asked).toMatchObject({ left_out: leftOut, repeated_keys })
+      for (const [measure, sum] of Object.entries(written)) {
+        expect(asked.control.find((total) => total.measure === measure)).toMatchObject({ written: sum })
+      }
+      const [row] = await db.owner(
+        `select m.impressions::text, trim_scale(m.spend)::text as spend from public.daily_metrics m
+         join public.campaigns c on c.id = m.campaign_id where c.name = $1`,
+        [`G ${repeated_keys}`],
+      )
+      expect(row).toEqual(written)
+    },
+  )
+
+  it('of different currencies have no sum', async () => {
+    const upload = await ingest.file(SAME.replace('2.50,EUR', '2.50,USD').replaceAll('G,', 'H,'), {
+      repeated_keys: 'sum',
+    })
+    expect(upload.plan_totals).toMatchObject({ daily_metric: { refused: 2 } })
+    expect(upload.plan_refusal).not.toBeNull()
+  })
+
+  it('whoever chooses how they are taken does not approve it', async () => {
+    const upload = await ingest.file(SAME.replaceAll('G,', 'I,'))
+    await ingest.plan(upload.upload_id, { repeated_keys: 'sum', planned_by: ingest.reviewer.userId })
+    expect((await ingest.find(upload.upload_id)).changed_by).toContain(ingest.reviewer.userId)
+  })
+})
+
+it('a dataset’s amount must be a measure', async () => {
+  await expect(ingest.register({ ...ads, name: 'ads_odd', amount: 'reach' })).rejects.toMatchObject({
+    code: 'argument_invalid',
+  })
+})
