@@ -3,6 +3,7 @@ import pc from 'picocolors'
 import { StagedoorError } from '../../errors.ts'
 import { knowCheck } from '../../ingest/datasets/registry.ts'
 import type { IngestOptions } from '../../ingest/ingest.ts'
+import { columnNames } from '../../ingest/readers/header.ts'
 import { type ActingOptions, asOption, userOption } from '../acting.ts'
 import { outputOf } from '../context.ts'
 import type { Output } from '../output.ts'
@@ -28,6 +29,7 @@ interface Options extends ActingOptions {
   readonly dryRun?: boolean
   readonly encoding?: 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252'
   readonly delimiter?: string
+  readonly columns?: readonly string[]
   readonly sheet?: string
   readonly decimal?: 'dot' | 'comma'
   readonly dates?: 'dmy' | 'mdy'
@@ -64,6 +66,11 @@ export function ingestCommand(): Command {
       ]),
     )
     .option('--delimiter <character>', 'between the cells, where it cannot be told; tab for a tab')
+    .addOption(
+      new Option('--columns <names>', 'of a file without a header, in order: name,name,…').argParser(
+        columnNames,
+      ),
+    )
     .option('--sheet <name>', 'of an xlsx; default: the first one with data')
     .addOption(
       new Option('--decimal <dot|comma>', 'of its numbers, where it cannot be told').choices([
@@ -144,9 +151,9 @@ async function datasetOf(given: string): Promise<string> {
 function furtherOf(
   options: Options,
 ): Pick<IngestOptions, 'on_invalid' | 'threshold' | 'until' | 'dry_run' | 'how' | 'cursor'> {
-  const { encoding, sheet, decimal, dates } = options
+  const { encoding, columns, sheet, decimal, dates } = options
   const delimiter = /^(tab|\\t)$/.test(options.delimiter ?? '') ? '\t' : options.delimiter
-  const how = { encoding, delimiter, sheet, decimal, dates }
+  const how = { encoding, delimiter, columns, sheet, decimal, dates }
   return {
     on_invalid: options.onInvalid,
     threshold: options.threshold,

@@ -13,6 +13,8 @@ export type Flaw =
   | 'too_few_fields'
   | 'unterminated_quote'
   | 'stray_quote'
+  | 'other_delimiter'
+  | 'repeated_header'
   | 'invalid_utf8'
   | 'nul_character'
   | 'line_too_long'

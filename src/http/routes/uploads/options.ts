@@ -7,6 +7,7 @@ import { StagedoorError } from '../../../errors.ts'
 import type { IngestOptions } from '../../../ingest/ingest.ts'
 import type { PlanRequest } from '../../../ingest/plan.ts'
 import type { Encoding } from '../../../ingest/readers/encoding.ts'
+import { columnNames } from '../../../ingest/readers/header.ts'
 import type { Format } from '../../../ingest/readers/reading.ts'
 import { readJson } from '../../../staging/exact-json.ts'
 import { invalidInput } from '../../invalid-input.ts'
@@ -36,6 +37,13 @@ const optional = {
   until: Type.Optional(Type.Enum(['staged', 'planned'], { description: 'default planned' })),
   encoding: Type.Optional(Type.Enum([...ENCODINGS], { description: 'default: found out' })),
   delimiter: Type.Optional(Type.String({ minLength: 1, maxLength: 1, description: 'default: found out' })),
+  columns: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 100_000,
+      description: 'names of the columns of a file without a header: name,name,… or a JSON array',
+    }),
+  ),
   sheet: Type.Optional(
     Type.String({ maxLength: 200, description: 'of an xlsx; default the first with data' }),
   ),
@@ -96,7 +104,8 @@ export function howToRead(
   format: Format | undefined,
 ): NonNullable<IngestOptions['how']> {
   const { encoding, delimiter, sheet, decimal, dates } = options
-  const how = { format, encoding, delimiter, sheet, decimal, dates }
+  const columns = options.columns === undefined ? undefined : columnNames(options.columns)
+  const how = { format, encoding, delimiter, columns, sheet, decimal, dates }
   return Object.fromEntries(Object.entries(how).filter(([, value]) => value !== undefined))
 }
 

@@ -108,6 +108,14 @@ export const WORDS: Readonly<Record<string, Words>> = {
     message: 'There is a quote inside an unquoted value.',
     suggestion: 'Quote the whole value and double the quotes inside it.',
   },
+  'structure.other_delimiter': {
+    message: 'This line seems to be cut by another delimiter than the rest of the file.',
+    suggestion: 'Write it with the same delimiter as the other lines and upload again, or repair the line.',
+  },
+  'structure.repeated_header': {
+    message: 'This line repeats or continues the header; it is no data.',
+    suggestion: 'Remove it from the file and upload again. A second table belongs into a file of its own.',
+  },
   'structure.invalid_utf8': {
     message: 'This line has bytes that are no text in the file’s encoding.',
     suggestion: 'Export the file again as UTF-8, or write the damaged value anew.',
