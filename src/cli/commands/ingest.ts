@@ -27,7 +27,7 @@ interface Options extends ActingOptions {
   readonly threshold?: number
   readonly until?: 'staged' | 'planned' | 'promoted'
   readonly dryRun?: boolean
-  readonly encoding?: 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252'
+  readonly encoding?: string
   readonly delimiter?: string
   readonly columns?: readonly string[]
   readonly sheet?: string
@@ -57,14 +57,7 @@ export function ingestCommand(): Command {
     )
     .option('--dry-run', 'read, check and plan, never to be promoted')
     .option('--name <file name>', 'what to call it; for standard input')
-    .addOption(
-      new Option('--encoding <name>', 'where it cannot be told').choices([
-        'utf-8',
-        'utf-16le',
-        'utf-16be',
-        'windows-1252',
-      ]),
-    )
+    .option('--encoding <name>', 'where it is not UTF-8: shift_jis, gbk, windows-1251, …')
     .option('--delimiter <character>', 'between the cells, where it cannot be told; tab for a tab')
     .addOption(
       new Option('--columns <names>', 'of a file without a header, in order: name,name,…').argParser(

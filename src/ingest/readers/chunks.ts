@@ -19,6 +19,9 @@ export type Flaw =
   | 'nul_character'
   | 'line_too_long'
   | 'not_json'
+  | 'repeated_name'
+  | 'formula_without_value'
+  | 'merged_number'
 
 export interface ChunkRow {
   line: number

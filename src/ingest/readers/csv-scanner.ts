@@ -2,7 +2,7 @@
  * The quick way from CSV bytes to chunk bytes: regular records are copied byte by byte without a string being made,
  * everything else goes to `csv-record.ts`. Works on a window of the file that holds at least one whole record.
  */
-import { isUtf8 } from 'node:buffer'
+import { isAscii, isUtf8 } from 'node:buffer'
 import { chunkLine, type Flaw } from './chunks.ts'
 import { type CsvEvidence, contradiction, enclosedOtherwise, onlyFirst } from './csv-evidence.ts'
 import {
@@ -15,6 +15,7 @@ import {
   QUOTE,
   readCsvRecord,
 } from './csv-record.ts'
+import type { Utf8Evidence } from './encoding.ts'
 
 export interface CsvShape extends Marks {
   headers: readonly string[]
@@ -31,7 +32,8 @@ export interface Seen {
 
 export interface CsvCounts {
   blankRows: number
-  invalidUtf8: number
+  /** Records with characters beyond ASCII. */
+  utf8: Utf8Evidence
   spacedQuotes: Seen
   enclosedOtherwise: Seen
   onlyFirst: Seen
@@ -48,6 +50,9 @@ export type Stop = 'more' | 'full' | 'limit'
 
 /** Surplus fields of one record that are shown. */
 const MOST_EXTRA = 100
+
+/** How many records a window counts for that is UTF-8 throughout. */
+const VALID_WINDOW = 1000
 
 const COMMA = 44
 const DIGIT_0 = 48
@@ -73,7 +78,7 @@ export class CsvScanner {
   line = 1
   readonly counts: CsvCounts = {
     blankRows: 0,
-    invalidUtf8: 0,
+    utf8: { valid: 0, invalid: 0 },
     spacedQuotes: { count: 0, line: 0 },
     enclosedOtherwise: { count: 0, line: 0 },
     onlyFirst: { count: 0, line: 0 },
@@ -120,7 +125,10 @@ export class CsvScanner {
       whole--
       if (byte >= 0xc0) break
     }
-    this.#valid = isUtf8(this.bytes.subarray(this.from, whole))
+    const window = this.bytes.subarray(this.from, whole)
+    this.#valid = isUtf8(window)
+    // A whole window says more than any line: its records are not looked at one by one.
+    if (this.#valid && !isAscii(window)) this.counts.utf8.valid += VALID_WINDOW
   }
 
   /** Reads records until something is missing; `limit` is how many more the open chunk takes. */
@@ -225,8 +233,12 @@ export class CsvScanner {
       if (at < end) at++
       else if (!last) return 'more'
     }
-    if (at - this.from > LONGEST_RECORD || (!this.#valid && !isUtf8(bytes.subarray(this.from, at))))
-      return undefined
+    if (at - this.from > LONGEST_RECORD) return undefined
+    if (!this.#valid) {
+      const record = bytes.subarray(this.from, at)
+      if (!isUtf8(record)) return undefined
+      if (!isAscii(record)) this.counts.utf8.valid++
+    }
     if (bare && to - start === fields * 3 - 1) {
       if (fields > 1) this.counts.blankRows++
     } else {
@@ -267,7 +279,7 @@ export class CsvScanner {
       if (this.written + length + 3 >= this.output.length) return 'full'
       this.written += length
       this.records++
-      if (row.flaw === 'invalid_utf8') this.counts.invalidUtf8++
+      if (record.flaw === 'invalid_utf8') this.counts.utf8.invalid++
       if (row.flaw === '') this.#count(record)
     }
     this.#countLineEnd(record.next)

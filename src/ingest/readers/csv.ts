@@ -5,7 +5,7 @@ import { ChunkWriter } from './chunks.ts'
 import { type Dialect, findDialect } from './csv-dialect.ts'
 import { LONGEST_RECORD, QUOTE } from './csv-record.ts'
 import { CsvScanner, type CsvShape, type Seen } from './csv-scanner.ts'
-import { type FoundEncoding, findEncoding, utf8Buffers } from './encoding.ts'
+import { type FoundEncoding, findEncoding, requireUtf8, utf8Buffers, utf8Evidence } from './encoding.ts'
 import type { FileNote, NormalisedFile, ReadOptions } from './reading.ts'
 
 const SAMPLE_BYTES = LONGEST_RECORD + 1
@@ -24,6 +24,7 @@ export async function normaliseCsv(
   try {
     const found = findEncoding(await readStart(file), options.encoding)
     const { sample, whole } = await readSample(utf8Buffers(file, found, BUFFER_BYTES))
+    await requireUtf8(file, found, utf8Evidence(sample))
     const dialect = findDialect(sample, whole, options)
     const { headers, evidence } = dialect
     const shape = { ...dialect, headers, evidence }
@@ -32,6 +33,7 @@ export async function normaliseCsv(
     // Quotes were text as long as no value stood in quotes. One did, further down: then they may not be.
     if (!evidence.quotes && scanner.counts.quotedFields && scanner.counts.bareQuotes.count > 0)
       ({ scanner, chunks, lines } = await read({ ...shape, evidence: { ...evidence, quotes: true } }))
+    await requireUtf8(file, found, scanner.counts.utf8)
     if (lines === 0) throw new StagedoorError('file_has_no_rows')
     return {
       format: 'csv',
@@ -173,8 +175,8 @@ function notesOf({ counts }: CsvScanner, { quote }: Dialect): FileNote[] {
     )
   add(
     'file.encoding',
-    'Some lines are not valid UTF-8. If the file comes from an older Windows program, upload it again with the encoding windows-1252',
-    { count: counts.invalidUtf8 },
+    'Some lines have bytes that are no text in the file’s encoding, while others are as they should be',
+    { count: counts.utf8.invalid },
   )
   if (quote !== QUOTE)
     notes.push({

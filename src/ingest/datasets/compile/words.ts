@@ -128,6 +128,18 @@ export const WORDS: Readonly<Record<string, Words>> = {
     message: 'This line is longer than 1 MiB.',
     suggestion: 'A quote is probably missing before it. Check the lines around it in the source.',
   },
+  'structure.formula_without_value': {
+    message: 'A formula in this line has no stored value, so the cell would be empty.',
+    suggestion: 'Open the workbook in a spreadsheet, save it and upload it again: saving stores the values.',
+  },
+  'structure.merged_number': {
+    message: 'A number stands in merged cells, and it cannot be told to which line it belongs.',
+    suggestion: 'Unmerge the cells in the workbook, write each line’s own number and upload it again.',
+  },
+  'structure.repeated_name': {
+    message: 'This object has the same name twice, with different values.',
+    suggestion: 'Write each name once in the source, or repair the line with the right value.',
+  },
   'structure.not_json': {
     message: 'This line is not a JSON object.',
     suggestion: 'Check that every line of the file is one JSON object, and that the last one is complete.',
