@@ -24,7 +24,8 @@ export const WORDS: Readonly<Record<string, Words>> = {
   'number.ambiguous': {
     message:
       'The file does not settle whether decimals follow a point or a comma, so this reads in two ways.',
-    suggestion: 'Say which one it is when you upload the file, or repair the line.',
+    suggestion:
+      'Upload the file again with `--decimal dot` or `--decimal comma` (`decimal` in the API), or repair the line.',
   },
   'number.overflow': {
     message: 'This number is too large.',
@@ -44,7 +45,8 @@ export const WORDS: Readonly<Record<string, Words>> = {
   },
   'date.ambiguous': {
     message: 'Day and month cannot be told apart, and the file does not settle which comes first.',
-    suggestion: 'Write the date as YYYY-MM-DD.',
+    suggestion:
+      'Upload the file again with `--dates dmy` (day first) or `--dates mdy` (`dates` in the API), or write YYYY-MM-DD.',
   },
   'date.order': {
     message: 'Day and month stand the other way round than in the rest of the file.',
