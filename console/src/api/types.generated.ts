@@ -4311,10 +4311,12 @@ export interface operations {
                 dry_run?: boolean;
                 /** @description default planned */
                 until?: "staged" | "planned";
-                /** @description default: found out */
-                encoding?: "utf-8" | "utf-16le" | "utf-16be" | "windows-1252";
+                /** @description of a file that is not UTF-8 or UTF-16; it is never guessed */
+                encoding?: string;
                 /** @description default: found out */
                 delimiter?: string;
+                /** @description names of the columns of a file without a header: name,name,… or a JSON array */
+                columns?: string;
                 /** @description of an xlsx; default the first with data */
                 sheet?: string;
                 /** @description default: found out */
@@ -4362,12 +4364,16 @@ export interface operations {
                      */
                     until?: "staged" | "planned";
                     /**
-                     * @description default: found out
-                     * @enum {unknown}
+                     * @description of a file that is not UTF-8 or UTF-16; it is never guessed
+                     * @example shift_jis
+                     * @example gbk
+                     * @example windows-1251
                      */
-                    encoding?: "utf-8" | "utf-16le" | "utf-16be" | "windows-1252";
+                    encoding?: string;
                     /** @description default: found out */
                     delimiter?: string;
+                    /** @description names of the columns of a file without a header: name,name,… or a JSON array */
+                    columns?: string;
                     /** @description of an xlsx; default the first with data */
                     sheet?: string;
                     /**
