@@ -729,6 +729,20 @@ export const CATALOGUE = {
     message: 'This file cannot be read: {reason}',
     hint: 'CSV, TSV, JSON lines, a JSON array, Parquet and xlsx can be read. Export it again as one of them.',
   },
+  file_encoding_unknown: {
+    status: 422,
+    exit: 2,
+    retryable: false,
+    message: 'The file is not UTF-8, and its encoding is not guessed.{guesses}',
+    hint: 'Export it again as UTF-8, or name the encoding it was saved with: `--encoding NAME` (`encoding` in the API).',
+  },
+  file_has_no_header: {
+    status: 422,
+    exit: 2,
+    retryable: false,
+    message: 'The file has no header: line {line} holds values ({values}), not the names of columns',
+    hint: 'Add a line with the names of its {columns} columns, or name them: `--columns "name,name,…"` (`columns` in the API).',
+  },
   file_has_no_rows: {
     status: 422,
     exit: 2,

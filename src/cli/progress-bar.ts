@@ -11,6 +11,7 @@ export interface ProgressBars {
 }
 
 const TITLES: Record<Progress['stage'], string> = {
+  wait: 'Wait',
   read: 'Read',
   check: 'Check',
   stage: 'Stage',
@@ -29,6 +30,7 @@ interface Shown {
 export function progressBars(output: Output, stream: NodeJS.WriteStream = process.stderr): ProgressBars {
   if (output.json) return { report: () => {}, stop: () => {} }
   let shown: Shown | undefined
+  let place = 0
   const begin = (progress: Progress): Shown => ({
     stage: progress.stage,
     began: performance.now(),
@@ -42,6 +44,11 @@ export function progressBars(output: Output, stream: NodeJS.WriteStream = proces
   }
   return {
     report(progress) {
+      if (progress.stage === 'wait') {
+        if (progress.total !== place) output.note(pc.dim(waitLine(progress.total)))
+        place = progress.total
+        return
+      }
       if (shown?.stage !== progress.stage) {
         if (shown) finish(shown)
         shown = begin(progress)
@@ -62,6 +69,11 @@ export function progressBars(output: Output, stream: NodeJS.WriteStream = proces
       shown = undefined
     },
   }
+}
+
+function waitLine(place: number): string {
+  const before = place === 1 ? 'it is next' : `${place - 1} before it`
+  return `  The workspace reads as many uploads as it may at once. This one waits in line: ${before}.`
 }
 
 /** Planning and promoting are one statement each: nobody knows how far it is, only that it goes on. */

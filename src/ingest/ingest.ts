@@ -11,6 +11,7 @@ import { type ReportProgress, reportProgress } from './progress.ts'
 import { promoteUpload } from './promotion.ts'
 import { type SpooledFile, spool, spoolFile } from './spool.ts'
 import { type HowToRead, stageUpload } from './stage.ts'
+import { beginInTurn } from './turn.ts'
 import { beginUpload, type RunMode, requireUpload, type Upload, uploadLimits } from './uploads.ts'
 
 export interface IngestOptions {
@@ -108,7 +109,8 @@ async function begin(
   file: SpooledFile,
   options: IngestOptions & { file_name: string },
 ) {
-  return service(context, (client) => beginUpload(client, newUpload(file, options)))
+  const open = () => service(context, (client) => beginUpload(client, newUpload(file, options)))
+  return beginInTurn(context.pool, options.workspace_id, open, options)
 }
 
 export function newUpload(file: SpooledFile, options: IngestOptions & { file_name: string }) {

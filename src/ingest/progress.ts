@@ -3,7 +3,8 @@ import type { Pool } from '../db/connection.ts'
 import { inTransaction } from '../db/transaction.ts'
 
 export interface Progress {
-  readonly stage: 'read' | 'check' | 'stage' | 'plan' | 'promote'
+  /** `wait`: in line, because the workspace reads as many as it may; `total` is the place in it. */
+  readonly stage: 'wait' | 'read' | 'check' | 'stage' | 'plan' | 'promote'
   readonly done: number
   readonly total: number
   readonly lines?: number

@@ -37,7 +37,7 @@ export interface UploadToStage {
 
 /** How a person says that a file is to be read, where it cannot be told. */
 export interface HowToRead
-  extends Pick<ReadOptions, 'format' | 'encoding' | 'delimiter' | 'sheet'>,
+  extends Pick<ReadOptions, 'format' | 'encoding' | 'delimiter' | 'columns' | 'sheet'>,
     Partial<Pick<Styles, 'decimal'>> {
   readonly dates?: 'dmy' | 'mdy'
   /** Expected fields that the file has no column for, and that is so. */

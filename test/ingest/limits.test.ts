@@ -1,5 +1,9 @@
 /** Three uploads at once, bytes and lines; and a reader that died makes room. */
 import { afterEach, expect, it } from 'vitest'
+import { inTransaction } from '../../src/db/transaction.ts'
+import { StagedoorError } from '../../src/errors.ts'
+import { beginInTurn } from '../../src/ingest/turn.ts'
+import { beginUpload } from '../../src/ingest/uploads.ts'
 import { useDatabase } from '../support/database.ts'
 import { createWorkspace } from '../support/factories.ts'
 import { createClient } from '../support/ingest.ts'
@@ -27,6 +31,14 @@ const silent = (upload: string, seconds: number) =>
     [upload, seconds],
   )
 
+function signal(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = () => {}
+  const promise = new Promise<void>((done) => {
+    resolve = done
+  })
+  return { promise, resolve }
+}
+
 afterEach(async () => {
   await db.owner(`update iu_core.ingest_upload set reader_seen_at = 'epoch' where status = 'reading'`)
   await trial.service('select iu_core.fn_ingest_sweep()')
@@ -39,6 +51,96 @@ it('reads three at once in a workspace, a fourth is refused and leaves nothing b
   expect(await trial.image()).toEqual(before)
   const elsewhere = await createWorkspace(db, 'Elsewhere')
   await begin(1, elsewhere, await createClient(db, elsewhere, 'Theirs'))
+})
+
+it('lets a fourth wait in line, in the order of their coming, and tells each its place', async () => {
+  const pool = db.pool('stagedoor_worker')
+  const reading = [await begin(), await begin(), await begin()]
+  const came: string[] = []
+  const inLine = (name: string) => {
+    const places = new Set<number>()
+    let told = () => {}
+    const waits = new Promise<void>((resolve) => {
+      told = resolve
+    })
+    const opened = beginInTurn(
+      pool,
+      trial.workspace,
+      () =>
+        inTransaction(
+          pool,
+          (client) =>
+            beginUpload(client, {
+              workspace_id: trial.workspace,
+              client_id: trial.client,
+              dataset: 'trial',
+              platform: 'file',
+              file_name: name,
+              file_hash: sha256(name),
+              byte_len: 1,
+            }),
+          { role: 'service_role' },
+        ),
+      {
+        onProgress: ({ stage, total }) => {
+          expect(stage).toBe('wait')
+          places.add(total)
+          told()
+        },
+      },
+    ).then((begun) => {
+      came.push(name)
+      return begun
+    })
+    return { opened, waits, places }
+  }
+  const end = ({ upload_id, reader_token }: Begun) =>
+    trial.service('select iu_core.fn_ingest_fail($1, $2, $3)', [upload_id, reader_token, '{}'])
+
+  const fourth = inLine('fourth')
+  await fourth.waits
+  const fifth = inLine('fifth')
+  await fifth.waits
+  const sixth = inLine('sixth')
+  await sixth.waits
+  expect(came).toEqual([])
+  expect([...fourth.places]).toEqual([1])
+  expect([...fifth.places]).toEqual([2])
+  expect([...sixth.places]).toEqual([3])
+  await end(reading[0]!)
+  expect(await fourth.opened).toMatchObject({ created: true })
+  await end(reading[1]!)
+  await fifth.opened
+  await end(reading[2]!)
+  await sixth.opened
+  expect(came).toEqual(['fourth', 'fifth', 'sixth'])
+})
+
+it('refuses a fourth whose time in line is over, and one that was given up leaves the line', async () => {
+  const pool = db.pool('stagedoor_worker')
+  const full = () => Promise.reject(new StagedoorError('uploads_at_once', { limit: 3 }))
+  await expect(beginInTurn(pool, trial.workspace, full, { maxWaitMs: 1 })).rejects.toMatchObject({
+    code: 'uploads_at_once',
+  })
+  const abort = new AbortController()
+  const isNext = signal()
+  const holder = beginInTurn(pool, trial.workspace, full, {
+    signal: abort.signal,
+    onProgress: () => isNext.resolve(),
+  })
+  await isNext.promise
+  const behind = new AbortController()
+  const isBehind = signal()
+  const waiter = beginInTurn(pool, trial.workspace, full, {
+    signal: behind.signal,
+    onProgress: () => isBehind.resolve(),
+  })
+  await isBehind.promise
+  behind.abort()
+  await expect(waiter).rejects.toThrow()
+  abort.abort()
+  await expect(holder).rejects.toThrow()
+  await expect(beginInTurn(pool, trial.workspace, async () => 'opened')).resolves.toBe('opened')
 })
 
 it('counts right when many begin at once', async () => {

@@ -3,6 +3,7 @@ import pc from 'picocolors'
 import { StagedoorError } from '../../errors.ts'
 import { knowCheck } from '../../ingest/datasets/registry.ts'
 import type { IngestOptions } from '../../ingest/ingest.ts'
+import { columnNames } from '../../ingest/readers/header.ts'
 import { type ActingOptions, asOption, userOption } from '../acting.ts'
 import { outputOf } from '../context.ts'
 import type { Output } from '../output.ts'
@@ -27,8 +28,9 @@ interface Options extends ActingOptions {
   readonly repeatedKeys?: IngestOptions['repeated_keys']
   readonly until?: 'staged' | 'planned' | 'promoted'
   readonly dryRun?: boolean
-  readonly encoding?: 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252'
+  readonly encoding?: string
   readonly delimiter?: string
+  readonly columns?: readonly string[]
   readonly sheet?: string
   readonly decimal?: 'dot' | 'comma'
   readonly dates?: 'dmy' | 'mdy'
@@ -58,15 +60,13 @@ export function ingestCommand(): Command {
     )
     .option('--dry-run', 'read, check and plan, never to be promoted')
     .option('--name <file name>', 'what to call it; for standard input')
-    .addOption(
-      new Option('--encoding <name>', 'where it cannot be told').choices([
-        'utf-8',
-        'utf-16le',
-        'utf-16be',
-        'windows-1252',
-      ]),
-    )
+    .option('--encoding <name>', 'where it is not UTF-8: shift_jis, gbk, windows-1251, …')
     .option('--delimiter <character>', 'between the cells, where it cannot be told; tab for a tab')
+    .addOption(
+      new Option('--columns <names>', 'of a file without a header, in order: name,name,…').argParser(
+        columnNames,
+      ),
+    )
     .option('--sheet <name>', 'of an xlsx; default: the first one with data')
     .addOption(
       new Option('--decimal <dot|comma>', 'of its numbers, where it cannot be told').choices([
@@ -151,9 +151,9 @@ async function datasetOf(given: string): Promise<string> {
 }
 
 function furtherOf(options: Options): FileToIngest['further'] {
-  const { encoding, sheet, decimal, dates, without } = options
+  const { encoding, columns, sheet, decimal, dates, without } = options
   const delimiter = /^(tab|\\t)$/.test(options.delimiter ?? '') ? '\t' : options.delimiter
-  const how = { encoding, delimiter, sheet, decimal, dates, without }
+  const how = { encoding, delimiter, columns, sheet, decimal, dates, without }
   return {
     on_invalid: options.onInvalid,
     threshold: options.threshold,

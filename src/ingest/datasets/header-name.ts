@@ -1,4 +1,5 @@
 /** Headers as exports write them, brought to a form in which they can be compared. */
+import { distance } from 'fastest-levenshtein'
 
 const CURRENCIES = new Set(Intl.supportedValuesOf('currency'))
 
@@ -91,16 +92,14 @@ export function splitCurrency(
 export const CURRENCY_CODES: readonly string[] = [...CURRENCIES]
 export const CURRENCY_SIGNS: Readonly<Record<string, string>> = SIGNS
 
-/** How many letters must change; for "did you mean". */
-export function distance(left: string, right: string): number {
-  let previous = Array.from({ length: right.length + 1 }, (_, index) => index)
-  for (let row = 1; row <= left.length; row++) {
-    const current = [row]
-    for (let column = 1; column <= right.length; column++) {
-      const replaced = previous[column - 1]! + (left[row - 1] === right[column - 1] ? 0 : 1)
-      current.push(Math.min(replaced, previous[column]! + 1, current[column - 1]! + 1))
-    }
-    previous = current
-  }
-  return previous[right.length]!
+/**
+ * How unlike two header keys are, from 0 to 1: the share of letters that must change. Measured over the aliases of the
+ * ads dataset: at 0.25 a name with one letter wrong in eight is still found, and of the aliases of different fields only
+ * such as differ in one word's ending come as near.
+ */
+export function unlikeness(left: string, right: string): number {
+  const longest = Math.max(left.length, right.length)
+  return longest === 0 ? 0 : distance(left, right) / longest
 }
+
+export const NEAR = 0.25

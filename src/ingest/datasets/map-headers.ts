@@ -1,7 +1,7 @@
 /** Which column of a file is which field of the dataset, and which rows the file therefore holds. */
 import { StagedoorError } from '../../errors.ts'
 import { type Dataset, type FieldType, type RowType, titleOf } from './dataset.ts'
-import { distance, headerKey, splitCurrency } from './header-name.ts'
+import { headerKey, NEAR, splitCurrency, unlikeness } from './header-name.ts'
 
 export interface MappedField {
   column: number
@@ -197,12 +197,13 @@ const MOST_HEADERS = 20
 function mapHint(
   dataset: Dataset,
   platform: string,
-  { headers, unknown }: HeaderMap,
+  { headers }: HeaderMap,
   { field, nearest, means = field }: HeaderMap['missing'][number],
 ): string {
   const shown = headers.slice(0, MOST_HEADERS).map((header) => `“${header}”`)
   const more = headers.length > MOST_HEADERS ? ` and ${headers.length - MOST_HEADERS} more` : ''
-  const header = (nearest ?? unknown[0]?.header ?? 'Header').replace(/["$`\\]/g, '\\$&')
+  // A header that is not like the field is no suggestion: whoever copies the command would bind it to the wrong one.
+  const header = nearest === undefined ? 'HEADER' : nearest.replace(/["$`\\]/g, '\\$&')
   const command = `stagedoor dataset map ${dataset.name} --platform ${platform} --header "${header}=${means}" --as operator`
   return `The file has ${shown.join(', ')}${more}. Check the dataset and the platform, add the column to the export, or say which header means it and bring the file again: \`${command}\`.`
 }
@@ -304,10 +305,8 @@ function nearestHeader(
   for (const { header } of unknown) {
     const key = headerKey(header)
     for (const { alias, field } of known) {
-      const away = distance(key, alias)
-      // More than a third of the letters changed is another word.
-      if (away <= Math.max(1, Math.floor(alias.length / 3)) && (!best || away < best.away))
-        best = { header, field, away }
+      const away = unlikeness(key, alias)
+      if (away <= NEAR && (!best || away < best.away)) best = { header, field, away }
     }
   }
   return best

@@ -13,10 +13,15 @@ export type Flaw =
   | 'too_few_fields'
   | 'unterminated_quote'
   | 'stray_quote'
+  | 'other_delimiter'
+  | 'repeated_header'
   | 'invalid_utf8'
   | 'nul_character'
   | 'line_too_long'
   | 'not_json'
+  | 'repeated_name'
+  | 'formula_without_value'
+  | 'merged_number'
 
 export interface ChunkRow {
   line: number

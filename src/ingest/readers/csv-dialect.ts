@@ -1,12 +1,32 @@
 /**
- * How a CSV is written: its delimiter, and which line is the header. Found by reading the first records in every way
- * that may be meant and taking the reading that fits best.
+ * How a CSV is written: its delimiter, its quotes, and which line is the header. Found by reading the first records in
+ * every way that may be meant and taking the reading that fits best. Where the header itself is in doubt, the file is
+ * refused: every value below would stand under a wrong name.
  */
-import { type CsvRecord, readCsvRecord } from './csv-record.ts'
-import { findHeader, headerNames, looksLikeHeader, trailingBlanks, usualWidth } from './header.ts'
+import { StagedoorError } from '../../errors.ts'
+import {
+  type CsvEvidence,
+  columnKinds,
+  DELIMITERS,
+  enclosedOtherwise,
+  evidenceOf,
+  isData,
+  type PlacedRecord,
+} from './csv-evidence.ts'
+import { BACKSLASH, type Marks, QUOTE, readCsvRecord } from './csv-record.ts'
+import { unreadable } from './format.ts'
+import {
+  findHeader,
+  headerNames,
+  looksLikeHeader,
+  trailingBlanks,
+  usualWidth,
+  withoutHeader,
+} from './header.ts'
+import type { FileNote } from './reading.ts'
 
-export interface Dialect {
-  delimiter: string
+export interface Dialect extends Marks {
+  /** 0: the file has none, and its columns were named by whoever uploads it. */
   headerLine: number
   /** As written, outer blanks trimmed. */
   headers: string[]
@@ -15,40 +35,53 @@ export interface Dialect {
   /** Where the first record below the header begins, in bytes of UTF-8 and in lines. */
   dataFrom: number
   dataLine: number
+  evidence: CsvEvidence
+  notes: FileNote[]
 }
 
 interface DialectOptions {
   delimiter?: string | undefined
+  columns?: readonly string[] | undefined
   knowsHeader?: ((name: string) => boolean) | undefined
 }
 
-interface Placed extends CsvRecord {
-  line: number
+interface Placed extends PlacedRecord {
   from: number
 }
 
-interface Reading {
-  delimiter: string
+interface Reading extends Marks {
   records: Placed[]
   header: number
+  known: number
   score: number[]
 }
 
-const DELIMITERS = ['\t', ';', '|', ',']
+const APOSTROPHE = 39
 const RECORDS_LOOKED_AT = 200
 
-/** `undefined`: nothing in the file could be a header. */
-export function findDialect(sample: Buffer, whole: boolean, options: DialectOptions): Dialect | undefined {
+export function findDialect(sample: Buffer, whole: boolean, options: DialectOptions): Dialect {
   const named = separatorLine(sample)
   const asked = options.delimiter ?? named?.delimiter
   const start = named ? { from: named.next, line: 2 } : { from: 0, line: 1 }
   const knows = options.knowsHeader ?? (() => false)
-  const readings = (asked ? [asked] : DELIMITERS).map((delimiter) =>
-    rated(delimiter, readRecords(sample, whole, delimiter, start), knows),
-  )
-  const best = readings.reduce((a, b) => (compare(b.score, a.score) > 0 ? b : a))
-  const header = best.records[best.header]
-  return header && dialectOf(best, header, sample)
+  const best = (marks: Omit<Marks, 'delimiter'>): Reading =>
+    (asked ? [asked] : DELIMITERS)
+      .map((delimiter) => ({ ...marks, delimiter: delimiter.charCodeAt(0) }))
+      .map((tried) => rated(tried, readRecords(sample, whole, tried, start), knows))
+      .reduce((a, b) => (compare(b.score, a.score) > 0 ? b : a))
+  let reading = best({ quote: QUOTE, escapedBy: QUOTE })
+  const flawed = (records: Placed[]) => records.some(({ flaw }) => isQuoteFlaw(flaw))
+  if (flawed(reading.records) && sample.includes('\\"')) {
+    const escaped = best({ quote: QUOTE, escapedBy: BACKSLASH })
+    if (!flawed(escaped.records) && isEven(escaped)) reading = escaped
+  } else if (!reading.records.some(({ bare }) => !bare) && sample.includes("'")) {
+    const apostrophes = best({ quote: APOSTROPHE, escapedBy: APOSTROPHE })
+    if (!flawed(apostrophes.records) && isEven(apostrophes) && hasQuotedColumn(apostrophes))
+      reading = apostrophes
+  }
+  return options.columns === undefined
+    ? dialectOf(reading, sample, knows)
+    : namedDialect(reading, options.columns, start)
 }
 
 /** Excel's own way to name the delimiter, in the first line. */
@@ -60,13 +93,13 @@ function separatorLine(sample: Buffer): { delimiter: string; next: number } | un
 function readRecords(
   bytes: Buffer,
   last: boolean,
-  delimiter: string,
+  marks: Marks,
   start: { from: number; line: number },
 ): Placed[] {
   const records: Placed[] = []
   let { from, line } = start
   while (from < bytes.length && records.length < RECORDS_LOOKED_AT) {
-    const record = readCsvRecord({ bytes, from, end: bytes.length, last, delimiter: delimiter.charCodeAt(0) })
+    const record = readCsvRecord({ bytes, from, end: bytes.length, last, ...marks })
     if (!record) break
     const blank = record.bare && record.fields.every((field) => field.trim() === '')
     if (!blank) records.push({ ...record, line, from })
@@ -78,38 +111,191 @@ function readRecords(
 }
 
 /** Better readings know more headers, have a header that looks like one, and records of one width, a large one. */
-function rated(delimiter: string, records: Placed[], knows: (name: string) => boolean): Reading {
+function rated(marks: Marks, records: Placed[], knows: (name: string) => boolean): Reading {
   const { header, known } = findHeader(records, knows)
   const width = usualWidth(records)
   const fit = records.filter((record) => record.fields.length === width).length / Math.max(records.length, 1)
-  const looksRight = header >= 0 && looksLikeHeader(records[header]!) ? 1 : 0
-  return { delimiter, records, header, score: [known, width > 1 ? looksRight : 0, fit * Math.log2(width)] }
-}
-
-function dialectOf(reading: Reading, header: Placed, sample: Buffer): Dialect {
-  const rows = reading.records.slice(reading.header + 1)
-  const headers = header.fields.map((field) => field.trim())
-  // A delimiter at the end of every line is a habit of some exports, not a column.
-  const columns = Math.max(1, headers.length - trailingBlanks(headers))
-  const widest = Math.max(headers.length, usualWidth(rows))
-  const habit = rows.every(({ fields }) => fields.slice(columns, widest).every((field) => field === ''))
-  const surplusBlanks = habit ? widest - columns : 0
-  if (surplusBlanks > 0) headers.length = columns
-  return {
-    delimiter: reading.delimiter,
-    headerLine: header.line,
-    headers: headerNames(headers),
-    surplusBlanks,
-    preamble: reading.records.slice(0, reading.header).map((record) => ({
-      line: record.line,
-      text: sample.toString('utf8', record.from, record.next).trim().slice(0, 1000),
-    })),
-    dataFrom: header.next,
-    dataLine: header.line + header.lines,
-  }
+  const looksRight = header >= 0 && fit > 0.5 && looksLikeHeader(records[header]!) ? 1 : 0
+  const score = [known, width > 1 ? looksRight : 0, fit * Math.log2(width)]
+  return { ...marks, records, header, known, score }
 }
 
 function compare(a: number[], b: number[]): number {
   for (const [index, value] of a.entries()) if (value !== b[index]) return value - b[index]!
   return 0
+}
+
+function isQuoteFlaw(flaw: string | undefined): boolean {
+  return flaw === 'stray_quote' || flaw === 'unterminated_quote'
+}
+
+/** The header and all records below it have the same number of fields. */
+function isEven({ records, header }: Reading): boolean {
+  const rows = records.slice(Math.max(header, 0))
+  return rows.length > 1 && rows.every(({ fields }) => fields.length === rows[0]!.fields.length)
+}
+
+/** Quotes of another kind are quotes where some column has them around nearly all of its values. */
+function hasQuotedColumn({ records, header }: Reading): boolean {
+  const rows = records.slice(header + 1)
+  const columns = rows[0]?.fields.length ?? 0
+  return Array.from({ length: columns }, (_, column) => column).some((column) => {
+    const filled = rows.filter(({ fields }) => fields[column]!.trim() !== '')
+    const quoted = filled.filter(({ inQuotes }) => inQuotes[column]).length
+    return quoted >= 2 && quoted >= 0.8 * filled.length
+  })
+}
+
+function dialectOf(reading: Reading, sample: Buffer, knows: (name: string) => boolean): Dialect {
+  const { delimiter, quote, escapedBy, records } = reading
+  const header = records[reading.header]
+  const above = records.slice(0, Math.max(reading.header, 0))
+  const broken = [...(header ? [header] : []), ...above].find(({ flaw }) => isQuoteFlaw(flaw))
+  if (broken)
+    throw unreadable(`line ${broken.line}, at or above its header, has a quote that is out of place`)
+  if (!header) throw unreadable('no line of it could be a header')
+  const rows = records.slice(reading.header + 1)
+  const sound = rows.filter(({ flaw }) => !flaw)
+  const raw = header.fields.map((field) => field.trim())
+  const isKnown = reading.known >= 2 || (reading.known === 1 && raw.length === 1)
+  if (!isKnown && isData(raw, columnKinds(sound, raw.length))) {
+    const names = above.at(-1)
+    if (names && names.fields.length > 1 && names.fields.length === raw.length - 1 && looksLikeHeader(names))
+      throw shortHeader(names.line, names.fields.length, raw.length)
+    throw withoutHeader(header.line, header.fields)
+  }
+  if (header.fields.some((field, column) => !header.inQuotes[column] && field.includes('"') && !knows(field)))
+    throw unreadable(`its header (line ${header.line}) has a quote inside a name`)
+
+  const { columns, surplusBlanks, notes } = columnsOf(raw, rows, header.line, knows)
+  const headers = headerNames(raw.slice(0, columns))
+  const evidence = evidenceOf(rows, header, columns, String.fromCharCode(delimiter))
+  return {
+    delimiter,
+    quote,
+    escapedBy,
+    headerLine: header.line,
+    headers,
+    surplusBlanks,
+    preamble: above.map((record) => ({
+      line: record.line,
+      text: sample.toString('utf8', record.from, record.next).trim().slice(0, 1000),
+    })),
+    dataFrom: header.next,
+    dataLine: header.line + header.lines,
+    evidence,
+    notes: [
+      ...notes,
+      ...unnamedNote(raw.slice(0, columns), header.line),
+      ...otherQuotesNote(header, String.fromCharCode(quote)),
+      ...(columns === 1 && !knows(headers[0]!) ? oneColumnNote(records) : []),
+      ...(isKnown ? [] : likeHeaderNote(above, columns)),
+    ],
+  }
+}
+
+/** The columns have names from elsewhere: every record is data. */
+function namedDialect(
+  reading: Reading,
+  names: readonly string[],
+  start: { from: number; line: number },
+): Dialect {
+  const { delimiter, quote, escapedBy, records } = reading
+  const width = usualWidth(records)
+  if (records.length > 0 && width !== names.length) {
+    throw new StagedoorError('argument_invalid', {
+      reason: `columns names ${names.length} columns, and the lines of the file have ${width} fields`,
+    })
+  }
+  const same = records[0]?.fields.every((field, column) => field.trim() === names[column])
+  const evidence = evidenceOf(records, undefined, names.length, String.fromCharCode(delimiter))
+  return {
+    delimiter,
+    quote,
+    escapedBy,
+    headerLine: same ? records[0]!.line : 0,
+    headers: headerNames([...names]),
+    surplusBlanks: 0,
+    preamble: [],
+    dataFrom: same ? records[0]!.next : start.from,
+    dataLine: same ? records[0]!.line + records[0]!.lines : start.line,
+    evidence: { ...evidence, headerLines: [] },
+    notes: [],
+  }
+}
+
+/** A delimiter at the end of every line is a habit of some exports, not a column: if the header has it, too. */
+function columnsOf(
+  header: string[],
+  rows: Placed[],
+  line: number,
+  knows: (name: string) => boolean,
+): { columns: number; surplusBlanks: number; notes: FileNote[] } {
+  const width = usualWidth(rows)
+  const usual = rows.filter(({ fields }) => fields.length === width)
+  const blankFrom = (from: number) =>
+    rows.every(({ fields }) => fields.slice(from, Math.max(width, header.length)).every((f) => f === ''))
+  const named = Math.max(1, header.length - trailingBlanks(header))
+  if (usual.length >= 2 && usual.length >= 0.8 * rows.length && width > header.length) {
+    if (blankFrom(header.length) && header.length === named && header.every(knows)) {
+      const message = 'Every line ends with a delimiter that the header does not have; it was passed over'
+      const notes = [{ rule: 'file.trailing_delimiter', message, line: line + 1, count: usual.length }]
+      return { columns: named, surplusBlanks: width - named, notes }
+    }
+    throw shortHeader(line, header.length, width)
+  }
+  if (named === header.length || !blankFrom(named))
+    return { columns: header.length, surplusBlanks: 0, notes: [] }
+  return { columns: named, surplusBlanks: Math.max(0, width - named), notes: [] }
+}
+
+function shortHeader(line: number, names: number, fields: number): StagedoorError {
+  return unreadable(
+    `its header (line ${line}) has ${names} names, and its lines have ${fields} fields: values would stand under wrong ` +
+      'names. Give every column a name (the first one, if it numbers the rows) and remove delimiters at the ends of lines',
+  )
+}
+
+function unnamedNote(header: string[], line: number): FileNote[] {
+  const unnamed = header.flatMap((name, column) => (name === '' ? [column + 1] : []))
+  if (unnamed.length === 0) return []
+  const message = `The header has no name for column ${unnamed.slice(0, 20).join(', ')}`
+  return [{ rule: 'file.unnamed_columns', message, line, count: unnamed.length }]
+}
+
+function otherQuotesNote(header: Placed, quote: string): FileNote[] {
+  const count = enclosedOtherwise(header, quote)
+  if (count === 0) return []
+  const message = 'Names in the header stand in quotes of another kind, which were kept'
+  return [{ rule: 'file.other_quotes', message, line: header.line, count }]
+}
+
+const UNUSUAL_DELIMITERS = [':', '^', '~', ' ', '\x1f', '\x01', '#', '!', '¦', '§']
+
+/** A file of one column is often one of several whose delimiter nobody expects. */
+function oneColumnNote(records: Placed[]): FileNote[] {
+  const lines = records.map(({ fields }) => fields[0]!.replace(/"[^"]*"/g, '').trim())
+  const found = UNUSUAL_DELIMITERS.find((delimiter) => {
+    const count = lines[0]!.split(delimiter).length
+    return (
+      count > 1 && lines.filter((line) => line.split(delimiter).length === count).length >= 0.5 * lines.length
+    )
+  })
+  const isAligned = lines.length > 1 && lines.every((line) => /\S(?: {2,}|\t+)\S/.test(line))
+  if (found === undefined && !isAligned) return []
+  const message = isAligned
+    ? 'The file was read as one column, and its lines look like several columns of a fixed width'
+    : `The file was read as one column. If ${JSON.stringify(found)} separates its values, upload it again with that delimiter`
+  return [{ rule: 'file.one_column', message, line: records[0]!.line }]
+}
+
+/** A line above the header with as many words as there are columns may be the header, written otherwise. */
+function likeHeaderNote(above: Placed[], columns: number): FileNote[] {
+  const like = above.find(({ fields }) => {
+    const text = fields.join(' ').trim()
+    return columns > 1 && [...DELIMITERS, ' '].some((other) => text.split(other).length === columns)
+  })
+  if (!like) return []
+  const message = `Line ${like.line} has as many words as there are columns and was taken for a title: check that the header is the right line`
+  return [{ rule: 'file.title_like_header', message, line: like.line }]
 }

@@ -8,7 +8,9 @@ import type { Flaw } from './chunks.ts'
 export const LF = 10
 export const CR = 13
 export const QUOTE = 34
+export const BACKSLASH = 92
 const BLANK = 32
+const TAB = 9
 
 /** A longer record is not held. */
 export const LONGEST_RECORD = 1024 * 1024
@@ -24,17 +26,28 @@ export interface CsvRecord {
   lines: number
   /** Had no field in quotes: an empty line is blank, a line of `""` is not. */
   bare: boolean
+  /** Which fields stood in quotes. */
+  inQuotes: boolean[]
+  /** Fields whose opening quote stood behind blanks: `a, "b"`. */
+  spacedQuotes: number
   /** Too long to be held: what follows up to the line's end is still of this record. */
   unfinished?: true
 }
 
-interface Place {
+/** The characters that a file's structure is made of. */
+export interface Marks {
+  delimiter: number
+  quote: number
+  /** Before a quote within quotes: the quote itself, or a backslash. */
+  escapedBy: number
+}
+
+interface Place extends Marks {
   bytes: Buffer
   from: number
   /** Behind the last byte that is there; whether more may come is `last`. */
   end: number
   last: boolean
-  delimiter: number
 }
 
 /** `undefined`: the record does not end within these bytes, and more are to come. */
@@ -61,18 +74,24 @@ export function readCsvRecord(window: Place): CsvRecord | undefined {
 type QuoteFlaw = 'unterminated_quote' | 'stray_quote'
 
 function readFields(place: Place, badQuotesAreText = false): CsvRecord | 'more' | QuoteFlaw {
-  const { bytes, from, end, last, delimiter } = place
+  const { bytes, from, end, last, delimiter, quote } = place
   const fields: string[] = []
+  const inQuotes: boolean[] = []
   let at = from
   let lines = 1
-  let bare = true
+  let spacedQuotes = 0
   for (;;) {
-    const quoted = at < end && bytes[at] === QUOTE ? readQuoted(place, at) : undefined
+    // Blanks before a quote belong to neither: a value that begins with a quote must be quoted itself.
+    let opening = at
+    while (opening < end && isBlank(bytes[opening]!, delimiter)) opening++
+    if (opening >= end && !last) return 'more'
+    const quoted = opening < end && bytes[opening] === quote ? readQuoted(place, opening) : undefined
+    inQuotes.push(typeof quoted === 'object')
     if (typeof quoted === 'object') {
+      if (opening > at) spacedQuotes++
       fields.push(quoted.text)
       lines += quoted.lineEnds
       at = quoted.next
-      bare = false
     } else {
       if (quoted && !badQuotesAreText) return quoted
       const start = at
@@ -87,8 +106,12 @@ function readFields(place: Place, badQuotesAreText = false): CsvRecord | 'more' 
     const next = behindLineEnd(bytes, at, end)
     // A CR at the very end may be the first half of a CRLF.
     if (next === end && !last && bytes[end - 1] === CR) return 'more'
-    return { fields, next, lines, bare }
+    return { fields, next, lines, bare: !inQuotes.includes(true), inQuotes, spacedQuotes }
   }
+}
+
+function isBlank(byte: number, delimiter: number): boolean {
+  return (byte === BLANK || byte === TAB) && byte !== delimiter
 }
 
 interface QuotedField {
@@ -102,31 +125,44 @@ interface QuotedField {
  * is stray; if its field began on an earlier line, the quote that began it was never meant to reach this far.
  */
 function readQuoted(place: Place, from: number): QuotedField | 'more' | QuoteFlaw {
-  const { bytes, end, last, delimiter } = place
+  const { bytes, end, last, delimiter, quote, escapedBy } = place
+  const backslash = escapedBy === BACKSLASH ? BACKSLASH : quote
   let at = from + 1
   let lineEnds = 0
   for (;;) {
-    while (at < end && bytes[at] !== QUOTE && bytes[at] !== LF && bytes[at] !== CR) at++
+    while (at < end && bytes[at] !== quote && bytes[at] !== LF && bytes[at] !== CR && bytes[at] !== backslash)
+      at++
     if (at >= end) return last ? 'unterminated_quote' : overlong(place, lineEnds)
-    if (bytes[at] !== QUOTE) {
+    if (bytes[at] === backslash && backslash !== quote) {
+      if (at + 1 >= end && !last) return overlong(place, lineEnds)
+      at += bytes[at + 1] === quote || bytes[at + 1] === backslash ? 2 : 1
+      continue
+    }
+    if (bytes[at] !== quote) {
       if (at + 1 >= end && !last) return overlong(place, lineEnds)
       at = behindLineEnd(bytes, at, end)
       if (++lineEnds > MOST_LINES_QUOTED) return 'unterminated_quote'
       continue
     }
     if (at + 1 >= end && !last) return overlong(place, lineEnds)
-    if (at + 1 < end && bytes[at + 1] === QUOTE) {
+    if (at + 1 < end && bytes[at + 1] === quote) {
       at += 2
       continue
     }
     let next = at + 1
-    if (delimiter !== BLANK) while (next < end && bytes[next] === BLANK) next++
+    while (next < end && isBlank(bytes[next]!, delimiter)) next++
     if (next >= end && !last) return overlong(place, lineEnds)
     const closes = next >= end || bytes[next] === delimiter || bytes[next] === LF || bytes[next] === CR
     if (!closes) return lineEnds > 0 ? 'unterminated_quote' : 'stray_quote'
-    const text = bytes.toString('utf8', from + 1, at).replaceAll('""', '"')
+    const text = unescaped(bytes.toString('utf8', from + 1, at), quote, escapedBy)
     return { text: lineEnds > 0 ? text.replace(/\r\n?/g, '\n') : text, next, lineEnds }
   }
+}
+
+function unescaped(text: string, quote: number, escapedBy: number): string {
+  const mark = String.fromCharCode(quote)
+  if (escapedBy !== BACKSLASH) return text.replaceAll(mark + mark, mark)
+  return text.replace(quote === QUOTE ? /\\(["\\])|"(")/g : /\\(['\\])|'(')/g, '$1$2')
 }
 
 function overlong(place: Place, lineEnds: number): 'more' | 'unterminated_quote' {
@@ -149,7 +185,17 @@ function readTooLong({ bytes, from, end, delimiter }: Place): CsvRecord {
     fields.push(bytes.toString('utf8', at, shownEnd).slice(0, SHOWN_CHARACTERS))
     at = fieldEnd + 1
   }
-  return { fields, flaw: 'line_too_long', next: end, lines, bare: false, unfinished: true }
+  const inQuotes = fields.map(() => false)
+  return {
+    fields,
+    flaw: 'line_too_long',
+    next: end,
+    lines,
+    bare: false,
+    inQuotes,
+    spacedQuotes: 0,
+    unfinished: true,
+  }
 }
 
 function withFlawsOfText(record: CsvRecord, bytes: Buffer): CsvRecord {

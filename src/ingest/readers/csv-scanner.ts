@@ -2,20 +2,47 @@
  * The quick way from CSV bytes to chunk bytes: regular records are copied byte by byte without a string being made,
  * everything else goes to `csv-record.ts`. Works on a window of the file that holds at least one whole record.
  */
-import { isUtf8 } from 'node:buffer'
+import { isAscii, isUtf8 } from 'node:buffer'
 import { chunkLine, type Flaw } from './chunks.ts'
-import { CR, type CsvRecord, LF, LONGEST_RECORD, QUOTE, readCsvRecord } from './csv-record.ts'
+import { type CsvEvidence, contradiction, enclosedOtherwise, onlyFirst } from './csv-evidence.ts'
+import {
+  BACKSLASH,
+  CR,
+  type CsvRecord,
+  LF,
+  LONGEST_RECORD,
+  type Marks,
+  QUOTE,
+  readCsvRecord,
+} from './csv-record.ts'
+import type { Utf8Evidence } from './encoding.ts'
 
-export interface CsvShape {
-  delimiter: number
-  columns: number
+export interface CsvShape extends Marks {
+  headers: readonly string[]
   /** Empty fields behind the last column that a file has in every line, by its habit. */
   surplusBlanks: number
+  evidence: CsvEvidence
+}
+
+/** Of something that is no flaw and yet worth a word: how often, and where first. */
+export interface Seen {
+  count: number
+  line: number
 }
 
 export interface CsvCounts {
   blankRows: number
-  invalidUtf8: number
+  /** Records with characters beyond ASCII. */
+  utf8: Utf8Evidence
+  spacedQuotes: Seen
+  enclosedOtherwise: Seen
+  onlyFirst: Seen
+  /** Records that a CR alone ends, and those with an LF. */
+  crAlone: Seen
+  lf: number
+  /** Values that have quotes inside and do not stand in quotes. */
+  bareQuotes: Seen
+  quotedFields: boolean
 }
 
 /** `more` bytes are needed, the output is `full`, or the `limit` of records is reached. */
@@ -24,11 +51,20 @@ export type Stop = 'more' | 'full' | 'limit'
 /** Surplus fields of one record that are shown. */
 const MOST_EXTRA = 100
 
+/** How many records a window counts for that is UTF-8 throughout. */
+const VALID_WINDOW = 1000
+
 const COMMA = 44
 const DIGIT_0 = 48
 
 /** What stops a run of plain bytes, in a bare field and in a quoted one. */
 const PLAIN = 0
+const STOPS = 1
+/** A delimiter of other files: counted, and otherwise plain. */
+const OTHER_DELIMITER = 2
+
+/** Begins a value in quotes of another kind: ' and `, and the first bytes of “ and «. */
+const SUSPECT_BEGINNINGS = [39, 96, 0xe2, 0xc2]
 
 export class CsvScanner {
   /** Bytes from `from` to `end` are unread; behind `end` there is room for one more, which stops every run. */
@@ -40,8 +76,23 @@ export class CsvScanner {
   written = 0
   records = 0
   line = 1
-  readonly counts: CsvCounts = { blankRows: 0, invalidUtf8: 0 }
+  readonly counts: CsvCounts = {
+    blankRows: 0,
+    utf8: { valid: 0, invalid: 0 },
+    spacedQuotes: { count: 0, line: 0 },
+    enclosedOtherwise: { count: 0, line: 0 },
+    onlyFirst: { count: 0, line: 0 },
+    crAlone: { count: 0, line: 0 },
+    lf: 0,
+    bareQuotes: { count: 0, line: 0 },
+    quotedFields: false,
+  }
   readonly #shape: CsvShape
+  readonly #columns: number
+  /** The header as a record of a chunk, behind its line. */
+  readonly #header: Buffer
+  readonly #lastHeaderLine: number
+  readonly #suspectBeginning = new Uint8Array(256)
   readonly #stopsBare = new Uint8Array(256)
   readonly #stopsQuoted = new Uint8Array(256)
   /** The window as a whole is UTF-8: no record of it has to be looked at. */
@@ -51,9 +102,16 @@ export class CsvScanner {
 
   constructor(shape: CsvShape, outputSize: number) {
     this.#shape = shape
+    this.#columns = shape.headers.length
+    this.#header = Buffer.from(chunkLine({ line: 0, values: [...shape.headers] }, this.#columns).slice(10))
+    this.#lastHeaderLine = Math.max(0, ...shape.evidence.headerLines)
     this.output = Buffer.allocUnsafe(outputSize)
-    for (const byte of [shape.delimiter, CR, LF, QUOTE, 0]) this.#stopsBare[byte] = 1
-    for (const byte of [CR, LF, QUOTE, 0]) this.#stopsQuoted[byte] = 1
+    const { delimiter, quote, escapedBy, evidence } = shape
+    for (const other of evidence.otherDelimiters) this.#stopsBare[other.charCodeAt(0)] = OTHER_DELIMITER
+    for (const byte of [delimiter, CR, LF, quote, QUOTE, 0]) this.#stopsBare[byte] = STOPS
+    for (const byte of [CR, LF, quote, QUOTE, 0]) this.#stopsQuoted[byte] = STOPS
+    if (escapedBy === BACKSLASH) this.#stopsQuoted[BACKSLASH] = STOPS
+    for (const byte of SUSPECT_BEGINNINGS) this.#suspectBeginning[byte] = byte === quote ? 0 : 1
   }
 
   /** Tells the scanner that its window changed. */
@@ -67,7 +125,10 @@ export class CsvScanner {
       whole--
       if (byte >= 0xc0) break
     }
-    this.#valid = isUtf8(this.bytes.subarray(this.from, whole))
+    const window = this.bytes.subarray(this.from, whole)
+    this.#valid = isUtf8(window)
+    // A whole window says more than any line: its records are not looked at one by one.
+    if (this.#valid && !isAscii(window)) this.counts.utf8.valid += VALID_WINDOW
   }
 
   /** Reads records until something is missing; `limit` is how many more the open chunk takes. */
@@ -88,20 +149,26 @@ export class CsvScanner {
   /** Copies one record; `undefined` if it is not a regular one. What was written of it is forgotten then. */
   #regular(): Stop | 'done' | undefined {
     const { bytes, end, last, output } = this
-    const { delimiter, columns, surplusBlanks } = this.#shape
+    const { delimiter, quote, surplusBlanks, evidence } = this.#shape
+    const columns = this.#columns
+    if (this.line <= this.#lastHeaderLine) return undefined
     const stopsBare = this.#stopsBare
     const stopsQuoted = this.#stopsQuoted
     let at = this.from
     let to = this.#writeLine(this.written)
     const start = to
+    let behindFirst = 0
     let behindColumns = 0
+    let behindLast = to
     let fields = 0
     let lines = 1
+    let others = 0
     let bare = true
     for (;;) {
+      behindLast = to
       output[to++] = QUOTE
       let byte = bytes[at]!
-      if (byte === QUOTE) {
+      if (byte === quote) {
         bare = false
         at++
         for (;;) {
@@ -111,12 +178,16 @@ export class CsvScanner {
             byte = bytes[++at]!
           }
           if (at >= end) return last ? undefined : 'more'
-          if (byte === QUOTE) {
-            if (bytes[++at] !== QUOTE) break
+          if (byte === quote) {
+            if (bytes[++at] !== quote) break
+            output[to++] = quote
+            if (quote === QUOTE) output[to++] = QUOTE
+            at++
+          } else if (byte === QUOTE) {
             output[to++] = QUOTE
             output[to++] = QUOTE
             at++
-          } else if (byte === 0) return undefined
+          } else if (byte === 0 || byte === BACKSLASH) return undefined
           else {
             if (byte === CR && bytes[at + 1] === LF) {
               // The stopper behind the end looks like the other half of a CRLF.
@@ -132,20 +203,23 @@ export class CsvScanner {
         byte = bytes[at]!
         if (at < end && byte !== delimiter && byte !== LF && byte !== CR) return undefined
       } else {
+        if (this.#suspectBeginning[byte] === 1) return undefined
         for (;;) {
           while (stopsBare[byte] === PLAIN) {
             output[to++] = byte
             byte = bytes[++at]!
           }
-          if (byte !== QUOTE) break
-          output[to++] = QUOTE
-          output[to++] = QUOTE
+          if (stopsBare[byte] !== OTHER_DELIMITER) break
+          others++
+          output[to++] = byte
           byte = bytes[++at]!
         }
-        if (byte === 0) return undefined
+        // What a quote within a bare value means is seen with the whole record at hand.
+        if (byte === 0 || byte === quote || byte === QUOTE) return undefined
       }
       output[to++] = QUOTE
       fields++
+      if (fields === 1) behindFirst = to
       if (fields === columns) behindColumns = to
       if (at >= end) {
         if (!last) return 'more'
@@ -159,20 +233,32 @@ export class CsvScanner {
       if (at < end) at++
       else if (!last) return 'more'
     }
-    if (at - this.from > LONGEST_RECORD || (!this.#valid && !isUtf8(bytes.subarray(this.from, at))))
-      return undefined
+    if (at - this.from > LONGEST_RECORD) return undefined
+    if (!this.#valid) {
+      const record = bytes.subarray(this.from, at)
+      if (!isUtf8(record)) return undefined
+      if (!isAscii(record)) this.counts.utf8.valid++
+    }
     if (bare && to - start === fields * 3 - 1) {
       if (fields > 1) this.counts.blankRows++
     } else {
       const surplus = fields - columns
       if (surplus < 0 || surplus > surplusBlanks || to - behindColumns !== surplus * 3) return undefined
+      // Fewer empty fields at the end than the other lines have: values may have moved into their place.
+      if (surplus < surplusBlanks && (to - behindLast === 2 || others > 0)) return undefined
+      if (others > 0 && others >= columns - 1) return undefined
+      if (evidence.filled && behindColumns - behindFirst === 3 * (columns - 1)) return undefined
       to = behindColumns
       output[to++] = LF
+      if (to - start === this.#header.length && this.#header.equals(output.subarray(start, to)))
+        return undefined
       // Writing behind the end of the output is without effect: the record is copied again when there is room.
       if (to > output.length) return 'full'
       this.written = to
       this.records++
     }
+    if (!bare) this.counts.quotedFields = true
+    this.#countLineEnd(at)
     this.from = at
     this.line += lines
     return 'done'
@@ -180,35 +266,81 @@ export class CsvScanner {
 
   #irregular(): Stop | 'done' {
     const { bytes, from, end, last } = this
-    const record = readCsvRecord({ bytes, from, end, last, delimiter: this.#shape.delimiter })
+    const { delimiter, quote, escapedBy } = this.#shape
+    const record = readCsvRecord({ bytes, from, end, last, delimiter, quote, escapedBy })
     if (!record) return 'more'
     const blank = record.bare && !record.flaw && record.fields.every((field) => field.trim() === '')
     if (blank) {
       if (record.fields.length > 1) this.counts.blankRows++
     } else {
       const row = { line: this.line, ...this.#fitted(record) }
-      const length = this.output.write(chunkLine(row, this.#shape.columns), this.written)
+      const length = this.output.write(chunkLine(row, this.#columns), this.written)
       // Cut off, or just enough room: in both cases there is more of it behind a flush.
       if (this.written + length + 3 >= this.output.length) return 'full'
       this.written += length
       this.records++
-      if (row.flaw === 'invalid_utf8') this.counts.invalidUtf8++
+      if (record.flaw === 'invalid_utf8') this.counts.utf8.invalid++
+      if (row.flaw === '') this.#count(record)
     }
+    this.#countLineEnd(record.next)
     this.from = record.next
     this.line += record.lines
     this.#skipping = record.unfinished === true
     return 'done'
   }
 
-  #fitted({ fields, flaw }: CsvRecord): { flaw: Flaw | ''; extra: string[]; values: string[] } {
-    const { columns, surplusBlanks } = this.#shape
+  #fitted(record: CsvRecord): { flaw: Flaw | ''; extra: string[]; values: string[] } {
+    const { fields, flaw } = record
+    const { surplusBlanks, headers, evidence } = this.#shape
+    const columns = this.#columns
     const extra = fields.slice(columns, columns + MOST_EXTRA)
-    const habit = extra.length <= surplusBlanks && extra.every((field) => field === '')
+    const isHabit = extra.length <= surplusBlanks && extra.every((field) => field === '')
+    const isShort = fields.length < columns + surplusBlanks && /^$|[\t;|,]$/.test(fields.at(-1)!)
     // Where fields are missing or too many, values stand in wrong columns: worse than a broken character.
     const ofWidth =
-      fields.length < columns ? 'too_few_fields' : extra.length > 0 && !habit ? 'too_many_fields' : ''
+      fields.length < columns || (isHabit && isShort)
+        ? 'too_few_fields'
+        : extra.length > 0 && !isHabit
+          ? 'too_many_fields'
+          : ''
+    const isHeader =
+      evidence.headerLines.includes(this.line) || headers.every((name, at) => name === fields[at]?.trim())
     const ofText = flaw === 'invalid_utf8' || flaw === 'nul_character'
-    return { flaw: flaw && !ofText ? flaw : ofWidth || flaw || '', extra: habit ? [] : extra, values: fields }
+    const ofRecord = isHeader ? 'repeated_header' : contradiction(record, evidence, this.#marks)
+    return {
+      flaw: flaw && !ofText ? flaw : ofWidth || ofRecord || flaw || '',
+      extra: isHabit ? [] : extra,
+      values: fields,
+    }
+  }
+
+  get #marks(): { delimiter: string; quote: string } {
+    const { delimiter, quote } = this.#shape
+    return { delimiter: String.fromCharCode(delimiter), quote: String.fromCharCode(quote) }
+  }
+
+  /** What a record without a flaw leaves to be said about the file. */
+  #count(record: CsvRecord): void {
+    const { counts } = this
+    const { evidence } = this.#shape
+    this.#see(counts.spacedQuotes, record.spacedQuotes)
+    this.#see(counts.enclosedOtherwise, enclosedOtherwise(record, this.#marks.quote))
+    if (evidence.filled && onlyFirst(record.fields)) this.#see(counts.onlyFirst, 1)
+    if (!record.bare) counts.quotedFields = true
+    const bare = record.fields.filter((field, column) => !record.inQuotes[column] && field.includes('"'))
+    this.#see(counts.bareQuotes, bare.length)
+  }
+
+  #see(seen: Seen, times: number): void {
+    if (times === 0) return
+    if (seen.count === 0) seen.line = this.line
+    seen.count += times
+  }
+
+  #countLineEnd(next: number): void {
+    const end = this.bytes[next - 1]
+    if (end === LF) this.counts.lf++
+    else if (end === CR) this.#see(this.counts.crAlone, 1)
   }
 
   /** False if the line goes on behind the window. */

@@ -2,11 +2,10 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { StagedoorError } from '../../errors.ts'
 import { ChunkWriter } from './chunks.ts'
-import { findDialect } from './csv-dialect.ts'
-import { LONGEST_RECORD } from './csv-record.ts'
-import { CsvScanner } from './csv-scanner.ts'
-import { findEncoding, utf8Buffers } from './encoding.ts'
-import { unreadable } from './format.ts'
+import { type Dialect, findDialect } from './csv-dialect.ts'
+import { LONGEST_RECORD, QUOTE } from './csv-record.ts'
+import { CsvScanner, type CsvShape, type Seen } from './csv-scanner.ts'
+import { type FoundEncoding, findEncoding, requireUtf8, utf8Buffers, utf8Evidence } from './encoding.ts'
 import type { FileNote, NormalisedFile, ReadOptions } from './reading.ts'
 
 const SAMPLE_BYTES = LONGEST_RECORD + 1
@@ -18,65 +17,72 @@ export async function normaliseCsv(
   folder: string,
   options: ReadOptions & { bufferBytes?: number },
 ): Promise<NormalisedFile> {
+  if (options.delimiter !== undefined && !/^[\t\x20-\x7e]$/.test(options.delimiter)) {
+    throw new StagedoorError('argument_invalid', { reason: 'The delimiter must be one ASCII character' })
+  }
   const file = await open(path, 'r')
-  // Small enough that the two sessions that copy them end at about the same time.
-  const writer = new ChunkWriter(folder, options.chunkLines ?? 10_000)
   try {
-    return await normalise(file, writer, options)
+    const found = findEncoding(await readStart(file), options.encoding)
+    const { sample, whole } = await readSample(utf8Buffers(file, found, BUFFER_BYTES))
+    await requireUtf8(file, found, utf8Evidence(sample))
+    const dialect = findDialect(sample, whole, options)
+    const { headers, evidence } = dialect
+    const shape = { ...dialect, headers, evidence }
+    const read = (asShape: CsvShape) => readRecords(file, found, folder, dialect, asShape, options)
+    let { scanner, chunks, lines } = await read(shape)
+    // Quotes were text as long as no value stood in quotes. One did, further down: then they may not be.
+    if (!evidence.quotes && scanner.counts.quotedFields && scanner.counts.bareQuotes.count > 0)
+      ({ scanner, chunks, lines } = await read({ ...shape, evidence: { ...evidence, quotes: true } }))
+    await requireUtf8(file, found, scanner.counts.utf8)
+    if (lines === 0) throw new StagedoorError('file_has_no_rows')
+    return {
+      format: 'csv',
+      encoding: found.name,
+      delimiter: String.fromCharCode(dialect.delimiter),
+      preamble: dialect.preamble,
+      headerLine: dialect.headerLine,
+      headers,
+      lines,
+      chunks,
+      notes: [...dialect.notes, ...notesOf(scanner, dialect)],
+    }
   } finally {
-    await writer.abandon()
     await file.close()
   }
 }
 
-async function normalise(
+async function readRecords(
   file: FileHandle,
-  writer: ChunkWriter,
+  found: FoundEncoding,
+  folder: string,
+  dialect: Dialect,
+  shape: CsvShape,
   options: ReadOptions & { bufferBytes?: number },
-): Promise<NormalisedFile> {
+): Promise<{ scanner: CsvScanner; chunks: string[]; lines: number }> {
   const total = (await file.stat()).size
-  const found = findEncoding(await readStart(file), options.encoding)
-  const { sample, whole } = await readSample(utf8Buffers(file, found, BUFFER_BYTES))
-  if (options.delimiter !== undefined && !/^[\t\x20-\x7e]$/.test(options.delimiter)) {
-    throw new StagedoorError('argument_invalid', { reason: 'The delimiter must be one ASCII character' })
-  }
-  const dialect = findDialect(sample, whole, options)
-  if (!dialect) throw unreadable('no line of it could be a header')
-
-  const shape = {
-    delimiter: dialect.delimiter.charCodeAt(0),
-    columns: dialect.headers.length,
-    surplusBlanks: dialect.surplusBlanks,
-  }
+  // Small enough that the two sessions that copy them end at about the same time.
+  const writer = new ChunkWriter(folder, options.chunkLines ?? 10_000)
   const bufferBytes = options.bufferBytes ?? BUFFER_BYTES
   const scanner = new CsvScanner(shape, 4 * bufferBytes)
   scanner.line = dialect.dataLine
   let passOver = dialect.dataFrom
-  for await (const { bytes, position } of utf8Buffers(file, found, bufferBytes)) {
-    options.signal?.throwIfAborted()
-    const passed = Math.min(passOver, bytes.length)
-    passOver -= passed
-    append(scanner, bytes.subarray(passed))
+  try {
+    for await (const { bytes, position } of utf8Buffers(file, found, bufferBytes)) {
+      options.signal?.throwIfAborted()
+      const passed = Math.min(passOver, bytes.length)
+      passOver -= passed
+      append(scanner, bytes.subarray(passed))
+      await drain(scanner, writer, options.maxLines)
+      options.onProgress?.({ bytes: position, total, lines: writer.lines })
+    }
+    scanner.last = true
+    append(scanner, Buffer.alloc(0))
     await drain(scanner, writer, options.maxLines)
-    options.onProgress?.({ bytes: position, total, lines: writer.lines })
+    await writer.close()
+  } finally {
+    await writer.abandon()
   }
-  scanner.last = true
-  append(scanner, Buffer.alloc(0))
-  await drain(scanner, writer, options.maxLines)
-  await writer.close()
-  if (writer.lines === 0) throw new StagedoorError('file_has_no_rows')
-
-  return {
-    format: 'csv',
-    encoding: found.name,
-    delimiter: dialect.delimiter,
-    preamble: dialect.preamble,
-    headerLine: dialect.headerLine,
-    headers: dialect.headers,
-    lines: writer.lines,
-    chunks: writer.chunks,
-    notes: notesOf(scanner),
-  }
+  return { scanner, chunks: writer.chunks, lines: writer.lines }
 }
 
 async function readStart(file: FileHandle): Promise<Buffer> {
@@ -135,23 +141,47 @@ async function drain(
   }
 }
 
-function notesOf(scanner: CsvScanner): FileNote[] {
+function notesOf({ counts }: CsvScanner, { quote }: Dialect): FileNote[] {
   const notes: FileNote[] = []
-  const { blankRows, invalidUtf8 } = scanner.counts
-  if (blankRows > 0) {
-    notes.push({
-      rule: 'file.blank_rows',
-      message: 'Rows without a single value were passed over',
-      count: blankRows,
-    })
+  const add = (rule: string, message: string, { count, line }: Partial<Seen>) => {
+    if (count) notes.push({ rule, message, count, ...(line && { line }) })
   }
-  if (invalidUtf8 > 0) {
+  add('file.blank_rows', 'Rows without a single value were passed over', { count: counts.blankRows })
+  add(
+    'file.spaced_quotes',
+    'Values stand in quotes behind a blank; the blank and the quotes were left out',
+    counts.spacedQuotes,
+  )
+  add(
+    'file.other_quotes',
+    'Values stand in quotes of another kind, which were kept as part of the value',
+    counts.enclosedOtherwise,
+  )
+  add(
+    'file.quotes_as_text',
+    'Values have quotes inside and none around them; the quotes were kept as text',
+    counts.bareQuotes,
+  )
+  add(
+    'file.first_column_only',
+    'Lines have a value in the first column only: check whether they are titles or footnotes',
+    counts.onlyFirst,
+  )
+  if (counts.lf > 0)
+    add(
+      'file.mixed_line_ends',
+      'Lines end with a carriage return alone while others end with a line feed: check that it does not stand within a value',
+      counts.crAlone,
+    )
+  add(
+    'file.encoding',
+    'Some lines have bytes that are no text in the file’s encoding, while others are as they should be',
+    { count: counts.utf8.invalid },
+  )
+  if (quote !== QUOTE)
     notes.push({
-      rule: 'file.encoding',
-      message:
-        'Some lines are not valid UTF-8. If the file comes from an older Windows program, upload it again with the encoding windows-1252',
-      count: invalidUtf8,
+      rule: 'file.quote_character',
+      message: `The file’s quotes are ${String.fromCharCode(quote)}; they were read as quotes`,
     })
-  }
   return notes
 }

@@ -1,10 +1,17 @@
 /**
- * Which bytes are characters. Everything behind this file sees UTF-8: UTF-16 and windows-1252 are turned into it
- * buffer by buffer, and what is damaged in them becomes a byte that is no UTF-8, so that one check finds it later.
+ * Which bytes are characters. Everything behind this file sees UTF-8: other encodings are turned into it buffer by
+ * buffer, and what is damaged in them becomes a byte that is no UTF-8, so that one check finds it later. Nothing is
+ * decoded by a guess: in most single-byte encodings any bytes are "valid", also those of another script.
  */
+import { isAscii, isUtf8 } from 'node:buffer'
 import type { FileHandle } from 'node:fs/promises'
+import { analyse } from 'chardet'
+import { distance } from 'fastest-levenshtein'
+import iconv from 'iconv-lite'
+import { StagedoorError } from '../../errors.ts'
 
-export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252'
+/** A name that iconv-lite knows; the Unicode ones are written as `utf-8`, `utf-16le`, `utf-16be`. */
+export type Encoding = string
 
 export interface FoundEncoding {
   encoding: Encoding
@@ -14,19 +21,63 @@ export interface FoundEncoding {
   name: string
 }
 
-const NAMES: Record<Encoding, string> = {
+const UNICODE: Record<string, string> = {
   'utf-8': 'UTF-8',
   'utf-16le': 'UTF-16LE',
   'utf-16be': 'UTF-16BE',
-  'windows-1252': 'windows-1252',
+}
+/** What iconv-lite knows besides and is no encoding of a text file. */
+const NO_TEXT = /^(?:base64|hex|binary|internal|cesu-?8|utf-?7(?:-?imap)?)$/i
+
+/** What people may want: for the message about an unknown name. */
+const COMMON = [
+  ...['utf-8', 'utf-16le', 'utf-16be', 'windows-1250', 'windows-1251', 'windows-1252', 'windows-1253'],
+  ...['windows-1254', 'windows-1255', 'windows-1256', 'windows-1257', 'windows-1258', 'windows-874'],
+  ...[
+    'iso-8859-1',
+    'iso-8859-2',
+    'iso-8859-5',
+    'iso-8859-7',
+    'iso-8859-9',
+    'iso-8859-15',
+    'koi8-r',
+    'koi8-u',
+  ],
+  ...[
+    'shift_jis',
+    'euc-jp',
+    'gbk',
+    'gb18030',
+    'big5',
+    'euc-kr',
+    'macintosh',
+    'cp437',
+    'cp850',
+    'cp866',
+    'tis-620',
+  ],
+]
+
+/** The encoding that somebody named; refused with the nearest names where there is no such. */
+export function encodingNamed(given: string): Encoding {
+  const name = given.trim().toLowerCase().replace(/_/g, '-')
+  const unicode = /^utf-?(8|16-?le|16-?be)$/.exec(name)?.[1]?.replace('-', '')
+  if (unicode) return `utf-${unicode}`
+  if (!NO_TEXT.test(name) && /^[a-z0-9:.()-]{2,40}$/.test(name) && iconv.encodingExists(given.trim()))
+    return given.trim()
+  const near = COMMON.filter((known) => distance(known.replace(/_/g, '-'), name) <= 2)
+  throw new StagedoorError('argument_invalid', {
+    reason: `There is no encoding “${given.slice(0, 60)}”. ${near.length > 0 ? `Is it ${near.join(' or ')}?` : `Known are ${COMMON.join(', ')} and others`}`,
+  })
 }
 
 export function findEncoding(start: Uint8Array, asked?: Encoding): FoundEncoding {
   const marked = byMark(start)
-  if (asked && marked?.encoding !== asked) return { encoding: asked, markLength: 0, name: NAMES[asked] }
+  if (asked && marked?.encoding !== asked)
+    return { encoding: asked, markLength: 0, name: UNICODE[asked] ?? asked }
   if (marked) return marked
   const encoding = byZeros(start) ?? 'utf-8'
-  return { encoding, markLength: 0, name: NAMES[encoding] }
+  return { encoding, markLength: 0, name: UNICODE[encoding]! }
 }
 
 function byMark(start: Uint8Array): FoundEncoding | undefined {
@@ -38,7 +89,7 @@ function byMark(start: Uint8Array): FoundEncoding | undefined {
 }
 
 function withMark(encoding: Encoding, markLength: number): FoundEncoding {
-  return { encoding, markLength, name: `${NAMES[encoding]} with BOM` }
+  return { encoding, markLength, name: `${UNICODE[encoding]} with BOM` }
 }
 
 /** Every delimiter, digit and line end of UTF-16 has a zero on one side: there are many, and all on that side. */
@@ -58,7 +109,7 @@ export async function* utf8Buffers(
   found: FoundEncoding,
   size: number,
 ): AsyncGenerator<{ bytes: Buffer; position: number }> {
-  const decode = decoders[found.encoding]()
+  const decode = decoderOf(found.encoding)
   const buffer = Buffer.allocUnsafe(size)
   let position = found.markLength
   for (;;) {
@@ -72,11 +123,23 @@ export async function* utf8Buffers(
 
 type Decode = (bytes: Buffer, last: boolean) => Buffer
 
-const decoders: Record<Encoding, () => Decode> = {
-  'utf-8': () => (bytes) => bytes,
-  'utf-16le': () => utf16(false),
-  'utf-16be': () => utf16(true),
-  'windows-1252': () => windows1252,
+function decoderOf(encoding: Encoding): Decode {
+  if (encoding === 'utf-8') return (bytes) => bytes
+  return encoding.startsWith('utf-16') ? utf16(encoding === 'utf-16be') : byName(encoding)
+}
+
+/** iconv-lite writes U+FFFD where the bytes mean nothing; none of these encodings has that character itself. */
+function byName(encoding: Encoding): Decode {
+  const decoder = iconv.getDecoder(encoding, { stripBOM: false })
+  return (bytes, last) => {
+    const text = decoder.write(bytes) + (last ? (decoder.end() ?? '') : '')
+    if (!text.includes('\ufffd')) return Buffer.from(text)
+    return Buffer.concat(
+      text
+        .split('\ufffd')
+        .flatMap((part, index) => (index === 0 ? [Buffer.from(part)] : [DAMAGED, Buffer.from(part)])),
+    )
+  }
 }
 
 /** No UTF-8 contains it. */
@@ -106,19 +169,106 @@ function encodeText(text: string): Buffer {
   return Buffer.concat(parts.map((part, index) => (index % 2 === 1 ? DAMAGED : Buffer.from(part))))
 }
 
-/** Written out, because TextDecoder takes windows-1252 for latin1 in some versions of Node. */
-const UPPER = Array.from('€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ', (character) =>
-  Buffer.from(character),
-)
-for (let code = 0xa0; code <= 0xff; code++) UPPER.push(Buffer.from(String.fromCharCode(code)))
+export interface GuessedEncoding {
+  encoding: Encoding
+  /** Values of the file as they would read: what a person can judge by. */
+  samples: string[]
+}
 
-function windows1252(bytes: Buffer): Buffer {
-  const decoded = Buffer.allocUnsafe(bytes.length * 3)
-  let length = 0
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at]!
-    if (byte < 0x80) decoded[length++] = byte
-    else for (const part of UPPER[byte - 0x80]!) decoded[length++] = part
+const MAX_GUESSES = 3
+const MAX_SAMPLES = 3
+const MAX_SAMPLE_CHARACTERS = 40
+/** Characters that hardly any text has: what another encoding's bytes become. */
+const STRANGE = /[\p{Cc}\p{Co}\p{Cn}\ufffd]/u
+
+const BEYOND_ASCII = /[\u0080-\uffff]/
+
+/** Likely encodings of bytes that are no UTF-8, most likely first, each with what the file would say in it. */
+export function guessEncodings(bytes: Buffer): GuessedEncoding[] {
+  const guesses: GuessedEncoding[] = []
+  for (const { name } of analyse(withoutAscii(bytes))) {
+    const encoding = name.toLowerCase()
+    if (encoding.startsWith('utf-') || !iconv.encodingExists(encoding)) continue
+    const samples = samplesOf(iconv.decode(bytes, encoding))
+    const isKnown = guesses.some((guess) => guess.samples.join() === samples.join())
+    if (samples.length === 0 || isKnown || samples.some((sample) => STRANGE.test(sample))) continue
+    guesses.push({ encoding: name, samples })
+    if (guesses.length >= MAX_GUESSES) break
   }
-  return decoded.subarray(0, length)
+  return guesses
+}
+
+/** Lines of plain ASCII say nothing about the encoding and drown those that do. */
+function withoutAscii(bytes: Buffer): Buffer {
+  const lines = bytes.toString('latin1').split(/\r\n|\r|\n/)
+  const telling = lines.filter((line) => BEYOND_ASCII.test(line))
+  return Buffer.from(telling.join('\n'), 'latin1')
+}
+
+function samplesOf(text: string): string[] {
+  const values = text.split(/[\r\n,;\t|"]+/).map((value) => value.trim())
+  const telling = new Set(values.filter((value) => BEYOND_ASCII.test(value)))
+  return [...telling].slice(0, MAX_SAMPLES).map((value) => value.slice(0, MAX_SAMPLE_CHARACTERS))
+}
+
+/** How many records have characters beyond ASCII and are UTF-8, and how many are not. */
+export interface Utf8Evidence {
+  valid: number
+  invalid: number
+}
+
+export function utf8Evidence(text: Buffer): Utf8Evidence {
+  const evidence = { valid: 0, invalid: 0 }
+  for (let from = 0; from < text.length; ) {
+    const end = text.indexOf(10, from)
+    const line = text.subarray(from, end < 0 ? text.length : end)
+    // What was read may end within a character.
+    if (end >= 0 && !isAscii(line)) evidence[isUtf8(line) ? 'valid' : 'invalid']++
+    from = end < 0 ? text.length : end + 1
+  }
+  return evidence
+}
+
+/** In a file of another encoding hardly a line is UTF-8 by accident. */
+const MIN_VALID_SHARE = 0.2
+const GUESSED_BYTES = 256 * 1024
+
+/** Refuses a file that is not UTF-8 at all, with what it may be; one with a few damaged lines passes. */
+export async function requireUtf8(
+  file: FileHandle,
+  found: FoundEncoding,
+  { valid, invalid }: Utf8Evidence,
+): Promise<void> {
+  if (found.encoding !== 'utf-8' || found.markLength > 0) return
+  if (invalid === 0 || valid >= MIN_VALID_SHARE * (valid + invalid)) return
+  const guesses = guessEncodings(await tellingBytes(file))
+  const shown = guesses.map(
+    ({ encoding, samples }) => `${encoding}: ${samples.map((sample) => `“${sample}”`).join(', ')}`,
+  )
+  const first = guesses[0]?.encoding ?? 'NAME'
+  throw new StagedoorError(
+    'file_encoding_unknown',
+    {
+      guesses: shown.length > 0 ? ` It may be ${shown.join('; or ')}` : '',
+      encodings: guesses.map(({ encoding }) => encoding),
+    },
+    {
+      hint: `Export it again as UTF-8. Or, if the values above read right, name the encoding: \`--encoding ${first}\` (\`encoding\` in the API).`,
+    },
+  )
+}
+
+/** Whole lines from the first one on that is not ASCII. */
+async function tellingBytes(file: FileHandle): Promise<Buffer> {
+  const buffer = Buffer.alloc(GUESSED_BYTES)
+  for (let position = 0; ; position += GUESSED_BYTES) {
+    const { bytesRead } = await file.read(buffer, 0, GUESSED_BYTES, position)
+    const bytes = buffer.subarray(0, bytesRead)
+    const at = bytes.findIndex((byte) => byte >= 0x80)
+    if (at < 0 && bytesRead === GUESSED_BYTES) continue
+    const from = Math.max(0, bytes.lastIndexOf(10, Math.max(at, 0)) + 1)
+    // A character may be cut at the end of what was read.
+    const to = bytesRead < GUESSED_BYTES ? bytesRead : Math.max(from, bytes.lastIndexOf(10))
+    return Buffer.from(bytes.subarray(from, to))
+  }
 }

@@ -6,13 +6,13 @@ import type { Format } from './reading.ts'
 
 /** First bytes, as latin1, and what they mean for the person who uploaded them. */
 const REFUSED: [start: string, reason: string][] = [
-  ['\x1f\x8b', 'it is a gzip archive: unpack it first'],
   ['BZh', 'it is a bzip2 archive: unpack it first'],
   ['\x28\xb5\x2f\xfd', 'it is a zstd archive: unpack it first'],
   ['7z\xbc\xaf\x27\x1c', 'it is a 7z archive: unpack it first'],
   ['Rar!', 'it is a RAR archive: unpack it first'],
   ['PK\x05\x06', 'it is an empty zip archive'],
-  ['%PDF', 'it is a PDF document'],
+  ['\xfd7zXZ', 'it is an xz archive: unpack it first'],
+  ['%PDF', 'it is a PDF document: export the table itself as CSV or .xlsx'],
   ['\x89PNG', 'it is an image (PNG)'],
   ['GIF8', 'it is an image (GIF)'],
   ['\xff\xd8\xff', 'it is an image (JPEG)'],

@@ -1,4 +1,5 @@
 /** Which record is the header: title and date lines may stand above it, and nothing marks it. */
+import { StagedoorError } from '../../errors.ts'
 import type { Flaw } from './chunks.ts'
 import { unreadable } from './format.ts'
 
@@ -23,7 +24,10 @@ export function findHeader(
   if (most >= 2 || (most === 1 && first[best]!.fields.length === 1)) return { header: best, known: most }
 
   const width = usualWidth(records) - habitualBlanks(records)
-  const wide = (record: Candidate) => record.fields.length >= width
+  // A title with delimiters behind it is as wide as the header; it is not as full.
+  const filled = (record: Candidate) => record.fields.filter((field) => field.trim() !== '').length
+  const fullest = Math.max(...first.map(filled))
+  const wide = (record: Candidate) => record.fields.length >= width && filled(record) >= fullest / 2
   const named = first.findIndex((record) => wide(record) && looksLikeHeader(record))
   if (named >= 0) return { header: named, known: most }
   return { header: first.findIndex((record) => wide(record) && isReadable(record)), known: most }
@@ -54,6 +58,32 @@ export function trailingBlanks(fields: string[]): number {
 export function headerNames(fields: string[]): string[] {
   if (fields.length > MOST_COLUMNS) throw unreadable(`it has more than ${MOST_COLUMNS} columns`)
   return fields.map((field, index) => field.trim() || `Column ${index + 1}`)
+}
+
+export function withoutHeader(line: number, fields: readonly string[]): StagedoorError {
+  const shown = fields.slice(0, 4).map((field) => `“${field.trim().slice(0, 40)}”`)
+  return new StagedoorError('file_has_no_header', {
+    line,
+    values: `${shown.join(', ')}${fields.length > 4 ? ', …' : ''}`,
+    columns: fields.length,
+  })
+}
+
+/** The names that somebody gives to the columns of a file without a header: `name,name,…` or a JSON array. */
+export function columnNames(given: string): string[] {
+  let names: unknown = given.split(',')
+  if (/^\s*\[/.test(given)) {
+    try {
+      names = JSON.parse(given)
+    } catch {
+      names = undefined
+    }
+  }
+  if (Array.isArray(names) && names.every((name) => typeof name === 'string' && name.trim() !== ''))
+    return names.map((name: string) => name.trim())
+  const reason =
+    'columns must be names with commas between them, or a JSON array of strings; none may be empty'
+  throw new StagedoorError('argument_invalid', { reason })
 }
 
 /** Delimiters at the end of every line of the usual width. */

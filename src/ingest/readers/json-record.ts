@@ -16,8 +16,13 @@ const FIRST_ALLOWED = 32
 
 class NotJson extends Error {}
 
-/** `undefined` if the text is not one JSON object. A name that repeats has its last value. */
-export function flattenJson(text: string): Map<string, string> | undefined {
+/** Names that are there twice with different values are in `repeated`; the last value is shown. */
+export interface FlatJson extends Map<string, string> {
+  repeated?: string[]
+}
+
+/** `undefined` if the text is not one JSON object. */
+export function flattenJson(text: string): FlatJson | undefined {
   const reader = new JsonReader(text)
   try {
     return reader.read()
@@ -29,14 +34,14 @@ export function flattenJson(text: string): Map<string, string> | undefined {
 
 class JsonReader {
   readonly #text: string
-  readonly #values = new Map<string, string>()
+  readonly #values: FlatJson = new Map<string, string>()
   #at = 0
 
   constructor(text: string) {
     this.#text = text
   }
 
-  read(): Map<string, string> {
+  read(): FlatJson {
     this.#space()
     this.#object('', 0)
     this.#space()
@@ -62,7 +67,13 @@ class JsonReader {
 
   #value(name: string, depth: number): void {
     if (this.#text[this.#at] !== '{') {
-      this.#values.set(name, this.#scalar())
+      const value = this.#scalar()
+      const before = this.#values.get(name)
+      if (before !== undefined && before !== value) {
+        this.#values.repeated ??= []
+        this.#values.repeated.push(name)
+      }
+      this.#values.set(name, value)
       return
     }
     if (depth >= DEEPEST) throw new NotJson()

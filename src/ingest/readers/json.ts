@@ -2,12 +2,12 @@
  * JSON lines and JSON arrays as chunks. Read twice: a name that only the last record has is a column of all, so the
  * columns are known when the first row is written.
  */
-import { isUtf8 } from 'node:buffer'
+import { isAscii, isUtf8 } from 'node:buffer'
 import { type FileHandle, open } from 'node:fs/promises'
 import { StagedoorError } from '../../errors.ts'
 import { type ChunkRow, ChunkWriter, chunkLine, type Flaw } from './chunks.ts'
 import { SHOWN_CHARACTERS } from './csv-record.ts'
-import { type FoundEncoding, findEncoding, utf8Buffers } from './encoding.ts'
+import { type FoundEncoding, findEncoding, requireUtf8, utf8Buffers } from './encoding.ts'
 import { unreadable } from './format.ts'
 import { MOST_COLUMNS } from './header.ts'
 import { findEnvelope } from './json-envelope.ts'
@@ -121,6 +121,7 @@ async function findColumns(
 ): Promise<{ headers: string[]; notes: FileNote[] }> {
   const names = new Set<string>()
   const splitter = newSplitter(source)
+  const utf8 = { valid: 0, invalid: 0 }
   let lines = 0
   for await (const { records, bytes } of recordsOf(source, splitter, 0)) {
     options.signal?.throwIfAborted()
@@ -129,6 +130,7 @@ async function findColumns(
       throw new StagedoorError('upload_too_many_lines', { limit: options.maxLines })
     }
     for (const record of records) {
+      if (!isAscii(record.bytes)) utf8[isUtf8(record.bytes) ? 'valid' : 'invalid']++
       const values = record.tooLong ? undefined : flattenJson(record.bytes.toString())
       for (const name of values?.keys() ?? []) names.add(name)
     }
@@ -137,6 +139,7 @@ async function findColumns(
     }
     options.onProgress?.({ bytes, total: source.total, lines: 0 })
   }
+  await requireUtf8(source.file, source.found, utf8)
   if (lines === 0) throw new StagedoorError('file_has_no_rows')
   if (names.size === 0) throw unreadable('it is neither JSON lines nor a JSON array of objects')
   if (splitter.isCutOff()) throw unreadable('its JSON has no end: the file was cut off')
@@ -151,6 +154,13 @@ function rowOf(record: RawRecord, headers: string[]): ChunkRow {
     const flaw: Flaw = record.tooLong ? 'line_too_long' : 'not_json'
     return { line: record.line, flaw, extra: [text.trim().slice(0, SHOWN_CHARACTERS)], values: [] }
   }
+  if (values.repeated)
+    return {
+      line: record.line,
+      flaw: 'repeated_name',
+      extra: values.repeated,
+      values: headers.map((name) => values.get(name) ?? ''),
+    }
   return {
     line: record.line,
     flaw: flawOf(record, values),

@@ -1,7 +1,9 @@
 /** Any file that people upload, as chunks that DuckDB reads. */
 import { open } from 'node:fs/promises'
+import { isArchive, type Unpacked, unpack } from './archive.ts'
 import { normaliseCsv } from './csv.ts'
-import { findFormat } from './format.ts'
+import { encodingNamed } from './encoding.ts'
+import { findFormat, unreadable } from './format.ts'
 import { normaliseJsonArray, normaliseJsonLines } from './json.ts'
 import { normaliseParquet } from './parquet.ts'
 import { addRawColumn } from './raw-payload.ts'
@@ -25,13 +27,42 @@ const READERS: Record<Format, Reader> = {
 export async function normaliseFile(
   path: string,
   folder: string,
-  options: ReadOptions = {},
+  given: ReadOptions = {},
 ): Promise<NormalisedFile> {
-  // Also with a format given: a PDF stays unreadable whatever the uploader calls it.
-  const found = findFormat(await readStart(path), options.encoding)
-  const file = await READERS[options.format ?? found](path, folder, options)
+  const options = given.encoding === undefined ? given : { ...given, encoding: encodingNamed(given.encoding) }
+  const start = await readStart(path)
+  const unpacked = isArchive(start) ? await unpack(path, start, folder, options.signal) : undefined
+  const file = unpacked
+    ? await readUnpacked(unpacked, folder, options)
+    : await readPlain(path, start, folder, options)
   await addRawColumn(file.chunks, file.headers)
   return file
+}
+
+async function readPlain(
+  path: string,
+  start: Buffer,
+  folder: string,
+  options: ReadOptions,
+): Promise<NormalisedFile> {
+  // Also with a format given: a PDF stays unreadable whatever the uploader calls it.
+  const found = findFormat(start, options.encoding)
+  return READERS[options.format ?? found](path, folder, options)
+}
+
+async function readUnpacked(
+  { path, name }: Unpacked,
+  folder: string,
+  options: ReadOptions,
+): Promise<NormalisedFile> {
+  const start = await readStart(path)
+  // A workbook is a zip itself; any other archive within one is not opened.
+  const inner = isArchive(start) ? await unpack(path, start, folder, options.signal, 'inner') : undefined
+  if (inner) throw unreadable('it is an archive within an archive: unpack it first')
+  const file = await readPlain(path, start, folder, options)
+  const message =
+    name === undefined ? 'The file was unpacked (gzip)' : `The archive’s one file was read: “${name}”`
+  return { ...file, notes: [{ rule: 'file.unpacked', message }, ...file.notes] }
 }
 
 async function readStart(path: string): Promise<Buffer> {

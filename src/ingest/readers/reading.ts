@@ -9,6 +9,8 @@ export interface ReadOptions {
   format?: Format
   encoding?: Encoding
   delimiter?: string
+  /** Names of the columns of a CSV that has no header. */
+  columns?: readonly string[]
   /** Of an xlsx; else the first one with data. */
   sheet?: string
   /** True for a header name the dataset knows: finds the header under title lines. */

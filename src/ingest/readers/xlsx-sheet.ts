@@ -11,6 +11,8 @@ export interface SheetRow {
   line: number
   /** Up to the last cell that is filled; what stands beyond every column that a file may have comes without its gaps. */
   fields: string[]
+  /** Columns of formulas whose result the workbook does not hold. */
+  uncalculated?: number[]
 }
 
 const SHEET_COLUMNS = 16_384
@@ -25,6 +27,8 @@ export async function* sheetRows(
   let cell = { column: -1, type: 'n', style: 0 }
   let text = ''
   let inText = false
+  let hasFormula = false
+  let hasValue = false
   const pieces = zip.parse(part, {
     open: (name, { r, t, s }) => {
       if (name === 'row') {
@@ -37,7 +41,12 @@ export async function* sheetRows(
           style: Number(s ?? 0),
         }
         text = ''
-      } else if (name === 'v' || name === 't') inText = true
+        hasFormula = false
+        hasValue = false
+      } else if (name === 'v' || name === 't') {
+        inText = true
+        hasValue = true
+      } else if (name === 'f') hasFormula = true
     },
     text: (piece) => {
       if (inText && text.length < LONGEST_RECORD) text += piece
@@ -45,7 +54,13 @@ export async function* sheetRows(
     close: (name) => {
       if (name === 'v' || name === 't') inText = false
       else if (name === 'row') rows.push(row)
-      else if (name === 'c') setCell(row.fields, cell.column, cellText(text, cell, workbook))
+      else if (name === 'c') {
+        setCell(row.fields, cell.column, cellText(text, cell, workbook))
+        if (hasFormula && !hasValue) {
+          row.uncalculated ??= []
+          row.uncalculated.push(cell.column)
+        }
+      }
     },
   })
   for await (const { bytes } of pieces) {
@@ -82,6 +97,32 @@ function cellText(
     default:
       return unescaped(text)
   }
+}
+
+/** An area of merged cells; rows as the sheet counts, columns from 0, both ends included. */
+export interface MergedArea {
+  top: number
+  bottom: number
+  left: number
+  right: number
+}
+
+const MAX_MERGED_AREAS = 100_000
+const MERGED_AREA = /<(?:\w+:)?mergeCell\s+ref="([A-Z]+)(\d+):([A-Z]+)(\d+)"/g
+
+/** They stand behind the rows that they are about, so the part is searched once for them before it is parsed. */
+export async function mergedAreas(zip: WorkbookZip, part: string): Promise<MergedArea[]> {
+  const areas: MergedArea[] = []
+  for await (const text of zip.texts(part)) {
+    for (const [, left, top, right, bottom] of text.matchAll(MERGED_AREA)) {
+      areas.push({ top: Number(top), bottom: Number(bottom), left: columnOf(left!), right: columnOf(right!) })
+      if (areas.length > MAX_MERGED_AREAS)
+        throw unreadable(
+          `it has more than ${MAX_MERGED_AREAS} merged areas: unmerge the cells or save it as CSV`,
+        )
+    }
+  }
+  return areas.sort((a, b) => a.top - b.top)
 }
 
 function columnOf(reference: string): number {

@@ -7,6 +7,7 @@ import { unreadable } from './format.ts'
 /** A cell holds 32,767 characters at most; what goes on for longer without an end is no workbook. */
 const MOST_UNENDED = 16 * 1024 * 1024
 const MOST_PARTS = 10_000
+const LONGEST_TAG = 4096
 
 export interface XmlHandler {
   /** Names come without their namespace's prefix. */
@@ -52,6 +53,26 @@ export class WorkbookZip {
         yield { bytes }
       }
       parser.write(decoder.end()).close()
+    } catch (error) {
+      throw asDamaged(error)
+    }
+  }
+
+  /** A part's text, piece by piece; each begins with the end of the one before, so that no tag is cut. */
+  async *texts(part: string): AsyncGenerator<string> {
+    const entry = this.#parts.get(part)
+    if (!entry) return
+    let tail = ''
+    try {
+      const pieces: AsyncIterable<Buffer> = await this.#zip.openReadStreamPromise(entry)
+      for await (const piece of pieces) {
+        const text = tail + piece.toString('latin1')
+        const cut = text.lastIndexOf('<')
+        const end = cut < 0 || text.length - cut > LONGEST_TAG ? text.length : cut
+        yield text.slice(0, end)
+        tail = text.slice(end)
+      }
+      yield tail
     } catch (error) {
       throw asDamaged(error)
     }

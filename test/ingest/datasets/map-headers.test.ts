@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ads } from '../../../src/ingest/datasets/ads.ts'
+import { headerKey, NEAR, unlikeness } from '../../../src/ingest/datasets/header-name.ts'
 import { headerKnower, mapHeaders, requireColumns } from '../../../src/ingest/datasets/map-headers.ts'
 import { periodOf } from '../../../src/ingest/datasets/preamble.ts'
 
@@ -51,6 +52,33 @@ describe('headers', () => {
         ),
       }),
     )
+  })
+
+  it('that are like no other are not suggested for what is missing', () => {
+    const map = mapHeaders(ads, 'meta', ['Campaign name', 'Ad set name', 'Ad name', 'Budget name', 'Cost'])
+    expect(map.missing.every(({ nearest }) => nearest === undefined)).toBe(true)
+    expect(map.missing.map(({ field }) => field)).toContain('date')
+    expect(() => requireColumns(ads, 'meta', map)).toThrow(
+      expect.objectContaining({ hint: expect.stringContaining('--header "HEADER=') }),
+    )
+  })
+
+  it('of one field are hardly ever near to those of another, and with a letter wrong always to their own', () => {
+    const keys = Object.entries(ads.fields).flatMap(([field, { aliases }]) =>
+      [field, ...(aliases.any ?? []), ...(aliases.meta ?? [])].map((alias) => ({
+        field,
+        key: headerKey(typeof alias === 'string' ? alias : alias.header),
+      })),
+    )
+    const others = keys.flatMap((one) =>
+      keys.filter(({ field }) => field !== one.field).map((other) => [one, other]),
+    )
+    const near = others.filter(
+      ([one, other]) => one!.key !== other!.key && unlikeness(one!.key, other!.key) <= NEAR,
+    )
+    expect(near.length / others.length).toBeLessThan(0.01)
+    for (const { key } of keys.filter(({ key }) => key.length >= 6))
+      expect(unlikeness(`${key.slice(0, 2)}#${key.slice(3)}`, key)).toBeLessThanOrEqual(NEAR)
   })
 
   it('of a status belong to the deepest level of the file', () => {

@@ -34,6 +34,87 @@ describe('The delimiter is found', () => {
   })
 })
 
+describe('Quotes are found', () => {
+  it('behind a blank, which belongs to no value', async () => {
+    const { rows, notes } = await readBack('name, note,n\nAnn, "b, c",1\nBob,  "say ""hi""" ,2\n')
+    expect(rows.map((row) => [row.flaw, ...row.values])).toEqual([
+      ['', 'Ann', 'b, c', '1'],
+      ['', 'Bob', 'say "hi"', '2'],
+    ])
+    expect(notes).toMatchObject([{ rule: 'file.spaced_quotes', count: 2, line: 2 }])
+  })
+
+  it('as apostrophes, where a whole column stands in them', async () => {
+    const content = "name,note,n\nAnn,'b, it''s',1\nBob's,'c',2\n"
+    const { rows, notes } = await readBack(content)
+    expect(rows.map((row) => [row.flaw, ...row.values])).toEqual([
+      ['', 'Ann', "b, it's", '1'],
+      ['', "Bob's", 'c', '2'],
+    ])
+    expect(notes).toMatchObject([{ rule: 'file.quote_character' }])
+  })
+
+  it('with a backslash before those inside, where every line fits then', async () => {
+    const { rows } = await readBack('name,note\n"Ann","say \\"hi\\", she"\n"Bob","c\\\\d"\n')
+    expect(rows.map((row) => [row.flaw, ...row.values])).toEqual([
+      ['', 'Ann', 'say "hi", she'],
+      ['', 'Bob', 'c\\d'],
+    ])
+  })
+
+  it('and one that opened in an earlier value is no text, though the number of fields is right', async () => {
+    const { rows } = await readBack('a,b,c\n1,x,"y, z"\n2"x, y",z\n3,x,y\n')
+    expect(rows.map((row) => row.flaw)).toEqual(['', 'stray_quote', ''])
+    const bare = await readBack('a,b,c\n1,x,y\n2,u"x, y"\n3,TV 5" wide,y\n')
+    expect(bare.rows.map((row) => row.flaw)).toEqual(['', 'stray_quote', ''])
+  })
+
+  it('far below the first lines: what was text before it is flagged, too', async () => {
+    const lines = Array.from({ length: 400 }, (_, index) => `${index},x`)
+    lines[210] = '210,say "hi" twice'
+    const text = await readBack(`id,note\n${lines.join('\n')}\n`)
+    expect(text.rows.filter((row) => row.flaw)).toEqual([])
+    expect(text.notes).toMatchObject([{ rule: 'file.quotes_as_text', line: 212, count: 1 }])
+    lines[390] = '390,"a, b"'
+    const quoted = await readBack(`id,note\n${lines.join('\n')}\n`)
+    expect(quoted.rows.filter((row) => row.flaw).map((row) => row.line)).toEqual([212])
+  })
+})
+
+describe('A file without a header', () => {
+  const content = '2026-01-01,Ann,1\n2026-01-02,Bob,2\n'
+
+  it('is recognised and refused, with its first values', async () => {
+    const error = await readBack(content).catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ code: 'file_has_no_header', details: { line: 1, columns: 3 } })
+    expect((error as Error).message).toContain('“2026-01-01”, “Ann”')
+  })
+
+  it('is read with names that are given, all of its lines', async () => {
+    const file = await readBack(content, { columns: ['Day', 'Name', 'Cost'] })
+    expect(file).toMatchObject({ headers: ['Day', 'Name', 'Cost'], headerLine: 0, lines: 2 })
+    expect(file.rows[0]).toMatchObject({ line: 1, values: ['2026-01-01', 'Ann', '1'] })
+    await expect(readBack(content, { columns: ['Day'] })).rejects.toMatchObject({ code: 'argument_invalid' })
+  })
+
+  it('has one all the same where a year is the name of a column of amounts', async () => {
+    expect(await readBack('name,2025,2026\na,100,7\nb,3,200\n')).toMatchObject({
+      headers: ['name', '2025', '2026'],
+    })
+  })
+})
+
+describe('A header one name short', () => {
+  it.each([
+    ['because of row labels', 'name,cost\n1,Ann,5\n2,Bob,6\n'],
+    ['while lines end with a delimiter', 'name,costday\nAnn,5,\nBob,6,\n'],
+  ])('%s is refused: every value would stand under a wrong name', async (_, content) => {
+    const error = await readBack(content).catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ code: 'file_unreadable' })
+    expect((error as Error).message).toContain('has 2 names, and its lines have 3 fields')
+  })
+})
+
 describe('The header is found', () => {
   const google = [
     'Campaign report',

@@ -51,9 +51,13 @@ describe('Regular files', () => {
     const both = await readBack('a,b,\n1,2,\n3,4,\n5,6\n')
     expect(both.headers).toEqual(['a', 'b'])
     expect(both.rows.map((row) => row.flaw)).toEqual(['', '', ''])
-    const dataOnly = await readBack('a,b\n1,2,\n3,4,\n')
+    const knowsHeader = (name: string) => ['a', 'b'].includes(name)
+    const dataOnly = await readBack('a,b\n1,2,\n3,4,\n', { knowsHeader })
     expect(dataOnly.headers).toEqual(['a', 'b'])
     expect(dataOnly.rows.map((row) => row.flaw)).toEqual(['', ''])
+    expect(dataOnly.notes).toMatchObject([{ rule: 'file.trailing_delimiter', count: 2 }])
+    // A name may be missing as well, and then every value stands under a wrong one.
+    await expect(readBack('a,b\n1,2,\n3,4,\n')).rejects.toMatchObject({ code: 'file_unreadable' })
   })
 
   it('are split into chunks of the given number of lines, in order', async () => {

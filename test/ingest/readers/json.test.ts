@@ -135,3 +135,14 @@ describe('answers of an API', () => {
     expect(file).toMatchObject({ format: 'jsonl', headers: ['a', 'data'], lines: 2 })
   })
 })
+
+describe('A name that an object has twice', () => {
+  it('is flagged where the values differ: one of them would be lost', async () => {
+    const { rows } = await readBack('{"a":1,"b":2,"a":3}\n{"a":1,"a":1,"b":2}\n{"a.b":1,"a":{"b":2},"b":0}\n')
+    expect(rows.map((row) => [row.flaw, row.extra])).toEqual([
+      ['repeated_name', '["a"]'],
+      ['', ''],
+      ['repeated_name', '["a.b"]'],
+    ])
+  })
+})

@@ -39,6 +39,8 @@ interface WorkbookParts {
   formats?: string[]
   from1904?: boolean
   hidden?: string[]
+  /** Of every sheet, as `A2:A4`. */
+  merged?: string[]
 }
 
 export function workbook({
@@ -47,6 +49,7 @@ export function workbook({
   formats = [],
   from1904 = false,
   hidden = [],
+  merged = [],
 }: WorkbookParts): Buffer {
   const names = Object.keys(sheets)
   const files: Record<string, string> = {
@@ -71,7 +74,7 @@ export function workbook({
   }
   for (const [index, name] of names.entries()) {
     files[`xl/worksheets/sheet${index + 1}.xml`] =
-      `<worksheet><sheetData>${sheets[name]}</sheetData></worksheet>`
+      `<worksheet><sheetData>${sheets[name]}</sheetData><mergeCells>${merged.map((area) => `<mergeCell ref="${area}"/>`).join('')}</mergeCells></worksheet>`
   }
   return zip(files)
 }

@@ -160,7 +160,7 @@ describe('Cells at the far end of a sheet', () => {
 
 describe('What is no workbook', () => {
   it.each([
-    ['no Excel workbook', zip({ 'a.csv': 'a,b\n1,2\n' })],
+    ['2 files', zip({ 'a.csv': 'a,b\n1,2\n', 'b.csv': 'a,b\n1,2\n' })],
     ['damaged', workbook({ sheets: { S: textRows([['a'], ['1']]) } }).subarray(0, 400)],
     ['damaged', workbook({ sheets: { S: '<row><c></row>' } })],
   ])('is refused as %s', async (words, bytes) => {
@@ -173,5 +173,46 @@ describe('What is no workbook', () => {
     await expect(readBack(workbook({ sheets: { S: textRows([['a', 'b']]) } }))).rejects.toMatchObject({
       code: 'file_has_no_rows',
     })
+  })
+})
+
+describe('A cell without a value of its own', () => {
+  it('is an error of its line where a formula has no stored value', async () => {
+    const { rows } = await readBack(
+      workbook({
+        sheets: {
+          One: `${textRows([['name', 'n']])}<row r="2"><c r="A2" t="inlineStr"><is><t>Ann</t></is></c><c r="B2"><f>1+1</f></c></row><row r="3"><c r="A3" t="inlineStr"><is><t>Bob</t></is></c><c r="B3"><f>1+1</f><v>2</v></c></row><row r="4"><c r="B4" t="str"><f>A1</f></c></row>`,
+        },
+      }),
+    )
+    expect(rows.map((row) => [row.line, row.flaw, row.extra, ...row.values])).toEqual([
+      [2, 'formula_without_value', '["B2"]', 'Ann', ''],
+      [3, '', '', 'Bob', '2'],
+      [4, 'formula_without_value', '["B4"]', '', ''],
+    ])
+  })
+
+  it('has the value of its merged area, unless that is a number: then its lines are flagged', async () => {
+    const rows = [
+      ['Report', '', ''],
+      ['campaign', 'ad', 'cost'],
+      ['Brand', 'a', '5'],
+      ['', 'b', '6'],
+      ['Other', 'c', '7'],
+      ['Other', 'd', ''],
+      ['Wide', '', '8'],
+    ]
+    const file = await readBack(
+      workbook({ sheets: { One: textRows(rows) }, merged: ['A1:C1', 'A3:A4', 'C5:C6', 'A7:B7'] }),
+    )
+    expect(file.headers).toEqual(['campaign', 'ad', 'cost'])
+    expect(file.rows.map((row) => [row.line, row.flaw, ...row.values])).toEqual([
+      [3, '', 'Brand', 'a', '5'],
+      [4, '', 'Brand', 'b', '6'],
+      [5, 'merged_number', 'Other', 'c', '7'],
+      [6, 'merged_number', 'Other', 'd', '7'],
+      [7, '', 'Wide', 'Wide', '8'],
+    ])
+    expect(file.notes).toMatchObject([{ rule: 'file.merged_cells', line: 4, count: 3 }])
   })
 })

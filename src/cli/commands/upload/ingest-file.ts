@@ -8,6 +8,7 @@ import type { IngestOptions, IngestSource } from '../../../ingest/ingest.ts'
 import { planUpload, submitPlan } from '../../../ingest/plan.ts'
 import type { ReportProgress } from '../../../ingest/progress.ts'
 import { promoteUpload } from '../../../ingest/promotion.ts'
+import { beginInTurn } from '../../../ingest/turn.ts'
 import { beginUpload, requireUpload, type Upload } from '../../../ingest/uploads.ts'
 import { requireStaging } from '../../../staging/gate.ts'
 import { workspaceOf } from '../../acting.ts'
@@ -143,12 +144,16 @@ async function read(
   const context = { pool: session.pool, home: session.config.home }
   const spooled = await spoolSource(context, source, { workspace_id: options.workspace_id, signal })
   const fileName = name ?? (file === '-' ? 'standard input' : basename(file))
-  const begun = await session
-    .act((client) => beginUpload(client, newUpload(spooled, { ...options, file_name: fileName })))
-    .catch(async (error) => {
-      await spooled.remove()
-      throw error
-    })
+  const upload = newUpload(spooled, { ...options, file_name: fileName })
+  const begun = await beginInTurn(
+    session.pool,
+    options.workspace_id,
+    () => session.act((client) => beginUpload(client, upload)),
+    { onProgress: report, signal },
+  ).catch(async (error) => {
+    await spooled.remove()
+    throw signal.aborted ? stopped(error) : error
+  })
   const { upload_id, reader_token } = begun
   if (reader_token === null) await spooled.remove()
   else {

@@ -6,13 +6,12 @@ import type { Queryable } from '../../../db/connection.ts'
 import { StagedoorError } from '../../../errors.ts'
 import type { IngestOptions } from '../../../ingest/ingest.ts'
 import type { PlanRequest } from '../../../ingest/plan.ts'
-import type { Encoding } from '../../../ingest/readers/encoding.ts'
+import { encodingNamed } from '../../../ingest/readers/encoding.ts'
+import { columnNames } from '../../../ingest/readers/header.ts'
 import type { Format } from '../../../ingest/readers/reading.ts'
 import { readJson } from '../../../staging/exact-json.ts'
 import { invalidInput } from '../../invalid-input.ts'
 import { RepeatedKeys } from './shapes.ts'
-
-const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const satisfies Encoding[]
 
 const optional = {
   workspace_id: Type.Optional(
@@ -36,8 +35,22 @@ const optional = {
   repeated_keys: Type.Optional(RepeatedKeys),
   dry_run: Type.Optional(Type.Boolean({ description: 'read, check and plan, but never to be promoted' })),
   until: Type.Optional(Type.Enum(['staged', 'planned'], { description: 'default planned' })),
-  encoding: Type.Optional(Type.Enum([...ENCODINGS], { description: 'default: found out' })),
+  encoding: Type.Optional(
+    Type.String({
+      minLength: 2,
+      maxLength: 40,
+      examples: ['shift_jis', 'gbk', 'windows-1251'],
+      description: 'of a file that is not UTF-8 or UTF-16; it is never guessed',
+    }),
+  ),
   delimiter: Type.Optional(Type.String({ minLength: 1, maxLength: 1, description: 'default: found out' })),
+  columns: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 100_000,
+      description: 'names of the columns of a file without a header: name,name,… or a JSON array',
+    }),
+  ),
   sheet: Type.Optional(
     Type.String({ maxLength: 200, description: 'of an xlsx; default the first with data' }),
   ),
@@ -103,9 +116,11 @@ export function howToRead(
   options: UploadOptions,
   format: Format | undefined,
 ): NonNullable<IngestOptions['how']> {
-  const { encoding, delimiter, sheet, decimal, dates } = options
+  const { delimiter, sheet, decimal, dates } = options
+  const encoding = options.encoding === undefined ? undefined : encodingNamed(options.encoding)
+  const columns = options.columns === undefined ? undefined : columnNames(options.columns)
   const without = options.without?.split(',').map((field) => field.trim())
-  const how = { format, encoding, delimiter, sheet, decimal, dates, without }
+  const how = { format, encoding, delimiter, columns, sheet, decimal, dates, without }
   return Object.fromEntries(Object.entries(how).filter(([, value]) => value !== undefined))
 }
 

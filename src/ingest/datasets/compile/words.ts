@@ -24,7 +24,8 @@ export const WORDS: Readonly<Record<string, Words>> = {
   'number.ambiguous': {
     message:
       'The file does not settle whether decimals follow a point or a comma, so this reads in two ways.',
-    suggestion: 'Say which one it is when you upload the file, or repair the line.',
+    suggestion:
+      'Upload the file again with `--decimal dot` or `--decimal comma` (`decimal` in the API), or repair the line.',
   },
   'number.overflow': {
     message: 'This number is too large.',
@@ -44,7 +45,8 @@ export const WORDS: Readonly<Record<string, Words>> = {
   },
   'date.ambiguous': {
     message: 'Day and month cannot be told apart, and the file does not settle which comes first.',
-    suggestion: 'Write the date as YYYY-MM-DD.',
+    suggestion:
+      'Upload the file again with `--dates dmy` (day first) or `--dates mdy` (`dates` in the API), or write YYYY-MM-DD.',
   },
   'date.order': {
     message: 'Day and month stand the other way round than in the rest of the file.',
@@ -121,6 +123,14 @@ export const WORDS: Readonly<Record<string, Words>> = {
     message: 'There is a quote inside an unquoted value.',
     suggestion: 'Quote the whole value and double the quotes inside it.',
   },
+  'structure.other_delimiter': {
+    message: 'This line seems to be cut by another delimiter than the rest of the file.',
+    suggestion: 'Write it with the same delimiter as the other lines and upload again, or repair the line.',
+  },
+  'structure.repeated_header': {
+    message: 'This line repeats or continues the header; it is no data.',
+    suggestion: 'Remove it from the file and upload again. A second table belongs into a file of its own.',
+  },
   'structure.invalid_utf8': {
     message: 'This line has bytes that are no text in the file’s encoding.',
     suggestion: 'Export the file again as UTF-8, or write the damaged value anew.',
@@ -132,6 +142,18 @@ export const WORDS: Readonly<Record<string, Words>> = {
   'structure.line_too_long': {
     message: 'This line is longer than 1 MiB.',
     suggestion: 'A quote is probably missing before it. Check the lines around it in the source.',
+  },
+  'structure.formula_without_value': {
+    message: 'A formula in this line has no stored value, so the cell would be empty.',
+    suggestion: 'Open the workbook in a spreadsheet, save it and upload it again: saving stores the values.',
+  },
+  'structure.merged_number': {
+    message: 'A number stands in merged cells, and it cannot be told to which line it belongs.',
+    suggestion: 'Unmerge the cells in the workbook, write each line’s own number and upload it again.',
+  },
+  'structure.repeated_name': {
+    message: 'This object has the same name twice, with different values.',
+    suggestion: 'Write each name once in the source, or repair the line with the right value.',
   },
   'structure.not_json': {
     message: 'This line is not a JSON object.',
