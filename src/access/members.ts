@@ -24,15 +24,15 @@ export interface Member {
 
 // A user's own tables may lack our columns: to_jsonb reads what is there.
 const MEMBERS = `
-  select m.workspace_id, to_jsonb(w) ->> 'name' as workspace, m.user_id::text as user_id,
-         to_jsonb(m) ->> 'display_name' as display_name, a.app_role as role, a.database_role
+  select m.workspace_id, to_jsonb(w.*) ->> 'name' as workspace, m.user_id::text as user_id,
+         to_jsonb(m.*) ->> 'display_name' as display_name, a.app_role as role, a.database_role
     from public.workspace_members m
     join public.workspaces w on w.id = m.workspace_id
     join iu_core.app_role a on a.app_role = iu_core.fn_member_role(m.workspace_id, m.user_id::text)`
 
 export async function listWorkspaces(db: Queryable): Promise<Workspace[]> {
   const { rows } = await db.query<Workspace>(
-    `select id, to_jsonb(w) ->> 'name' as name from public.workspaces w order by 2, 1`,
+    `select id, to_jsonb(w.*) ->> 'name' as name from public.workspaces w order by 2, 1`,
   )
   return rows
 }

@@ -19,8 +19,8 @@ export async function namesOf(
   if (!allowed.rows[0]!.allowed) return {}
   // A user's own table may lack our column.
   const { rows } = await client.query<{ actor: string; name: string }>(
-    `select m.user_id::text as actor, min(to_jsonb(m) ->> 'display_name') as name from public.workspace_members m
-      where m.user_id::text = any ($1) and to_jsonb(m) ->> 'display_name' is not null group by 1`,
+    `select m.user_id::text as actor, min(to_jsonb(m.*) ->> 'display_name') as name from public.workspace_members m
+      where m.user_id::text = any ($1) and to_jsonb(m.*) ->> 'display_name' is not null group by 1`,
     [asked],
   )
   return Object.fromEntries(rows.map(({ actor, name }) => [actor, name]))

@@ -430,6 +430,23 @@ export interface paths {
         patch: operations["repairUploadRows"];
         trace?: never;
     };
+    "/api/uploads/{id}/left-out": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The lines that are left out, each with its reason and its figures, in the order of the file */
+        get: operations["listUploadLeftOut"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/uploads/{id}/problems.csv": {
         parameters: {
             query?: never;
@@ -473,6 +490,23 @@ export interface paths {
         };
         /** What would change, row by row, in the order in which it will be applied */
         get: operations["listPlanRows"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/uploads/{id}/plan/stale": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The rows that somebody changed since the plan was made: what it saw, what it would write, what is there now */
+        get: operations["listStaleRows"];
         put?: never;
         post?: never;
         delete?: never;
@@ -833,6 +867,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/executors/workers/{id}/begin": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * These jobs, leased ahead, begin now; do not begin one that the answer does not name
+         * @description Only for jobs of a lease with `begin`: what it did not begin at once.
+         */
+        post: operations["beginJobs"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/executors/workers/{id}/complete": {
         parameters: {
             query?: never;
@@ -842,7 +896,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** These jobs are done; what counted never runs again */
+        /**
+         * These jobs are done; what counted is never claimed again
+         * @description Said twice because the answer got lost, a job is `already_completed`. `not_yours`: its lease passed or its epoch is another one, so that others have it or had it. A result that is no object of references, is nested more than 100 deep or has more than 8,192 characters is a 422: complete the job without it, or fail it.
+         */
         post: operations["completeJobs"];
         delete?: never;
         options?: never;
@@ -1783,6 +1840,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/units/{id}/split": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Retire a unit; two or more hold its parts, each with an edge split_from to it
+         * @description Of a draft come drafts. Of what is in force comes what is in force, under apr_ref. For those who may review.
+         */
+        post: operations["splitUnit"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/units/merge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Retire units; one holds what they said, with edges merged_from to each
+         * @description Of drafts comes a draft. Of what is in force comes what is in force, under apr_ref. For those who may review.
+         */
+        post: operations["mergeUnits"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/topics/": {
         parameters: {
             query?: never;
@@ -2077,6 +2174,23 @@ export interface paths {
         put?: never;
         /** Open or close a phase of the migration from the old knowledge base, in order; for the back end */
         post: operations["setSearchPhase"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/search/window": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** How long search waits after an edit, and after a deletion; for the back end */
+        post: operations["setSearchWindow"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2572,6 +2686,8 @@ export interface operations {
                     metadata?: {
                         [key: string]: unknown;
                     };
+                    /** @description another record from the same source_ref, which without an idempotency key is found again by it and the kind */
+                    new?: boolean;
                     referenced_iu_ids?: string[];
                     parts: {
                         part_name: string;
@@ -4231,6 +4347,58 @@ export interface operations {
                             invalid_count: number | null;
                             skipped_count: number | null;
                             warning_count: number | null;
+                            /**
+                             * @description reason → lines that are left out
+                             * @example {
+                             *       "row.total": 1,
+                             *       "key.repeated": 60
+                             *     }
+                             */
+                            left_out: {
+                                [key: string]: number;
+                            };
+                            /** @description of the check, then of the plan, then of the promotion */
+                            control: {
+                                measure: string;
+                                title: string;
+                                /** @description of the table that takes it */
+                                column: string;
+                                currency: string | null;
+                                /** @example 598000000.25 */
+                                read: string;
+                                /** @example 598000000.25 */
+                                valid: string;
+                                /** @example 598000000.25 */
+                                left_out: string;
+                                /** @example 598000000.25 */
+                                refused: string;
+                                /** @description reason → what was left out by it */
+                                reasons: {
+                                    [key: string]: string;
+                                };
+                                /** @description cells that are no number, so that nobody knows how much they hold */
+                                unread: number;
+                                /** @example 598000000.25 */
+                                written?: string;
+                                /** @example 598000000.25 */
+                                unchanged?: string;
+                                /** @example 598000000.25 */
+                                before?: string;
+                                /** @example 598000000.25 */
+                                after?: string;
+                                /** @example 598000000.25 */
+                                difference?: string;
+                                /** @example 598000000.25 */
+                                lost_share?: string;
+                            }[];
+                            repeated_keys: ("refuse" | "sum" | "last" | "first") | null;
+                            /** @description what the plan noticed about the whole file */
+                            plan_notes: {
+                                rule: string;
+                                message: string;
+                                line?: number;
+                                count?: number;
+                            }[];
                             progress: {
                                 /** @enum {unknown} */
                                 stage: "read" | "check" | "stage" | "plan" | "promote";
@@ -4331,20 +4499,26 @@ export interface operations {
                 on_invalid?: "refuse" | "skip";
                 /** @description share of valid lines that skip asks for; default 0.9 */
                 threshold?: number;
+                /** @description lines with the same key: refuse them, sum them up, or take the last or the first; default: as the dataset says */
+                repeated_keys?: "refuse" | "sum" | "last" | "first";
                 /** @description read, check and plan, but never to be promoted */
                 dry_run?: boolean;
                 /** @description default planned */
                 until?: "staged" | "planned";
-                /** @description default: found out */
-                encoding?: "utf-8" | "utf-16le" | "utf-16be" | "windows-1252";
+                /** @description of a file that is not UTF-8 or UTF-16; it is never guessed */
+                encoding?: string;
                 /** @description default: found out */
                 delimiter?: string;
+                /** @description names of the columns of a file without a header: name,name,… or a JSON array */
+                columns?: string;
                 /** @description of an xlsx; default the first with data */
                 sheet?: string;
                 /** @description default: found out */
                 decimal?: "dot" | "comma";
                 /** @description default: found out */
                 dates?: "dmy" | "mdy";
+                /** @description fields that the dataset expects and the file has no column for, separated by commas */
+                without?: string;
                 file_name?: string;
                 cursor_name?: string;
                 /** @description JSON: where the next pull begins, kept with the promotion */
@@ -4378,6 +4552,11 @@ export interface operations {
                     on_invalid?: "refuse" | "skip";
                     /** @description share of valid lines that skip asks for; default 0.9 */
                     threshold?: number;
+                    /**
+                     * @description lines with the same key: refuse them, sum them up, or take the last or the first; default: as the dataset says
+                     * @enum {unknown}
+                     */
+                    repeated_keys?: "refuse" | "sum" | "last" | "first";
                     /** @description read, check and plan, but never to be promoted */
                     dry_run?: boolean;
                     /**
@@ -4386,12 +4565,16 @@ export interface operations {
                      */
                     until?: "staged" | "planned";
                     /**
-                     * @description default: found out
-                     * @enum {unknown}
+                     * @description of a file that is not UTF-8 or UTF-16; it is never guessed
+                     * @example shift_jis
+                     * @example gbk
+                     * @example windows-1251
                      */
-                    encoding?: "utf-8" | "utf-16le" | "utf-16be" | "windows-1252";
+                    encoding?: string;
                     /** @description default: found out */
                     delimiter?: string;
+                    /** @description names of the columns of a file without a header: name,name,… or a JSON array */
+                    columns?: string;
                     /** @description of an xlsx; default the first with data */
                     sheet?: string;
                     /**
@@ -4404,6 +4587,8 @@ export interface operations {
                      * @enum {unknown}
                      */
                     dates?: "dmy" | "mdy";
+                    /** @description fields that the dataset expects and the file has no column for, separated by commas */
+                    without?: string;
                     file_name?: string;
                     cursor_name?: string;
                     /** @description JSON: where the next pull begins, kept with the promotion */
@@ -4530,6 +4715,58 @@ export interface operations {
                             invalid_count: number | null;
                             skipped_count: number | null;
                             warning_count: number | null;
+                            /**
+                             * @description reason → lines that are left out
+                             * @example {
+                             *       "row.total": 1,
+                             *       "key.repeated": 60
+                             *     }
+                             */
+                            left_out: {
+                                [key: string]: number;
+                            };
+                            /** @description of the check, then of the plan, then of the promotion */
+                            control: {
+                                measure: string;
+                                title: string;
+                                /** @description of the table that takes it */
+                                column: string;
+                                currency: string | null;
+                                /** @example 598000000.25 */
+                                read: string;
+                                /** @example 598000000.25 */
+                                valid: string;
+                                /** @example 598000000.25 */
+                                left_out: string;
+                                /** @example 598000000.25 */
+                                refused: string;
+                                /** @description reason → what was left out by it */
+                                reasons: {
+                                    [key: string]: string;
+                                };
+                                /** @description cells that are no number, so that nobody knows how much they hold */
+                                unread: number;
+                                /** @example 598000000.25 */
+                                written?: string;
+                                /** @example 598000000.25 */
+                                unchanged?: string;
+                                /** @example 598000000.25 */
+                                before?: string;
+                                /** @example 598000000.25 */
+                                after?: string;
+                                /** @example 598000000.25 */
+                                difference?: string;
+                                /** @example 598000000.25 */
+                                lost_share?: string;
+                            }[];
+                            repeated_keys: ("refuse" | "sum" | "last" | "first") | null;
+                            /** @description what the plan noticed about the whole file */
+                            plan_notes: {
+                                rule: string;
+                                message: string;
+                                line?: number;
+                                count?: number;
+                            }[];
                             progress: {
                                 /** @enum {unknown} */
                                 stage: "read" | "check" | "stage" | "plan" | "promote";
@@ -4695,6 +4932,58 @@ export interface operations {
                             invalid_count: number | null;
                             skipped_count: number | null;
                             warning_count: number | null;
+                            /**
+                             * @description reason → lines that are left out
+                             * @example {
+                             *       "row.total": 1,
+                             *       "key.repeated": 60
+                             *     }
+                             */
+                            left_out: {
+                                [key: string]: number;
+                            };
+                            /** @description of the check, then of the plan, then of the promotion */
+                            control: {
+                                measure: string;
+                                title: string;
+                                /** @description of the table that takes it */
+                                column: string;
+                                currency: string | null;
+                                /** @example 598000000.25 */
+                                read: string;
+                                /** @example 598000000.25 */
+                                valid: string;
+                                /** @example 598000000.25 */
+                                left_out: string;
+                                /** @example 598000000.25 */
+                                refused: string;
+                                /** @description reason → what was left out by it */
+                                reasons: {
+                                    [key: string]: string;
+                                };
+                                /** @description cells that are no number, so that nobody knows how much they hold */
+                                unread: number;
+                                /** @example 598000000.25 */
+                                written?: string;
+                                /** @example 598000000.25 */
+                                unchanged?: string;
+                                /** @example 598000000.25 */
+                                before?: string;
+                                /** @example 598000000.25 */
+                                after?: string;
+                                /** @example 598000000.25 */
+                                difference?: string;
+                                /** @example 598000000.25 */
+                                lost_share?: string;
+                            }[];
+                            repeated_keys: ("refuse" | "sum" | "last" | "first") | null;
+                            /** @description what the plan noticed about the whole file */
+                            plan_notes: {
+                                rule: string;
+                                message: string;
+                                line?: number;
+                                count?: number;
+                            }[];
                             progress: {
                                 /** @enum {unknown} */
                                 stage: "read" | "check" | "stage" | "plan" | "promote";
@@ -4936,6 +5225,58 @@ export interface operations {
                         invalid_count: number | null;
                         skipped_count: number | null;
                         warning_count: number | null;
+                        /**
+                         * @description reason → lines that are left out
+                         * @example {
+                         *       "row.total": 1,
+                         *       "key.repeated": 60
+                         *     }
+                         */
+                        left_out: {
+                            [key: string]: number;
+                        };
+                        /** @description of the check, then of the plan, then of the promotion */
+                        control: {
+                            measure: string;
+                            title: string;
+                            /** @description of the table that takes it */
+                            column: string;
+                            currency: string | null;
+                            /** @example 598000000.25 */
+                            read: string;
+                            /** @example 598000000.25 */
+                            valid: string;
+                            /** @example 598000000.25 */
+                            left_out: string;
+                            /** @example 598000000.25 */
+                            refused: string;
+                            /** @description reason → what was left out by it */
+                            reasons: {
+                                [key: string]: string;
+                            };
+                            /** @description cells that are no number, so that nobody knows how much they hold */
+                            unread: number;
+                            /** @example 598000000.25 */
+                            written?: string;
+                            /** @example 598000000.25 */
+                            unchanged?: string;
+                            /** @example 598000000.25 */
+                            before?: string;
+                            /** @example 598000000.25 */
+                            after?: string;
+                            /** @example 598000000.25 */
+                            difference?: string;
+                            /** @example 598000000.25 */
+                            lost_share?: string;
+                        }[];
+                        repeated_keys: ("refuse" | "sum" | "last" | "first") | null;
+                        /** @description what the plan noticed about the whole file */
+                        plan_notes: {
+                            rule: string;
+                            message: string;
+                            line?: number;
+                            count?: number;
+                        }[];
                         progress: {
                             /** @enum {unknown} */
                             stage: "read" | "check" | "stage" | "plan" | "promote";
@@ -5520,6 +5861,58 @@ export interface operations {
                         invalid_count: number | null;
                         skipped_count: number | null;
                         warning_count: number | null;
+                        /**
+                         * @description reason → lines that are left out
+                         * @example {
+                         *       "row.total": 1,
+                         *       "key.repeated": 60
+                         *     }
+                         */
+                        left_out: {
+                            [key: string]: number;
+                        };
+                        /** @description of the check, then of the plan, then of the promotion */
+                        control: {
+                            measure: string;
+                            title: string;
+                            /** @description of the table that takes it */
+                            column: string;
+                            currency: string | null;
+                            /** @example 598000000.25 */
+                            read: string;
+                            /** @example 598000000.25 */
+                            valid: string;
+                            /** @example 598000000.25 */
+                            left_out: string;
+                            /** @example 598000000.25 */
+                            refused: string;
+                            /** @description reason → what was left out by it */
+                            reasons: {
+                                [key: string]: string;
+                            };
+                            /** @description cells that are no number, so that nobody knows how much they hold */
+                            unread: number;
+                            /** @example 598000000.25 */
+                            written?: string;
+                            /** @example 598000000.25 */
+                            unchanged?: string;
+                            /** @example 598000000.25 */
+                            before?: string;
+                            /** @example 598000000.25 */
+                            after?: string;
+                            /** @example 598000000.25 */
+                            difference?: string;
+                            /** @example 598000000.25 */
+                            lost_share?: string;
+                        }[];
+                        repeated_keys: ("refuse" | "sum" | "last" | "first") | null;
+                        /** @description what the plan noticed about the whole file */
+                        plan_notes: {
+                            rule: string;
+                            message: string;
+                            line?: number;
+                            count?: number;
+                        }[];
                         progress: {
                             /** @enum {unknown} */
                             stage: "read" | "check" | "stage" | "plan" | "promote";
@@ -5693,9 +6086,79 @@ export interface operations {
             };
         };
     };
+    listUploadLeftOut: {
+        parameters: {
+            query: {
+                limit: number;
+                /** @description the line before the page */
+                after?: number;
+            };
+            header?: never;
+            path: {
+                /** @description the upload */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        lines: {
+                            /** @description the line of the file */
+                            line: number;
+                            /** @description the rule: row.total, row.subtotal, row.sum, key.repeated, line.left_out */
+                            reason: string;
+                            message: string;
+                            /** @description field → value, of those that are not empty; numbers are text with all their digits */
+                            values: {
+                                [key: string]: string;
+                            };
+                        }[];
+                        next: string | null;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     downloadUploadProblems: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description the lines that are left out instead, with the reason beside each */
+                left_out?: boolean;
+            };
             header?: never;
             path: {
                 /** @description the upload */
@@ -5769,6 +6232,11 @@ export interface operations {
                     gate_mode: "STRICT" | "LENIENT";
                     /** @description share of valid lines that LENIENT asks for; default 0.9 */
                     threshold?: number;
+                    /**
+                     * @description lines with the same key: refuse them, sum them up, or take the last or the first; default: as the dataset says
+                     * @enum {unknown}
+                     */
+                    repeated_keys?: "refuse" | "sum" | "last" | "first";
                 };
             };
         };
@@ -5875,6 +6343,58 @@ export interface operations {
                         invalid_count: number | null;
                         skipped_count: number | null;
                         warning_count: number | null;
+                        /**
+                         * @description reason → lines that are left out
+                         * @example {
+                         *       "row.total": 1,
+                         *       "key.repeated": 60
+                         *     }
+                         */
+                        left_out: {
+                            [key: string]: number;
+                        };
+                        /** @description of the check, then of the plan, then of the promotion */
+                        control: {
+                            measure: string;
+                            title: string;
+                            /** @description of the table that takes it */
+                            column: string;
+                            currency: string | null;
+                            /** @example 598000000.25 */
+                            read: string;
+                            /** @example 598000000.25 */
+                            valid: string;
+                            /** @example 598000000.25 */
+                            left_out: string;
+                            /** @example 598000000.25 */
+                            refused: string;
+                            /** @description reason → what was left out by it */
+                            reasons: {
+                                [key: string]: string;
+                            };
+                            /** @description cells that are no number, so that nobody knows how much they hold */
+                            unread: number;
+                            /** @example 598000000.25 */
+                            written?: string;
+                            /** @example 598000000.25 */
+                            unchanged?: string;
+                            /** @example 598000000.25 */
+                            before?: string;
+                            /** @example 598000000.25 */
+                            after?: string;
+                            /** @example 598000000.25 */
+                            difference?: string;
+                            /** @example 598000000.25 */
+                            lost_share?: string;
+                        }[];
+                        repeated_keys: ("refuse" | "sum" | "last" | "first") | null;
+                        /** @description what the plan noticed about the whole file */
+                        plan_notes: {
+                            rule: string;
+                            message: string;
+                            line?: number;
+                            count?: number;
+                        }[];
                         progress: {
                             /** @enum {unknown} */
                             stage: "read" | "check" | "stage" | "plan" | "promote";
@@ -6124,6 +6644,100 @@ export interface operations {
             };
         };
     };
+    listStaleRows: {
+        parameters: {
+            query: {
+                limit: number;
+            };
+            header?: never;
+            path: {
+                /** @description the upload */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: {
+                            target_table: string;
+                            row_type: string;
+                            /** @description the line of the file */
+                            line: number;
+                            /** @enum {unknown} */
+                            action: "insert" | "update" | "unchanged" | "skipped" | "refused";
+                            /** @description column → value; integers beyond 2^53 are strings */
+                            key: {
+                                [key: string]: unknown;
+                            };
+                            before: {
+                                [key: string]: unknown;
+                            } | null;
+                            planned: {
+                                [key: string]: unknown;
+                            } | null;
+                            now: {
+                                [key: string]: unknown;
+                            } | null;
+                        }[];
+                        /** @description in all, also beyond the limit; 0: the plan is not stale */
+                        total: number;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     submitUpload: {
         parameters: {
             query?: never;
@@ -6248,6 +6862,58 @@ export interface operations {
                         invalid_count: number | null;
                         skipped_count: number | null;
                         warning_count: number | null;
+                        /**
+                         * @description reason → lines that are left out
+                         * @example {
+                         *       "row.total": 1,
+                         *       "key.repeated": 60
+                         *     }
+                         */
+                        left_out: {
+                            [key: string]: number;
+                        };
+                        /** @description of the check, then of the plan, then of the promotion */
+                        control: {
+                            measure: string;
+                            title: string;
+                            /** @description of the table that takes it */
+                            column: string;
+                            currency: string | null;
+                            /** @example 598000000.25 */
+                            read: string;
+                            /** @example 598000000.25 */
+                            valid: string;
+                            /** @example 598000000.25 */
+                            left_out: string;
+                            /** @example 598000000.25 */
+                            refused: string;
+                            /** @description reason → what was left out by it */
+                            reasons: {
+                                [key: string]: string;
+                            };
+                            /** @description cells that are no number, so that nobody knows how much they hold */
+                            unread: number;
+                            /** @example 598000000.25 */
+                            written?: string;
+                            /** @example 598000000.25 */
+                            unchanged?: string;
+                            /** @example 598000000.25 */
+                            before?: string;
+                            /** @example 598000000.25 */
+                            after?: string;
+                            /** @example 598000000.25 */
+                            difference?: string;
+                            /** @example 598000000.25 */
+                            lost_share?: string;
+                        }[];
+                        repeated_keys: ("refuse" | "sum" | "last" | "first") | null;
+                        /** @description what the plan noticed about the whole file */
+                        plan_notes: {
+                            rule: string;
+                            message: string;
+                            line?: number;
+                            count?: number;
+                        }[];
                         progress: {
                             /** @enum {unknown} */
                             stage: "read" | "check" | "stage" | "plan" | "promote";
@@ -6538,6 +7204,58 @@ export interface operations {
                         invalid_count: number | null;
                         skipped_count: number | null;
                         warning_count: number | null;
+                        /**
+                         * @description reason → lines that are left out
+                         * @example {
+                         *       "row.total": 1,
+                         *       "key.repeated": 60
+                         *     }
+                         */
+                        left_out: {
+                            [key: string]: number;
+                        };
+                        /** @description of the check, then of the plan, then of the promotion */
+                        control: {
+                            measure: string;
+                            title: string;
+                            /** @description of the table that takes it */
+                            column: string;
+                            currency: string | null;
+                            /** @example 598000000.25 */
+                            read: string;
+                            /** @example 598000000.25 */
+                            valid: string;
+                            /** @example 598000000.25 */
+                            left_out: string;
+                            /** @example 598000000.25 */
+                            refused: string;
+                            /** @description reason → what was left out by it */
+                            reasons: {
+                                [key: string]: string;
+                            };
+                            /** @description cells that are no number, so that nobody knows how much they hold */
+                            unread: number;
+                            /** @example 598000000.25 */
+                            written?: string;
+                            /** @example 598000000.25 */
+                            unchanged?: string;
+                            /** @example 598000000.25 */
+                            before?: string;
+                            /** @example 598000000.25 */
+                            after?: string;
+                            /** @example 598000000.25 */
+                            difference?: string;
+                            /** @example 598000000.25 */
+                            lost_share?: string;
+                        }[];
+                        repeated_keys: ("refuse" | "sum" | "last" | "first") | null;
+                        /** @description what the plan noticed about the whole file */
+                        plan_notes: {
+                            rule: string;
+                            message: string;
+                            line?: number;
+                            count?: number;
+                        }[];
                         progress: {
                             /** @enum {unknown} */
                             stage: "read" | "check" | "stage" | "plan" | "promote";
@@ -6827,6 +7545,58 @@ export interface operations {
                         invalid_count: number | null;
                         skipped_count: number | null;
                         warning_count: number | null;
+                        /**
+                         * @description reason → lines that are left out
+                         * @example {
+                         *       "row.total": 1,
+                         *       "key.repeated": 60
+                         *     }
+                         */
+                        left_out: {
+                            [key: string]: number;
+                        };
+                        /** @description of the check, then of the plan, then of the promotion */
+                        control: {
+                            measure: string;
+                            title: string;
+                            /** @description of the table that takes it */
+                            column: string;
+                            currency: string | null;
+                            /** @example 598000000.25 */
+                            read: string;
+                            /** @example 598000000.25 */
+                            valid: string;
+                            /** @example 598000000.25 */
+                            left_out: string;
+                            /** @example 598000000.25 */
+                            refused: string;
+                            /** @description reason → what was left out by it */
+                            reasons: {
+                                [key: string]: string;
+                            };
+                            /** @description cells that are no number, so that nobody knows how much they hold */
+                            unread: number;
+                            /** @example 598000000.25 */
+                            written?: string;
+                            /** @example 598000000.25 */
+                            unchanged?: string;
+                            /** @example 598000000.25 */
+                            before?: string;
+                            /** @example 598000000.25 */
+                            after?: string;
+                            /** @example 598000000.25 */
+                            difference?: string;
+                            /** @example 598000000.25 */
+                            lost_share?: string;
+                        }[];
+                        repeated_keys: ("refuse" | "sum" | "last" | "first") | null;
+                        /** @description what the plan noticed about the whole file */
+                        plan_notes: {
+                            rule: string;
+                            message: string;
+                            line?: number;
+                            count?: number;
+                        }[];
                         progress: {
                             /** @enum {unknown} */
                             stage: "read" | "check" | "stage" | "plan" | "promote";
@@ -7115,6 +7885,58 @@ export interface operations {
                         invalid_count: number | null;
                         skipped_count: number | null;
                         warning_count: number | null;
+                        /**
+                         * @description reason → lines that are left out
+                         * @example {
+                         *       "row.total": 1,
+                         *       "key.repeated": 60
+                         *     }
+                         */
+                        left_out: {
+                            [key: string]: number;
+                        };
+                        /** @description of the check, then of the plan, then of the promotion */
+                        control: {
+                            measure: string;
+                            title: string;
+                            /** @description of the table that takes it */
+                            column: string;
+                            currency: string | null;
+                            /** @example 598000000.25 */
+                            read: string;
+                            /** @example 598000000.25 */
+                            valid: string;
+                            /** @example 598000000.25 */
+                            left_out: string;
+                            /** @example 598000000.25 */
+                            refused: string;
+                            /** @description reason → what was left out by it */
+                            reasons: {
+                                [key: string]: string;
+                            };
+                            /** @description cells that are no number, so that nobody knows how much they hold */
+                            unread: number;
+                            /** @example 598000000.25 */
+                            written?: string;
+                            /** @example 598000000.25 */
+                            unchanged?: string;
+                            /** @example 598000000.25 */
+                            before?: string;
+                            /** @example 598000000.25 */
+                            after?: string;
+                            /** @example 598000000.25 */
+                            difference?: string;
+                            /** @example 598000000.25 */
+                            lost_share?: string;
+                        }[];
+                        repeated_keys: ("refuse" | "sum" | "last" | "first") | null;
+                        /** @description what the plan noticed about the whole file */
+                        plan_notes: {
+                            rule: string;
+                            message: string;
+                            line?: number;
+                            count?: number;
+                        }[];
                         progress: {
                             /** @enum {unknown} */
                             stage: "read" | "check" | "stage" | "plan" | "promote";
@@ -7506,6 +8328,58 @@ export interface operations {
                         invalid_count: number | null;
                         skipped_count: number | null;
                         warning_count: number | null;
+                        /**
+                         * @description reason → lines that are left out
+                         * @example {
+                         *       "row.total": 1,
+                         *       "key.repeated": 60
+                         *     }
+                         */
+                        left_out: {
+                            [key: string]: number;
+                        };
+                        /** @description of the check, then of the plan, then of the promotion */
+                        control: {
+                            measure: string;
+                            title: string;
+                            /** @description of the table that takes it */
+                            column: string;
+                            currency: string | null;
+                            /** @example 598000000.25 */
+                            read: string;
+                            /** @example 598000000.25 */
+                            valid: string;
+                            /** @example 598000000.25 */
+                            left_out: string;
+                            /** @example 598000000.25 */
+                            refused: string;
+                            /** @description reason → what was left out by it */
+                            reasons: {
+                                [key: string]: string;
+                            };
+                            /** @description cells that are no number, so that nobody knows how much they hold */
+                            unread: number;
+                            /** @example 598000000.25 */
+                            written?: string;
+                            /** @example 598000000.25 */
+                            unchanged?: string;
+                            /** @example 598000000.25 */
+                            before?: string;
+                            /** @example 598000000.25 */
+                            after?: string;
+                            /** @example 598000000.25 */
+                            difference?: string;
+                            /** @example 598000000.25 */
+                            lost_share?: string;
+                        }[];
+                        repeated_keys: ("refuse" | "sum" | "last" | "first") | null;
+                        /** @description what the plan noticed about the whole file */
+                        plan_notes: {
+                            rule: string;
+                            message: string;
+                            line?: number;
+                            count?: number;
+                        }[];
                         progress: {
                             /** @enum {unknown} */
                             stage: "read" | "check" | "stage" | "plan" | "promote";
@@ -7784,6 +8658,58 @@ export interface operations {
                         invalid_count: number | null;
                         skipped_count: number | null;
                         warning_count: number | null;
+                        /**
+                         * @description reason → lines that are left out
+                         * @example {
+                         *       "row.total": 1,
+                         *       "key.repeated": 60
+                         *     }
+                         */
+                        left_out: {
+                            [key: string]: number;
+                        };
+                        /** @description of the check, then of the plan, then of the promotion */
+                        control: {
+                            measure: string;
+                            title: string;
+                            /** @description of the table that takes it */
+                            column: string;
+                            currency: string | null;
+                            /** @example 598000000.25 */
+                            read: string;
+                            /** @example 598000000.25 */
+                            valid: string;
+                            /** @example 598000000.25 */
+                            left_out: string;
+                            /** @example 598000000.25 */
+                            refused: string;
+                            /** @description reason → what was left out by it */
+                            reasons: {
+                                [key: string]: string;
+                            };
+                            /** @description cells that are no number, so that nobody knows how much they hold */
+                            unread: number;
+                            /** @example 598000000.25 */
+                            written?: string;
+                            /** @example 598000000.25 */
+                            unchanged?: string;
+                            /** @example 598000000.25 */
+                            before?: string;
+                            /** @example 598000000.25 */
+                            after?: string;
+                            /** @example 598000000.25 */
+                            difference?: string;
+                            /** @example 598000000.25 */
+                            lost_share?: string;
+                        }[];
+                        repeated_keys: ("refuse" | "sum" | "last" | "first") | null;
+                        /** @description what the plan noticed about the whole file */
+                        plan_notes: {
+                            rule: string;
+                            message: string;
+                            line?: number;
+                            count?: number;
+                        }[];
                         progress: {
                             /** @enum {unknown} */
                             stage: "read" | "check" | "stage" | "plan" | "promote";
@@ -8002,6 +8928,16 @@ export interface operations {
                             /** Format: date-time */
                             promoted_at: string;
                             undone_at: string | null;
+                            /** @description what people corrected in its line before it was promoted, the oldest first */
+                            repairs: {
+                                /** @enum {unknown} */
+                                what: "corrected" | "left_out" | "taken_in";
+                                column: string | null;
+                                from: string | null;
+                                to: string | null;
+                                by: string;
+                                at: string;
+                            }[];
                         }[];
                     };
                 };
@@ -8996,6 +9932,13 @@ export interface operations {
                     limit: number;
                     /** @default 0 */
                     wait_s: number;
+                    /** @description so many of them begin at once, the first ones that say `begun`; tell of the others with `begin` before they do. Default: all. If the worker dies, what had begun is charged with the crash */
+                    begin?: number;
+                    /**
+                     * @description how many jobs this worker still has in hand; a job with a crash behind it is leased only with 0, and then alone
+                     * @default 0
+                     */
+                    held: number;
                 };
             };
         };
@@ -9035,6 +9978,8 @@ export interface operations {
                             last_error: string | null;
                             /** Format: date-time */
                             process_after: string;
+                            /** @description it may begin at once; the others after `begin` */
+                            begun: boolean;
                         }[];
                         /** Format: date-time */
                         leased_until: string;
@@ -9081,6 +10026,87 @@ export interface operations {
             };
         };
     };
+    beginJobs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    jobs: {
+                        /** Format: uuid */
+                        job_id: string;
+                        /** @description the lease_epoch of the job */
+                        epoch: number;
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description those that counted */
+                        begun: string[];
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description understood, but it cannot be done with this content */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     completeJobs: {
         parameters: {
             query?: never;
@@ -9114,6 +10140,10 @@ export interface operations {
                     "application/json": {
                         /** @description those that counted */
                         completed: string[];
+                        /** @description those that this worker had completed before */
+                        already_completed: string[];
+                        /** @description those that do not count */
+                        not_yours: string[];
                     };
                 };
             };
@@ -9146,6 +10176,15 @@ export interface operations {
             };
             /** @description in conflict with the present state */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description larger than the limit */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14335,6 +15374,208 @@ export interface operations {
             };
         };
     };
+    splitUnit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    expected_version: number;
+                    parts: {
+                        canonical_address: string;
+                        body: string;
+                        title?: string;
+                        /** @example section */
+                        unit_kind?: string;
+                    }[];
+                    /**
+                     * @description the approval that says so
+                     * @example APR-2026-114
+                     */
+                    apr_ref?: string;
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        units: {
+                            unit_id: string;
+                            canonical_address: string;
+                            unit_version_id: string;
+                            content_hash: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description understood, but it cannot be done with this content */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    mergeUnits: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description in the order of their texts */
+                    units: {
+                        /** Format: uuid */
+                        unit_id: string;
+                        expected_version: number;
+                    }[];
+                    canonical_address: string;
+                    /** @description default: their texts, one after the other */
+                    body?: string;
+                    title?: string;
+                    /**
+                     * @description the approval that says so
+                     * @example APR-2026-114
+                     */
+                    apr_ref?: string;
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        unit_id: string;
+                        canonical_address: string;
+                        unit_version_id: string;
+                        content_hash: string;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description in conflict with the present state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description understood, but it cannot be done with this content */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     listTopics: {
         parameters: {
             query: {
@@ -14956,6 +16197,14 @@ export interface operations {
                                 text: string;
                             }[];
                         } | null;
+                        /** @description the document of the old knowledge base under this source, which stays as it is */
+                        legacy: {
+                            document_id: string;
+                            title: string;
+                            content_hash: string;
+                            /** @description whether it says what is marked */
+                            is_same: boolean;
+                        } | null;
                     };
                 };
             };
@@ -15009,7 +16258,10 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /** @description of the part manifest, or of the record */
                     digest: string;
+                    /** @description the document, where the record holds the manifest alone */
+                    source?: string;
                 };
             };
         };
@@ -15048,6 +16300,8 @@ export interface operations {
                         kinds_kept?: string[];
                         /** @description containers whose order people had made, and the document changed */
                         orders_replaced?: string[];
+                        /** @description the document is one of the old knowledge base, whose own text stays as it is */
+                        legacy_kept?: boolean;
                         /** @description text of the document that the manifest has in no piece */
                         left_out?: {
                             bytes: number;
@@ -15440,6 +16694,11 @@ export interface operations {
                             rows: number;
                             reason: string;
                         } | null;
+                        /** @description seconds that search waits after an edit, and before it takes out what was deleted */
+                        window: {
+                            quiet_s: number;
+                            delete_s: number;
+                        };
                         gates: {
                             /** @description what is staged is kept out; closed, nothing is embedded */
                             excluded: boolean;
@@ -15957,6 +17216,68 @@ export interface operations {
             };
             /** @description in conflict with the present state */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    setSearchWindow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "quiet_s": 180
+                 *     }
+                 */
+                "application/json": {
+                    quiet_s?: number;
+                    delete_s?: number;
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        changed: boolean;
+                    };
+                };
+            };
+            /** @description the request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no token, or not a valid one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not allowed */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

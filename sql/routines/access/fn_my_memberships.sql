@@ -5,7 +5,7 @@ returns table (workspace_id uuid, name text, app_role text, display_name text)
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
-  select w.id, to_jsonb(w) ->> 'name', iu_core.fn_member_role(w.id, m.user_id::text), to_jsonb(m) ->> 'display_name'
+  select w.id, to_jsonb(w.*) ->> 'name', iu_core.fn_member_role(w.id, m.user_id::text), to_jsonb(m.*) ->> 'display_name'
     from public.workspace_members m
     join public.workspaces w on w.id = m.workspace_id
    where m.user_id::text = (select iu_core.fn_actor())
