@@ -15,8 +15,12 @@ import { StagedoorError } from '../../errors.ts'
 export const MAX_STEPS = 250_000
 /** Of everything that is computed for one input of an execution. */
 export const MAX_DECISION_STEPS = 1_000_000
+/** Of the values that a template takes over whole, without computing: how many it may write altogether. */
+export const MAX_VALUES = 5_000_000
 /** An error that the language passes over: it comes with a stack and a quotation of the source, and takes 20 to 80 µs. */
 const ERROR_STEPS = 250
+/** A time in another time zone, or a duration with a fraction: the language formats it as text, in 30 to 100 µs. */
+export const FORMAT_STEPS = 500
 /** The instructions of a pattern: `(a{30}){30}` has 900. */
 export const MAX_PATTERN_SIZE = 300
 
@@ -27,7 +31,10 @@ const OVER = new OverBudget()
 /** What is left of the running expression, and of the decision that it is part of. Evaluation is synchronous: one at a time. */
 let left = 0
 let decisionLeft = Number.POSITIVE_INFINITY
+let valuesLeft = Number.POSITIVE_INFINITY
 let depth = 0
+/** What is known of the maps that the running expression has met. Of this one only: a value may have changed by the next. */
+let maps = new WeakMap<object, MapFacts>()
 /** Since the event loop last came round. */
 let spentThisTurn = 0
 
@@ -42,6 +49,8 @@ export function withinBudget<T>(compute: () => T): T {
   if (depth > 0) return compute()
   const granted = Math.min(MAX_STEPS, decisionLeft)
   left = granted
+  valuesLeft = Number.POSITIVE_INFINITY
+  maps = new WeakMap()
   depth++
   try {
     return compute()
@@ -61,6 +70,19 @@ export function withinDecisionBudget<T>(decide: () => T): T {
   } finally {
     decisionLeft = Number.POSITIVE_INFINITY
   }
+}
+
+/**
+ * A value that a template takes over as it is. It is counted as it will be written, however often it is named. The first is not counted: by
+ * itself it is no larger than what was given, which has limits of its own.
+ */
+export function takeOver(value: unknown): void {
+  if (valuesLeft === Number.POSITIVE_INFINITY) {
+    valuesLeft = MAX_VALUES
+    return
+  }
+  valuesLeft -= sizeOf(value, valuesLeft)
+  if (valuesLeft < 0) throw OVER
 }
 
 export function isOverBudget(error: unknown): boolean {
@@ -93,6 +115,7 @@ export async function untilLoopIsFree(): Promise<void> {
 interface Evaluator {
   run(node: MeteredNode, context: unknown): unknown
   tryEval(node: MeteredNode, context: unknown): unknown
+  debugTypeDeep(value: unknown): unknown
 }
 
 type Handle = (first: unknown, second: unknown, third: unknown, fourth: unknown) => unknown
@@ -100,6 +123,8 @@ type MeteredNode = ASTNode & {
   evaluate(evaluator: Evaluator, node: MeteredNode, context: unknown): unknown
   handle?: Handle
   metered?: true
+  /** Set where the language evaluates another node in its place: the loop of a macro. */
+  meta?: { readonly alternate?: ASTNode }
 }
 
 /** From now on whatever this environment evaluates is counted. */
@@ -128,6 +153,14 @@ export function meterEvaluations(language: Environment): void {
       return error
     }
   }
+  // Asked for the operands of every call. Of a map it lists all keys to find the first one.
+  const { debugTypeDeep } = evaluator
+  evaluator.debugTypeDeep = function (value) {
+    if (!isMap(value)) return debugTypeDeep.call(this, value)
+    const facts = factsOf(value)
+    facts.type ??= debugTypeDeep.call(this, value)
+    return facts.type
+  }
 }
 
 /** The handler of a node is told what it is about to read; the language sets it when it checks the types. */
@@ -135,7 +168,8 @@ export function meterNode(node: ASTNode): void {
   const metered = node as MeteredNode
   if (metered.metered) return
   metered.metered = true
-  const { handle } = metered
+  const { handle, meta } = metered
+  if (meta?.alternate !== undefined) meterNode(meta.alternate)
   if (handle === undefined) return
   switch (node.op) {
     case 'in':
@@ -146,16 +180,26 @@ export function meterNode(node: ASTNode): void {
       break
     case '==':
     case '!=':
+      metered.handle = (one, other, third, fourth) => {
+        spend(costOfComparison(one, other))
+        return handle(one, other, third, fourth)
+      }
+      break
     case '+':
     case '<':
     case '<=':
     case '>':
     case '>=':
       metered.handle = (one, other, third, fourth) => {
-        const isDeep = node.op === '==' || node.op === '!='
-        if (isDeep && typeof one === 'object' && typeof other === 'object') spend(deepSize(one))
-        else spend(shallowSize(one) + shallowSize(other))
+        spend(shallowSize(one) + shallowSize(other))
         return handle(one, other, third, fourth)
+      }
+      break
+    case 'comprehension' as ASTNode['op']:
+      metered.handle = (items, second, third, fourth) => {
+        // A loop over a map makes a list of its keys first.
+        if (isMap(items)) spend(shallowSize(items))
+        return handle(items, second, third, fourth)
       }
       break
     case 'call':
@@ -182,6 +226,8 @@ function matching(node: ASTNode, handle: Handle): Handle {
     const [text, pattern] = args as readonly unknown[]
     if (typeof text !== 'string' || typeof pattern !== 'string') return handle(args, second, third, fourth)
     try {
+      // What was compiled long ago may have been forgotten.
+      if (!patterns.has(pattern)) spend(MAX_PATTERN_SIZE * 20)
       const compiled = compilePattern(pattern)
       spend((text.length * compiled.programSize()) >> 2)
       return compiled.test(text)
@@ -211,19 +257,36 @@ export function compilePattern(pattern: string): RE2JS {
 
 function costOfSearch(value: unknown, list: unknown): number {
   if (!Array.isArray(list)) return 0
-  return typeof value === 'object' && value !== null ? list.length * deepSize(value) : list.length >> 2
+  if (typeof value === 'object' && value !== null)
+    return list.length * sizeOf(value, left) + sizeOf(list, left)
+  return (list.length >> 2) + (typeof value === 'string' ? list.length * (value.length >> 10) : 0)
+}
+
+function costOfComparison(one: unknown, other: unknown): number {
+  const isDeep = typeof one === 'object' && typeof other === 'object' && one !== null && other !== null
+  if (!isDeep) return shallowSize(one) + shallowSize(other)
+  if (Array.isArray(one) && Array.isArray(other) && one.length !== other.length) return 1
+  return sizeOf(one, left) + sizeOf(other, left)
 }
 
 /** Texts are searched in time of both lengths at worst. */
 const SEARCHES: ReadonlySet<string> = new Set(['contains', 'indexOf', 'lastIndexOf', 'split'])
+/** These look at every character by itself, or make a value of it. */
+const BY_CHARACTER: ReadonlySet<string> = new Set(['size', 'split', 'json'])
 
 function costOfCall(name: string, args: readonly unknown[]): number {
   let cost = 0
   for (const arg of args) cost += shallowSize(arg)
   const [text, part] = args
+  if (typeof text === 'string' || text instanceof Uint8Array) {
+    if (BY_CHARACTER.has(name)) cost += text.length >> 2
+    // Its pattern goes back over digits without a unit, from each of them anew.
+    if (name === 'duration') cost += Math.ceil(text.length ** 3 / 256)
+  }
   if (SEARCHES.has(name) && typeof text === 'string' && typeof part === 'string')
     cost += Math.ceil((text.length * part.length) / 1024)
   if (name === 'join' && Array.isArray(text)) for (const item of text) cost += shallowSize(item)
+  if (text instanceof Date && part !== undefined) cost += FORMAT_STEPS
   return cost
 }
 
@@ -232,22 +295,46 @@ function shallowSize(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
   if (Array.isArray(value)) return value.length >> 2
   if (value instanceof Uint8Array) return value.length >> 4
-  return 1
+  return isMap(value) ? 1 + (factsOf(value).keys >> 1) : 1
 }
 
-/** How many values a comparison may look at; it stops counting where nothing is left to spend. */
-function deepSize(value: unknown): number {
+interface MapFacts {
+  readonly keys: number
+  type?: unknown
+}
+
+function isMap(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  return value instanceof Map || value.constructor === undefined || value.constructor === Object
+}
+
+function factsOf(map: object): MapFacts {
+  const known = maps.get(map)
+  if (known !== undefined) return known
+  const facts = { keys: map instanceof Map ? map.size : Object.keys(map).length }
+  spend(facts.keys >> 1)
+  maps.set(map, facts)
+  return facts
+}
+
+/** How many values are in it; it stops counting beyond `most`. */
+function sizeOf(value: unknown, most: number): number {
   let size = 0
   const open: unknown[] = [value]
-  while (open.length > 0 && size <= left) {
+  while (open.length > 0 && size <= most) {
     const next = open.pop()
     size++
     if (typeof next === 'string') size += next.length >> 4
     else if (Array.isArray(next)) {
-      if (size + next.length > left) return size + next.length
+      if (size + next.length > most) return size + next.length
       for (const item of next) open.push(item)
     } else if (typeof next === 'object' && next !== null && !(next instanceof Uint8Array))
       for (const item of next instanceof Map ? next.values() : Object.values(next)) open.push(item)
   }
   return size
+}
+
+/** A value in the middle of a text, before it is written. */
+export function spendText(value: unknown): void {
+  spend(sizeOf(value, left))
 }

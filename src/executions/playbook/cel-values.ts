@@ -4,7 +4,7 @@
  */
 import { Optional } from '@marcbachmann/cel-js'
 import { Duration, UnsignedInt } from '@marcbachmann/cel-js/evaluator'
-import { spend } from './budget.ts'
+import { FORMAT_STEPS, spend } from './budget.ts'
 import type { Json } from './definition.ts'
 
 /** What the language has no value for; the caller knows the expression. */
@@ -34,10 +34,14 @@ function mapToCel(map: { readonly [key: string]: Json }): unknown {
   spend(1)
   // The library knows a map by its constructor: one with such a key of its own would be taken for something else.
   if (Object.hasOwn(map, 'constructor') || Object.hasOwn(map, '__proto__')) {
-    return new Map(Object.entries(map).map(([key, value]) => [key, toCel(value)]))
+    const entries = Object.entries(map)
+    spend(entries.length)
+    return new Map(entries.map(([key, value]) => [key, toCel(value)]))
   }
   let copy: Record<string, unknown> | undefined
+  let keys = 0
   for (const key in map) {
+    if (++keys > FEW_KEYS) spend(1)
     const before = map[key] as Json
     const after = toCel(before)
     if (after === before) continue
@@ -46,6 +50,9 @@ function mapToCel(map: { readonly [key: string]: Json }): unknown {
   }
   return copy ?? map
 }
+
+/** A map with few keys counts as one value: most are rows. */
+const FEW_KEYS = 8
 
 export function fromCel(value: unknown): Json {
   switch (typeof value) {
@@ -80,7 +87,10 @@ function objectFromCel(value: object): Json {
   if (value instanceof Optional) return value.hasValue() ? fromCel(value.value()) : null
   if (value instanceof Date) return value.toISOString()
   if (value instanceof UnsignedInt) return wholeNumber(value.valueOf())
-  if (value instanceof Duration) return value.toString()
+  if (value instanceof Duration) {
+    spend(FORMAT_STEPS)
+    return value.toString()
+  }
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64')
   const prototype = Object.getPrototypeOf(value)
   if (prototype === Object.prototype || prototype === null)
@@ -100,12 +110,15 @@ function listFromCel(list: readonly unknown[]): Json {
 }
 
 function mapFromCel(map: ReadonlyMap<unknown, unknown>): Json {
+  spend(map.size)
   return Object.fromEntries([...map].map(([key, value]) => [String(key), fromCel(value)]))
 }
 
 function plainFromCel(map: Record<string, unknown>): Json {
   let copy: Record<string, Json> | undefined
+  let keys = 0
   for (const key in map) {
+    if (++keys > FEW_KEYS) spend(1)
     const after = fromCel(map[key])
     if (after === map[key]) continue
     copy ??= { ...map } as Record<string, Json>

@@ -180,7 +180,7 @@ function mixIntsWithDoubles(): void {
   }
 }
 
-function explained(text: string, error: unknown): ExpressionError {
+export function explained(text: string, error: unknown): ExpressionError {
   if (error instanceof ExpressionError) return error
   if (isOverBudget(error)) {
     const over = overBudget(text)

@@ -1,6 +1,6 @@
 /** Conditions and templates of a playbook, computed. */
-import { withinBudget } from './budget.ts'
-import { type Compiled, compile, type Scope } from './cel.ts'
+import { spendText, takeOver, withinBudget } from './budget.ts'
+import { type Compiled, compile, explained, type Scope } from './cel.ts'
 import type { Json } from './definition.ts'
 import { ExpressionError } from './expression-error.ts'
 import { SecretReference, SecretText } from './secrets.ts'
@@ -52,7 +52,7 @@ function planOf(template: Json): Plan {
 function planOfList(list: readonly Json[]): Plan {
   const inner = list.map(planOf)
   if (inner.every((plan) => plan === undefined)) return undefined
-  return (scope) => list.map((item, index) => (inner[index] ? inner[index](scope) : item))
+  return (scope) => list.map((item, index) => (inner[index] ? written(item, inner[index](scope)) : item))
 }
 
 function planOfMap(map: { readonly [key: string]: Json }): Plan {
@@ -63,27 +63,42 @@ function planOfMap(map: { readonly [key: string]: Json }): Plan {
   if (changing.length === 0) return undefined
   return (scope) => {
     const rendered: Record<string, Json> = { ...map }
-    for (const { key, plan } of changing) rendered[key] = plan(scope)
+    for (const { key, plan } of changing) rendered[key] = written(map[key]!, plan(scope))
     return rendered
   }
+}
+
+/** What a text stands for, counted: a large value that is named often becomes much larger than all that was given. */
+function written(template: Json, value: Json): Json {
+  if (typeof template !== 'string') return value
+  try {
+    takeOver(value)
+  } catch (error) {
+    throw explained(template, error)
+  }
+  return value
 }
 
 function planOfText(text: string): Plan {
   if (!text.includes('${')) return undefined
   if (textPlans.has(text)) return textPlans.get(text)
-  const plan = planOfParts(partsOf(text))
+  const plan = planOfParts(text, partsOf(text))
   if (textPlans.size >= MOST_TEXTS) textPlans.delete(textPlans.keys().next().value as string)
   textPlans.set(text, plan)
   return plan
 }
 
-function planOfParts(parts: readonly Part[]): Plan {
+function planOfParts(text: string, parts: readonly Part[]): Plan {
   const inner = parts.map((part) =>
     typeof part === 'string' ? () => part : planOfExpression(part.expression),
   )
   const only = inner[0]
   if (parts.length === 1 && only !== undefined) return only
-  return (scope) => joined(inner.map((plan) => plan(scope)))
+  return (scope) =>
+    joined(
+      text,
+      inner.map((plan) => plan(scope)),
+    )
 }
 
 function planOfExpression(text: string): (scope: Scope) => Json {
@@ -105,7 +120,12 @@ export function secretOf({ text, paths, ast }: Compiled): string | undefined {
   )
 }
 
-function joined(values: readonly unknown[]): Json {
+function joined(text: string, values: readonly unknown[]): Json {
+  try {
+    for (const value of values) if (!(value instanceof SecretReference)) spendText(value)
+  } catch (error) {
+    throw explained(text, error)
+  }
   if (!values.some((value) => value instanceof SecretReference)) return values.map(asText).join('')
   const parts = values.map((value) => (value instanceof SecretReference ? value : asText(value)))
   return new SecretText(parts) as unknown as Json
