@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { HealthCheck } from '../../src/db/health.ts'
 import { VERSION } from '../../src/version.ts'
@@ -151,6 +152,21 @@ describe('the API describes itself', () => {
     const reply = await api.app.inject({ url: '/api/docs/' })
     expect(reply.statusCode).toBe(200)
     expect(reply.body).not.toMatch(/(src|href)="https?:/)
+  })
+
+  it('on a page that runs only the scripts that it was served with', async () => {
+    for (const encoding of ['identity', 'gzip']) {
+      const { headers, body } = await api.app.inject({
+        url: '/api/docs/',
+        headers: { 'accept-encoding': encoding },
+      })
+      const policy = String(headers['content-security-policy'])
+      const scripts = /script-src ([^;]*)/.exec(policy)![1]
+      expect(scripts).not.toContain('unsafe')
+      const [, inline] = /<script type="text\/javascript">(.*?)<\/script>/s.exec(body)!
+      expect(scripts).toBe(`'self' 'sha256-${createHash('sha256').update(inline!).digest('base64')}'`)
+      expect(body.match(/<script/g)).toHaveLength(2)
+    }
   })
 })
 
