@@ -24,19 +24,17 @@ export function watchArrivals(
   { stallMs = STALL_MS, totalMs = TOTAL_MS }: ArrivalTimes = {},
 ): void {
   const arriving = new Set<FastifyRequest['raw']>()
-  // From the first: a close does not wait for what is asked before the body is read.
+  // From the first, and until the body has come or the connection has gone: what was refused may still trickle in, and a close does not
+  // wait for what is asked before the body is read.
   app.addHook('onRequest', async ({ raw }, reply) => {
     if (raw.complete) return
     arriving.add(raw)
-    finished(reply.raw, () => arriving.delete(raw))
-  })
-  app.addHook('preParsing', async ({ raw }, reply) => {
-    if (raw.complete) return
-    const stalled = setInterval(cutWhenStalled(raw), stallMs / 2).unref()
-    const late = setInterval(cutWhenLate(raw, totalMs), totalMs / 8).unref()
+    const watches = hasBody(raw)
+      ? [watch(raw, cutWhenStalled(raw), stallMs / 2), watch(raw, cutWhenLate(raw, totalMs), totalMs / 8)]
+      : []
     finished(reply.raw, () => {
-      clearInterval(stalled)
-      clearInterval(late)
+      arriving.delete(raw)
+      if (raw.complete) for (const timer of watches) clearInterval(timer)
     })
   })
   app.addHook('preClose', async () => {
@@ -45,6 +43,18 @@ export function watchArrivals(
     }
     setTimeout(() => app.server.closeAllConnections(), CLOSE_MS).unref()
   })
+}
+
+function watch(raw: FastifyRequest['raw'], look: () => void, everyMs: number): NodeJS.Timeout {
+  const timer = setInterval(() => {
+    if (raw.complete || raw.socket.destroyed) clearInterval(timer)
+    else look()
+  }, everyMs)
+  return timer.unref()
+}
+
+function hasBody({ headers }: FastifyRequest['raw']): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 
 /** Not a byte came between two looks, although somebody here was reading. */

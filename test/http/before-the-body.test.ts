@@ -18,6 +18,8 @@ let viewer: string
 let operator: string
 let agent: string
 let address: URL
+/** Of the server whose bodies have 400 ms. */
+let impatientAddress: URL
 
 beforeAll(async () => {
   workspace = await createWorkspace(db)
@@ -27,6 +29,7 @@ beforeAll(async () => {
   agent = await api.token(await createMember(db, workspace, 'agent'))
   await db.owner(`select iu_core.fn_gate_set('iu_core.staging_writes_enabled', true, 'a test')`)
   address = new URL(await api.listen())
+  impatientAddress = new URL(await impatient.listen())
 })
 
 interface Sent {
@@ -41,9 +44,9 @@ async function begun(
   path: string,
   token: string,
   headers: string[],
-  to = address,
+  at = address,
 ): Promise<Sent> {
-  const socket = connect(Number(to.port), to.hostname)
+  const socket = connect(Number(at.port), at.hostname)
   socket.on('error', () => {})
   let text = ''
   socket.on('data', (chunk) => {
@@ -162,7 +165,6 @@ describe('costly JSON is refused while it comes', () => {
 
 describe('a request that trickles', () => {
   it('is cut off when its body has taken too long altogether, though a byte comes all the time', async () => {
-    const to = new URL(await impatient.listen())
     for (const [path, type] of [
       ['/api/staging', 'application/json'],
       [`/api/uploads?dataset=x&platform=y&workspace_id=${workspace}&file_name=a.csv`, 'text/csv'],
@@ -172,11 +174,26 @@ describe('a request that trickles', () => {
         path,
         operator,
         [`content-type: ${type}`, 'transfer-encoding: chunked'],
-        to,
+        impatientAddress,
       )
       const trickle = setInterval(() => socket.write('1\r\n \r\n'), 20)
       await answer
       clearInterval(trickle)
+    }
+  })
+
+  it('is cut off after a refusal, too: nobody waits for the rest of what was refused', async () => {
+    for (const token of ['', viewer]) {
+      for (const headers of [
+        ['content-type: application/json', 'content-length: 12000'],
+        ['content-type: application/json', 'transfer-encoding: chunked'],
+      ]) {
+        const { socket, answer } = await begun('POST', '/api/staging', token, headers, impatientAddress)
+        const byte = headers[1]!.includes('chunked') ? '1\r\n \r\n' : ' '
+        const trickle = setInterval(() => socket.write(byte), 20)
+        expect(await answer).toMatch(/^(HTTP\/1.1 40[13] |$)/)
+        clearInterval(trickle)
+      }
     }
   })
 
