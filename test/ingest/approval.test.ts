@@ -1,5 +1,6 @@
 /** Nothing is promoted without the approval that its dataset asks for: each wrong way is tried. */
 import { describe, expect, it } from 'vitest'
+import { mapHeaders } from '../../src/ingest/datasets/map-headers.ts'
 import { useDatabase } from '../support/database.ts'
 import { createMember } from '../support/factories.ts'
 import { boxes, type Planned, sha256, TRIAL, useTrial } from '../support/ingest-rows.ts'
@@ -252,6 +253,33 @@ describe('four eyes', () => {
     const without = await staged(['Link clicks'])
     expect(await sqlstateOf(approveAs(later, without))).toBe('SD508')
     await approveAs(mapper, without)
+  })
+
+  it.each([
+    ['Amount spent', 'Amount spent AUD'],
+    ['Amount spent (EUR)', 'amount_spent, USD'],
+    ['Kosten [€]', 'Kosten'],
+    ['Reichweite', '\uff32\uff45\uff49chweite'],
+    ['Số tiền đã chi', 'so tien da chi'],
+    ['Dépenses', 'De\u0301penses\u200b'],
+    ['広告費（JPY）', '広告費'],
+  ])('knows the header %j of a mapping in a file that writes it %j', async (mapped, written) => {
+    const mapper = await createMember(db, trial.workspace, 'reviewer')
+    const [field] = Object.keys(TRIAL.fields)
+    const remembered = { headers: { [mapped]: field! } }
+    // The reader takes the one for the other, and so the database must.
+    expect(mapHeaders(TRIAL, 'file', [written], remembered).fields[field!]?.header).toBe(written)
+    await db.as(mapper, (client) =>
+      client.query(`select iu_core.fn_ingest_mapping_set($1, 'trial', 'file', $2)`, [
+        trial.workspace,
+        JSON.stringify(remembered.headers),
+      ]),
+    )
+    const plan = await trial.stagePlanned([{ group_code: `m${++files}`, day: '2026-11-01', amount: 1 }], {
+      headers: [written],
+    })
+    await submit(plan)
+    expect(await sqlstateOf(approveAs(mapper, plan))).toBe('SD508')
   })
 
   it('does not let an operator, an agent or a stranger approve', async () => {
