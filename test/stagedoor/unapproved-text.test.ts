@@ -38,7 +38,7 @@ async function pendingRecord(text = SECRET_TEXT): Promise<{ id: string; hash: st
   return db.as(operator, async (client) => {
     const { rows } = await client.query(
       `select staging_record_id as id, content_hash as hash from iu_core.fn_iu_staging_create(
-         'cut_preview', 'import_preview', 'wording', array[$1::jsonb], $2)`,
+         'cut_preview', 'import_preview', 'wording', p_parts => array[$1::jsonb], p_workspace_id => $2)`,
       [JSON.stringify({ part_name: 'text', payload_kind: 'text', payload_text: text }), workspace],
     )
     return rows[0]

@@ -223,8 +223,8 @@ describe('the checklist of a record that two decide on', () => {
     const { rows } = await by.session.query(
       `select staging_record_id as id, content_hash as digest from iu_core.fn_iu_staging_create(
          'review_package', 'review_bundle', 'to be ticked',
-         array['{"part_name": "checklist", "payload_kind": "json", "payload_json": [{"id": "sums", "text": "sums", "required": true}]}'::jsonb],
-         $1, $2)`,
+         p_parts => array['{"part_name": "checklist", "payload_kind": "json", "payload_json": [{"id": "sums", "text": "sums", "required": true}]}'::jsonb],
+         p_workspace_id => $1, p_owner_actor => $2)`,
       [place.workspace, owner ?? null],
     )
     return rows[0]
@@ -248,6 +248,9 @@ describe('the checklist of a record that two decide on', () => {
       [own.id, place.owner.actor],
     )
     expect(await approve(place.reviewer.session, own)).toBe('SD509')
+    // It is not in the way of the one who looks now.
+    expect(await tick(place.reviewer, own)).toBe('not refused')
+    expect(await approve(place.reviewer.session, own)).toBe('not refused')
   })
 })
 

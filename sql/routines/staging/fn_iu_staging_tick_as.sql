@@ -26,10 +26,12 @@ begin
                       'The record has no part named checklist.');
   end if;
   if p_ticked then
-    insert into iu_core.iu_staging_check (staging_record_id, item_id, ticked_by, note)
+    insert into iu_core.iu_staging_check as c (staging_record_id, item_id, ticked_by, note)
     values (p_staging_record_id, p_item_id, p_by, p_note)
-    -- The first stamp stays: who ticked it first has looked.
-    on conflict (staging_record_id, item_id) do nothing;
+    -- The first stamp stays: who ticked it first has looked. An owner's, from before owners were refused, counts for nothing and gives way.
+    on conflict (staging_record_id, item_id) do update
+       set ticked_by = excluded.ticked_by, ticked_at = excluded.ticked_at, note = excluded.note
+     where r.four_eyes and lower(c.ticked_by) in (lower(r.owner_actor), lower(r.owner_via));
   else
     delete from iu_core.iu_staging_check where staging_record_id = p_staging_record_id and item_id = p_item_id;
   end if;

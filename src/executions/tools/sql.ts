@@ -95,11 +95,12 @@ function begin({ cause, playbook, step, deadline }: ToolContext): string {
 
 /**
  * What PostgreSQL lets everybody do, and a playbook must not: large objects stay for ever and belong to no table, and an advisory lock may
- * be one of ours. Neither can be revoked from one login on a server that is not ours, so the transaction is undone.
+ * be one of ours. Neither can be revoked from one login on a server that is not ours, so the transaction is undone. What was made before this
+ * was refused may stay: the age of a row is counted from the transaction that asks, and only its own are not older.
  */
 async function refuseLeftovers(client: pg.PoolClient): Promise<void> {
   const { rows } = await client.query<{ objects: boolean; locks: boolean }>(
-    `select exists (select from pg_catalog.pg_largeobject_metadata where lomowner = session_user::regrole) as objects,
+    `select exists (select from pg_catalog.pg_largeobject_metadata where lomowner = session_user::regrole and age(xmin) <= 0) as objects,
             exists (select from pg_catalog.pg_locks where locktype = 'advisory' and pid = pg_backend_pid()) as locks`,
   )
   if (rows[0]!.objects) {

@@ -322,8 +322,18 @@ describe('what PostgreSQL lets everybody do', () => {
     'select lo_create(0)',
     'select lo_creat(-1)',
     `do $$ begin perform lo_create(0); end $$`,
+    `do $$ begin begin perform lo_create(0); exception when others then null; end; end $$`,
   ])('makes no large object: %s', async (query) => {
     expect((await failure(run(query))).message).toContain('no large objects')
+    expect(await db.owner('select count(*)::int as n from pg_largeobject_metadata')).toEqual([{ n: 0 }])
+  })
+
+  it('does not fail because of a large object from before they were refused', async () => {
+    const client = await db.session('stagedoor_playbook')
+    const { rows } = await client.query('select lo_create(0) as id')
+    expect(await run('select 1 as n')).toMatchObject({ rows: [{ n: 1 }] })
+    expect((await failure(run('select lo_create(0)'))).message).toContain('no large objects')
+    await run('select lo_unlink($1)', rows[0].id)
     expect(await db.owner('select count(*)::int as n from pg_largeobject_metadata')).toEqual([{ n: 0 }])
   })
 
