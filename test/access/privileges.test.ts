@@ -164,6 +164,7 @@ it('lets vector_worker read the gates, units and documents, and nothing that is 
     'point',
     'cost',
     'document_sync',
+    'pending',
   ].map((name) => `search_${name}`)
   const tables = [
     ...[...units, ...others, ...projection].map((name) => `iu_core.${name}`),
