@@ -116,7 +116,7 @@ describe('text that requires approval and has none becomes no unit', () => {
     expect(await unitsWithText()).toEqual([])
   })
 
-  it('as a new version, as a title or as a profile of a unit that is there', async () => {
+  it('as a new version, as a title, as a profile or as an edge of a unit that is there', async () => {
     const record = await pendingRecord()
     const made = await db.as(operator, (client) =>
       client.query(`select unit_id from iu_core.fn_unit_create($1, 'unapproved/there', 'There.')`, [
@@ -130,6 +130,7 @@ describe('text that requires approval and has none becomes no unit', () => {
       ['edited', { action: 'edit', unit, expected_version: 1, body: text }],
       ['titled', { action: 'edit', unit, expected_version: 1, title: text }],
       ['profiled', { action: 'profile', unit, patch: { summary: text } }],
+      ['linked', { action: 'edge', unit, edge_type: 'refers_to', target: text }],
     ] as const) {
       await engines.register(
         playbook(name, [step('read', reads(record.id), 'write'), step('write', [{ tool: 'unit', args }])]),

@@ -1,5 +1,5 @@
--- Behind everything that search is made from: an execution that knows text which requires approval and has none writes no unit and
--- no document until that is approved. A cut is not asked: its text is that of the approved record, and nothing else. Internal.
+-- Behind everything that search is made from: an execution that knows text which requires approval and has none writes no unit, edge
+-- or document until that is approved. A cut is not asked: its text is that of the approved record, and nothing else. Internal.
 create or replace function iu_core.fn_execution_refuse_unapproved() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -30,4 +30,8 @@ create or replace trigger information_unit_holds_no_unapproved_text
   for each statement execute function iu_core.fn_execution_refuse_unapproved();
 create or replace trigger kb_document_holds_no_unapproved_text
   before insert or update of title, body on iu_core.kb_document
+  for each statement execute function iu_core.fn_execution_refuse_unapproved();
+-- The target of an edge is any text, and is read with its unit.
+create or replace trigger universal_edges_holds_no_unapproved_text
+  before insert or update of target_ref on iu_core.universal_edges
   for each statement execute function iu_core.fn_execution_refuse_unapproved();
