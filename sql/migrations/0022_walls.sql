@@ -1,4 +1,4 @@
--- What awaits approval stays out of units and documents, also by way of a playbook (decision 0023).
+-- What awaits approval stays out of units and documents, also by way of a playbook (decision 0014).
 
 -- Which executions have read a record that requires approval and had none. By the origin of the execution: whoever started it,
 -- its sub-playbooks and its reruns hand results to each other, so that what one has read all may have. No foreign keys: a log is

@@ -14,7 +14,7 @@ export interface HttpRequest {
 }
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
-/** Says which execution sent a request: our own API refuses it (decision 0023). */
+/** Says which execution sent a request: our own API refuses it (decision 0014). */
 export const EXECUTION_HEADER = 'stagedoor-execution'
 /** They say where the request goes, where it ends and who sent it: Node and the tool write them. */
 const NOT_THEIRS = [
