@@ -192,6 +192,18 @@ function supervise(
 
   const revive = async (): Promise<void> => {
     while (outage && !outage.isOver && !ending) {
+      // Also for a server that starts every time and ends again soon: each of its starts succeeds.
+      if (outage.attempts > 0 && performance.now() - outage.startedAt >= restartLimitMs) {
+        giveUp(
+          new StagedoorError('embedded_lost', {
+            attempts: outage.attempts,
+            seconds: Math.round((performance.now() - outage.startedAt) / 1000),
+            reason: outage.reason,
+            log: logFile,
+          }),
+        )
+        return
+      }
       const backoff = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** outage.attempts)
       await delay(backoff, undefined, { signal: stopping.signal, ref: false }).catch(() => {})
       if (ending) return
@@ -203,16 +215,6 @@ function supervise(
       } catch (error) {
         outage.reason = error instanceof Error ? error.message : String(error)
         notice(`The embedded PostgreSQL could not be started (attempt ${outage.attempts}): ${outage.reason}`)
-        if (performance.now() - outage.startedAt < restartLimitMs) continue
-        giveUp(
-          new StagedoorError('embedded_lost', {
-            attempts: outage.attempts,
-            seconds: Math.round((performance.now() - outage.startedAt) / 1000),
-            reason: outage.reason,
-            log: logFile,
-          }),
-        )
-        return
       }
     }
   }
