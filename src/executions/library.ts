@@ -169,6 +169,7 @@ async function startWork(
         return engine.id
       },
       health: () => engine.health(),
+      crash: (error) => engine.crash(error),
       wait: (execution, options) => engine.wait(execution, options),
       whenEnded: (execution, told) => engine.whenEnded(execution, told),
       stop() {

@@ -162,7 +162,7 @@ function isRetryable(error: unknown): boolean {
 }
 
 /** Anything can be thrown: an object without a prototype has no text, and a getter may throw in its turn. */
-function textOf(error: unknown): string {
+export function textOf(error: unknown): string {
   try {
     if (!(error instanceof Error)) return String(error)
     // Of several addresses that did not answer Node says nothing but a list.
