@@ -152,9 +152,12 @@ class RunningEngine implements Engine {
   async start(): Promise<void> {
     const { drives = true, runs = true, listenUrl, pollMs = 250 } = this.options
     try {
+      // The sessions for heartbeats and for the log, before the lease begins: through a slow network to open one takes seconds of it.
+      const sessions = drives ? [this.beats, this.flushes] : [this.beats]
+      await Promise.all(sessions.map((session) => session.query('select 1')))
       await this.register()
     } catch (error) {
-      await this.beats.release()
+      await Promise.all([this.beats.release(), this.flushes.release()])
       throw mapConnectionError(error)
     }
     if (drives) this.startDriving(pollMs)

@@ -396,7 +396,11 @@ it('a command that ends its engines takes no neighbours with it: after three dea
     const some = await engines.register()
     const held = await claim(100, some)
     // The first item ends every engine that has it, before the others have ended.
-    if (held.every(({ item_index }) => item_index !== 0)) await end(held.map((one) => outcome(one)), some)
+    if (held.every(({ item_index }) => item_index !== 0))
+      await end(
+        held.map((one) => outcome(one)),
+        some,
+      )
     await engines.expire(some)
     await engines.rows('select noetl.fn_engine_reap()')
   }
