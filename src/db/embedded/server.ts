@@ -213,8 +213,11 @@ function supervise(
         outage.isOver = true
         notice(`The embedded PostgreSQL is running again, at attempt ${outage.attempts}.`)
       } catch (error) {
-        outage.reason = error instanceof Error ? error.message : String(error)
-        notice(`The embedded PostgreSQL could not be started (attempt ${outage.attempts}): ${outage.reason}`)
+        const reason = error instanceof Error ? error.message : String(error)
+        // With the last lines of its log once, not at every attempt.
+        const told = reason === outage.reason ? firstLine(reason) : reason
+        outage.reason = reason
+        notice(`The embedded PostgreSQL could not be started (attempt ${outage.attempts}): ${told}`)
       }
     }
   }
