@@ -106,7 +106,10 @@ class Worker:
 
     def fail(self, said, reason, fatal=False):
         failed = {**said, "error": reason[:2000], "fatal": fatal}
-        outcome = self.deliver("fail", failed)["failed"]
+        try:
+            outcome = self.deliver("fail", failed)["failed"]
+        except Refused as error:  # its words, not the failure: the attempt ends all the same
+            outcome = self.deliver("fail", {**failed, "error": f"it failed, and its error was refused: {error}"[:2000]})["failed"]
         print(f"failed: {reason} -> {outcome[0]['outcome'] if outcome else 'not ours any more'}", flush=True)
 
     def complete(self, said, result):

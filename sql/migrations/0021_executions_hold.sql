@@ -13,6 +13,9 @@ grant select on noetl.missing_handler to service_role, dot_executor;
 comment on table noetl.missing_handler is
   'Handlers that due commands call and that no running process has: since when, and the system issue that says so.';
 
+-- Commands under which engines keep dying; few. Lease columns are in no index, and not in this one.
+create index command_suspect on noetl.command (process_after) where crashes >= 3;
+
 -- A wait for an event also hears what came before it, from this time on; null: only what is committed after it began.
 alter table noetl.wait add column since_at timestamptz;
 

@@ -20,6 +20,8 @@ export interface RunningPlaybooks {
   health(): HealthCheck[]
   /** Begins nothing new, waits for what runs, and hands the rest to others. */
   stop(): Promise<void>
+  /** The process ends because of this error: the steps in hand are named, and the lease is given back. */
+  crash(error: unknown): Promise<void>
 }
 
 export interface PlaybooksOptions {
@@ -105,6 +107,7 @@ export async function runPlaybooks(
               : `the execution view is ${Math.round(lagMs / 1000)} s behind`,
         },
       ],
+      crash: (error) => engine.crash(error),
       async stop() {
         await engine.stop()
         await close()

@@ -31,7 +31,7 @@ import { ORPHANS, stagingTasks } from '../staging/maintenance.ts'
 import { createLog } from './log.ts'
 import { outageLog } from './outage-log.ts'
 import { ownHandlers, runJobs } from './running-jobs.ts'
-import { runPlaybooks } from './running-playbooks.ts'
+import { type RunningPlaybooks, runPlaybooks } from './running-playbooks.ts'
 
 export interface Serving {
   readonly url: string
@@ -113,8 +113,9 @@ export async function serve(
       tasks: [...gateTasks, ...zoneTasks(database, blobs, log), ...ingestTasks(config.home)],
     })
     closers.push(() => jobs.stop())
-    closers.push(onCrash((error) => jobs.crash(error)))
-    const playbooks =
+    let playbooks: RunningPlaybooks | undefined
+    closers.push(onCrash((error) => Promise.all([jobs.crash(error), playbooks?.crash(error)])))
+    playbooks =
       options.playbooks === false
         ? undefined
         : await runPlaybooks(config, database, {
@@ -122,7 +123,7 @@ export async function serve(
             hooks: measures.engine,
             ...(options.playbookHandlers && { handlers: options.playbookHandlers }),
           })
-    if (playbooks) closers.push(() => playbooks.stop())
+    closers.push(async () => playbooks?.stop())
     const projection =
       options.projects === false ? undefined : await search.work({ log, hooks: measures.search })
     if (projection) closers.push(() => projection.stop())
@@ -317,10 +318,10 @@ export async function untilStoppedOrLost(stopped: Promise<void>, database: Datab
 const CRASH_MS = 3000
 
 /**
- * An exception or a rejection that nobody handled ends the process, as Node does by default; but first `crash` says whose jobs
- * were in hand and gives the lease back. Returns what takes it away again.
+ * An exception or a rejection that nobody handled ends the process, as Node does by default; but first `crash` says which jobs
+ * and steps were in hand and gives the leases back. Returns what takes it away again.
  */
-export function onCrash(crash: (error: unknown) => Promise<void>): () => Promise<void> {
+export function onCrash(crash: (error: unknown) => Promise<unknown>): () => Promise<void> {
   let crashing = false
   const hear = (error: unknown): void => {
     if (crashing) return

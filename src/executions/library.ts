@@ -72,12 +72,12 @@ export interface ExecutionSurroundings {
   readonly pool: Pool
   readonly workerUrl: string
   worker<T>(work: (client: Client) => Promise<T>): Promise<T>
-  /** The tools and the results of an engine, with the engine's own pool. */
-  equip(pool: Pool): { tools: Tools; results: ResultStore }
+  /** The tools and the results of an engine. `pool` is the engine's own, `tools` is for what tools hold for as long as they run. */
+  equip(pool: Pool, tools: Pool): { tools: Tools; results: ResultStore }
 }
 
-/** Writer, heartbeat, inbox, claims, ends, projection, waits and one to spare, beside what tools ask. */
-const OTHERS = 8
+/** Writer, heartbeat, inbox, claims, ends, projection, waits and one to spare. */
+const ENGINE_SESSIONS = 8
 const TOOL_SESSIONS = 8
 
 export function playbooksLibrary({ worker }: Pick<ExecutionSurroundings, 'worker'>): Playbooks {
@@ -141,7 +141,7 @@ async function rebuild(pool: Pool, verify: boolean): Promise<{ executions: numbe
   return { executions: await (verify ? countExecutions(pool) : rebuildProjection(pool)), differences }
 }
 
-/** With connections of its own: tools that hold all of them must not hold up the program's other calls. */
+/** With connections of its own, and others for its tools: tools that hold all of theirs hold up neither the engine nor the program. */
 async function startWork(
   { workerUrl, equip }: ExecutionSurroundings,
   { tools: more, ...options }: WorkOptions,
@@ -149,13 +149,12 @@ async function startWork(
 ): Promise<Engine> {
   // Loaded here: most programs run no executions.
   const { startEngine } = await import('./engine/engine.ts')
-  const pool = createPool(workerUrl, {
-    role: 'dot_executor',
-    purpose: 'executions',
-    max: OTHERS + TOOL_SESSIONS,
-  })
+  const open = (purpose: string, max: number) => createPool(workerUrl, { role: 'dot_executor', purpose, max })
+  const pool = open('executions', ENGINE_SESSIONS)
+  const toolPool = open('tools', TOOL_SESSIONS)
+  const close = () => Promise.all([pool.end(), toolPool.end()])
   try {
-    const { tools, results } = equip(pool)
+    const { tools, results } = equip(pool, toolPool)
     const engine = await startEngine({
       ...options,
       pool,
@@ -169,18 +168,16 @@ async function startWork(
         return engine.id
       },
       health: () => engine.health(),
+      crash: (error) => engine.crash(error),
       wait: (execution, options) => engine.wait(execution, options),
       whenEnded: (execution, told) => engine.whenEnded(execution, told),
       stop() {
-        stopped ??= engine
-          .stop()
-          .finally(() => pool.end())
-          .finally(over)
+        stopped ??= engine.stop().finally(close).finally(over)
         return stopped
       },
     }
   } catch (error) {
-    await pool.end()
+    await close()
     throw error
   }
 }

@@ -153,15 +153,24 @@ class Stopped extends Error {
 }
 
 function isRetryable(error: unknown): boolean {
-  if (error instanceof ToolError || error instanceof StagedoorError) return error.retryable
-  return !(error instanceof ExpressionError)
+  try {
+    if (error instanceof ToolError || error instanceof StagedoorError) return error.retryable
+    return !(error instanceof ExpressionError)
+  } catch {
+    return true
+  }
 }
 
-function textOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  // Of several addresses that did not answer Node says nothing but a list.
-  if (error.message === '' && error instanceof AggregateError) return textOf(error.errors[0])
-  return error.message || error.name
+/** Anything can be thrown: an object without a prototype has no text, and a getter may throw in its turn. */
+export function textOf(error: unknown): string {
+  try {
+    if (!(error instanceof Error)) return String(error)
+    // Of several addresses that did not answer Node says nothing but a list.
+    if (error.message === '' && error instanceof AggregateError) return textOf(error.errors[0])
+    return String(error.message || error.name)
+  } catch {
+    return `it threw a value of the type ${typeof error} that has no text`
+  }
 }
 
 /** It goes into the log. */

@@ -5,6 +5,7 @@ import { Backlog, type NextCall } from './backlog.ts'
 import { Call, type Outcome } from './calls.ts'
 import { BeginAhead, ClaimAhead, PATIENCE_MS } from './claim-ahead.ts'
 import { JobAborted, type JobHandlers, largestCall } from './handlers.ts'
+import type { KindSettingsInUse } from './kind-settings.ts'
 import type { ClaimedJob } from './lease.ts'
 import type { WorkerHooks } from './metrics.ts'
 import type { WorkerLease } from './worker-lease.ts'
@@ -16,7 +17,7 @@ export interface LanesOptions {
   readonly batch: number
   readonly log: Logger
   readonly hooks: WorkerHooks
-  timeoutOf(kind: string): number | undefined
+  readonly kinds: Pick<KindSettingsInUse, 'timeoutOf' | 'isStrict' | 'hasStrict'>
   /** There is room for another claim. */
   freed(): void
 }
@@ -61,6 +62,9 @@ export class Lanes {
 
   /** How many of the next claim begin without another word. */
   get beginning(): number {
+    // Which kinds the claim will bring is not known: one for each free lane.
+    if (this.options.kinds.hasStrict)
+      return Math.max(0, this.options.concurrency - this.running - this.backlog.size)
     return Math.max(0, this.beginnable - this.backlog.waiting)
   }
 
@@ -150,7 +154,7 @@ export class Lanes {
     const free = this.options.concurrency - this.running
     // With all lanes busy there is no hurry: many in one statement instead of each alone.
     if (free === 0 && backlog.ready * 2 > this.early.jobs) return
-    const jobs = backlog.peek(this.beginnable)
+    const jobs = this.beforeTheirTurn(backlog.peek(this.beginnable))
     if (jobs.length === 0) return
     this.telling = true
     const confirmed = await lease.begin(jobs)
@@ -158,6 +162,14 @@ export class Lanes {
     if (lease !== this.lease || lease.over) return
     if (confirmed) backlog.confirm(jobs, confirmed)
     this.fill()
+  }
+
+  /** Without those that one crash would make a dead letter of, as long as no lane is free for them. */
+  private beforeTheirTurn(jobs: readonly ClaimedJob[]): readonly ClaimedJob[] {
+    const { concurrency, kinds } = this.options
+    const free = concurrency - this.running - this.backlog.ready
+    const first = jobs.findIndex((job, n) => n >= free && kinds.isStrict(job.job_kind))
+    return first < 0 ? jobs : jobs.slice(0, first)
   }
 
   private async perform(lease: WorkerLease, { handler, jobs }: NextCall): Promise<void> {
@@ -168,7 +180,7 @@ export class Lanes {
     this.running++
     lease.calls.add(call)
     hooks.began?.(kind, jobs.length)
-    const outcomes = await call.run(this.options.timeoutOf(kind))
+    const outcomes = await call.run(this.options.kinds.timeoutOf(kind))
     this.early.took(performance.now() - began)
     this.running--
     lease.calls.delete(call)

@@ -158,7 +158,8 @@ export async function failJobs(
       worker,
       failures.map(({ job }) => job.job_id),
       failures.map(({ job }) => job.lease_epoch),
-      failures.map(({ error }) => error),
+      // Text in PostgreSQL holds no NUL, and an attempt must not go on because of its error's text.
+      failures.map(({ error }) => error.replaceAll('\0', '')),
       failures.map(({ fatal }) => fatal ?? false),
     ],
   )

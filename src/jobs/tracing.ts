@@ -49,8 +49,12 @@ async function traced<T>(tracer: Tracer, jobs: readonly Job[], work: () => Promi
     try {
       return await work()
     } catch (error) {
-      span.recordException(error as Error)
       span.setStatus({ code: SpanStatusCode.ERROR })
+      try {
+        span.recordException(error as Error)
+      } catch {
+        // Anything can be thrown, also what throws when it is read. The job fails with it all the same.
+      }
       throw error
     } finally {
       span.end()

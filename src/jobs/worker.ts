@@ -156,7 +156,7 @@ class RunningWorker implements Worker {
       batch: this.batch,
       log: this.log,
       hooks: this.hooks,
-      timeoutOf: (kind) => this.kinds.timeoutOf(kind),
+      kinds: this.kinds,
       freed: () => {
         if (this.hasMore && this.room() > 0) this.wake.now()
       },

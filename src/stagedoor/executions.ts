@@ -31,8 +31,8 @@ export function executionsOf(around: Surroundings): Executions & { close(): Prom
     pool,
     workerUrl: database.workerUrl,
     worker,
-    equip(own) {
-      const equipment = playbookEquipment({ config, database, pool: own, tools: own, ingest, prove })
+    equip(own, tools) {
+      const equipment = playbookEquipment({ config, database, pool: own, tools, ingest, prove })
       equipped.push(equipment)
       return equipment
     },

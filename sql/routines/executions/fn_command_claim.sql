@@ -4,6 +4,9 @@
 -- They are looked at in the order of their ids, so many at a time until the claim is full, and the next claim of the session
 -- goes on behind the last one that was served: in a round, to whose end comes everybody, whatever waits in between. A place
 -- that is drawn by chance does not: ids are times, and behind one old execution almost every draw is the same gap.
+--
+-- A suspect, a command under which three engines died, is claimed only by an engine that has no other: the one that ends its
+-- engines then takes no other suspect with it, and its neighbours are not charged until they have failed, too.
 create or replace function noetl.fn_command_claim(p_engine uuid, p_limit integer) returns setof noetl.command
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -29,6 +32,7 @@ declare
   v_part integer;
   v_is_short boolean;
   v_taken noetl.command[];
+  v_suspect noetl.command;
 begin
   if p_limit is null or p_limit not between 1 and 10000 then
     raise exception using errcode = 'SD001', message = 'The limit must be from 1 to 10000';
@@ -38,6 +42,23 @@ begin
    where engine_id = p_engine and leased_until > clock_timestamp() for key share;
   if not found then
     perform noetl.fn_engine_lost(p_engine);
+  end if;
+  -- Two steps in an index that is almost always empty.
+  if exists (select from noetl.command c where c.crashes >= 3 and c.leased_by is null)
+     and not exists (select from noetl.command c where c.crashes >= 3 and c.leased_by = p_engine) then
+    update noetl.command c set leased_by = p_engine, lease_epoch = c.lease_epoch + 1, started_at = v_now
+     where c.command_id = (select s.command_id from noetl.command s
+                            where s.crashes >= 3 and s.process_after <= v_now and s.leased_by is null
+                              and (s.needs is null or s.needs <@ v_handlers)
+                            order by s.process_after limit 1 for update skip locked)
+    returning c.* into v_suspect;
+    if found then
+      return next v_suspect;
+      v_left := v_left - 1;
+      if v_left = 0 then
+        return;
+      end if;
+    end if;
   end if;
   loop
     v_executions := noetl.fn_command_executions(v_at, v_until, c_together);
@@ -59,7 +80,7 @@ begin
          cross join lateral (
            select c.command_id from noetl.command c
             where c.execution_id = x.execution_id and c.process_after <= v_now and c.leased_by is null
-              and (c.needs is null or c.needs <@ v_handlers)
+              and c.crashes < 3 and (c.needs is null or c.needs <@ v_handlers)
             order by c.process_after limit v_part for update skip locked) d
          limit v_left
       ), taken as (

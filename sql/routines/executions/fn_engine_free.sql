@@ -1,10 +1,10 @@
 -- What engines held that are gone, or go, is free again: shards, and commands by one read of them all, because the lease
--- is in no index. p_crashed: they died under it; a command whose engines died 20 times (as of a job) has failed. Returns how many
--- commands that were. Internal.
+-- is in no index. p_crashed: they died under it; a command whose engines died 20 times (as of a job) has failed. p_begun: only
+-- these had begun (null: any of them may have), and only they are charged. Returns how many commands that were. Internal.
 --
 -- A command or shard that somebody has locked is not waited for: it may be an end in the transaction of a machine that lost
 -- its power. Its engine stays, with its lease over, until the lock is gone. A locked shard goes with the next that takes it.
-create or replace function noetl.fn_engine_free(p_engines uuid[], p_crashed boolean) returns integer
+create or replace function noetl.fn_engine_free(p_engines uuid[], p_crashed boolean, p_begun text[] default null) returns integer
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -18,7 +18,9 @@ begin
                    where c.command_id = any (v_held) and c.leased_by = any (p_engines) order by c.command_id for update skip locked);
   if p_crashed then
     with dead as (
-      delete from noetl.command c where c.command_id = any (v_free) and c.crashes + 1 >= c_most_crashes returning c.*
+      delete from noetl.command c
+       where c.command_id = any (v_free) and (p_begun is null or c.command_id = any (p_begun)) and c.crashes + 1 >= c_most_crashes
+      returning c.*
     ), told as (
       insert into noetl.inbox (execution_id, shard_id, kind, body)
       select d.execution_id, d.shard_id, 'command_ended', jsonb_build_object(
@@ -32,7 +34,9 @@ begin
       perform pg_notify('stagedoor_inbox', v_shards);
     end if;
   end if;
-  update noetl.command set leased_by = null, crashes = crashes + p_crashed::integer where command_id = any (v_free);
+  update noetl.command
+     set leased_by = null, crashes = crashes + (p_crashed and (p_begun is null or command_id = any (p_begun)))::integer
+   where command_id = any (v_free);
   if cardinality(v_free) > 0 then
     perform pg_notify('stagedoor_command', '');
   end if;

@@ -11,6 +11,7 @@ import { commaList } from '../json-argument.ts'
 import type { MetricsPort } from '../metrics-port.ts'
 import { whole } from '../numbers.ts'
 import { table } from '../output.ts'
+import type { RunningPlaybooks } from '../running-playbooks.ts'
 import { handlersFrom } from './worker/handlers-from.ts'
 
 /** What an engine takes unless it is told. */
@@ -127,9 +128,10 @@ Throwing means: again later. Ctrl-C lets what runs come to its end. Killed, its 
             ...(options.executor !== undefined && { executor: options.executor }),
           }),
         )
-        onCrash((error) => jobs.crash(error))
+        let playbooks: RunningPlaybooks | undefined
+        onCrash((error) => Promise.all([jobs.crash(error), playbooks?.crash(error)]))
         if (options.playbooks)
-          await begin(
+          playbooks = await begin(
             runPlaybooks(config, database, {
               log,
               handlers: playbookHandlers,

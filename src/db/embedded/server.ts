@@ -192,18 +192,8 @@ function supervise(
 
   const revive = async (): Promise<void> => {
     while (outage && !outage.isOver && !ending) {
-      const backoff = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** outage.attempts)
-      await delay(backoff, undefined, { signal: stopping.signal, ref: false }).catch(() => {})
-      if (ending) return
-      outage.attempts += 1
-      try {
-        await relaunch()
-        outage.isOver = true
-        notice(`The embedded PostgreSQL is running again, at attempt ${outage.attempts}.`)
-      } catch (error) {
-        outage.reason = error instanceof Error ? error.message : String(error)
-        notice(`The embedded PostgreSQL could not be started (attempt ${outage.attempts}): ${outage.reason}`)
-        if (performance.now() - outage.startedAt < restartLimitMs) continue
+      // Also for a server that starts every time and ends again soon: each of its starts succeeds.
+      if (outage.attempts > 0 && performance.now() - outage.startedAt >= restartLimitMs) {
         giveUp(
           new StagedoorError('embedded_lost', {
             attempts: outage.attempts,
@@ -213,6 +203,21 @@ function supervise(
           }),
         )
         return
+      }
+      const backoff = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** outage.attempts)
+      await delay(backoff, undefined, { signal: stopping.signal, ref: false }).catch(() => {})
+      if (ending) return
+      outage.attempts += 1
+      try {
+        await relaunch()
+        outage.isOver = true
+        notice(`The embedded PostgreSQL is running again, at attempt ${outage.attempts}.`)
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error)
+        // With the last lines of its log once, not at every attempt.
+        const told = reason === outage.reason ? firstLine(reason) : reason
+        outage.reason = reason
+        notice(`The embedded PostgreSQL could not be started (attempt ${outage.attempts}): ${told}`)
       }
     }
   }

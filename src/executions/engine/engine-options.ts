@@ -49,4 +49,9 @@ export interface Engine {
   whenEnded(execution: string, told: (outcome: ExecutionOutcome) => void): () => void
   /** Begins nothing new, lets what runs end, and hands everything over. The same promise however often it is called. */
   stop(): Promise<void>
+  /**
+   * The process is about to end because of this error, for example a rejection that nobody handled: names the steps in hand and
+   * gives the lease back. Never throws.
+   */
+  crash(error: unknown): Promise<void>
 }

@@ -14,6 +14,7 @@ import { Repeating } from '../../db/repeating.ts'
 import { Wake } from '../../db/wake.ts'
 import { StagedoorError } from '../../errors.ts'
 import { type ExecutionOutcome, waitForEnd } from '../outcome.ts'
+import { textOf } from '../run-command.ts'
 import { Catalog } from './catalog.ts'
 import { Driver } from './driver.ts'
 import type { Engine, EngineOptions } from './engine-options.ts'
@@ -45,6 +46,7 @@ const RETRY_MS = 300
 /** The net under the notice of a lease that ended. */
 const LEASE_LOOK_MS = 1000
 const FLUSH_TIMEOUT_MS = 30_000
+const CRASH_MS = 1000
 
 /** Throws when the database cannot be reached or refuses; later the engine goes on by itself. */
 export async function startEngine(options: EngineOptions): Promise<Engine> {
@@ -150,9 +152,12 @@ class RunningEngine implements Engine {
   async start(): Promise<void> {
     const { drives = true, runs = true, listenUrl, pollMs = 250 } = this.options
     try {
+      // The sessions for heartbeats and for the log, before the lease begins: through a slow network to open one takes seconds of it.
+      const sessions = drives ? [this.beats, this.flushes] : [this.beats]
+      await Promise.all(sessions.map((session) => session.query('select 1')))
       await this.register()
     } catch (error) {
-      await this.beats.release()
+      await Promise.all([this.beats.release(), this.flushes.release()])
       throw mapConnectionError(error)
     }
     if (drives) this.startDriving(pollMs)
@@ -198,6 +203,23 @@ class RunningEngine implements Engine {
   stop(): Promise<void> {
     this.stopped ??= this.shutDown()
     return this.stopped
+  }
+
+  async crash(error: unknown): Promise<void> {
+    this.stopping = true
+    this.errands.stop()
+    this.leaseEnded.now()
+    const handed = this.worker?.inHand ?? []
+    const steps = [...this.local.inHand, ...handed]
+    if (steps.length > 0)
+      this.log.fatal(
+        { steps, reason: textOf(error) },
+        'the process ends; one of these steps may be the cause',
+      )
+    // What has ended is written first, if the database takes it at once.
+    const settled = Promise.all([this.writer.settled(), this.worker?.settled()]).catch(() => {})
+    await Promise.race([settled, delay(CRASH_MS)])
+    await this.shards.leave(handed)
   }
 
   private async shutDown(): Promise<void> {

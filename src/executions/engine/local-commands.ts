@@ -22,6 +22,8 @@ export interface LocalRunning {
 export class LocalCommands {
   private readonly around: LocalRunning
   private waiting: { execution: DrivenExecution; command: LocalCommand }[] = []
+  /** By their ids. */
+  private readonly begun = new Set<string>()
   private running = 0
   private closed = false
   private rested: (() => void) | undefined
@@ -32,6 +34,10 @@ export class LocalCommands {
 
   get size(): number {
     return this.running
+  }
+
+  get inHand(): readonly string[] {
+    return [...this.begun]
   }
 
   begin(execution: DrivenExecution, command: LocalCommand): void {
@@ -78,7 +84,10 @@ export class LocalCommands {
   private async runOne(execution: DrivenExecution, command: LocalCommand): Promise<void> {
     const { signal } = execution
     const began = performance.now()
-    const outcome = await this.outcomeOf(execution, command, signal)
+    this.begun.add(command.command_id)
+    const outcome = await this.outcomeOf(execution, command, signal).finally(() =>
+      this.begun.delete(command.command_id),
+    )
     // Nobody waits for it any more: its execution has ended, or goes on elsewhere and runs it again.
     if (outcome === undefined || signal.aborted || execution.over) return
     this.around.ran?.(command.step, outcome.status, performance.now() - began)

@@ -155,12 +155,14 @@ export class Shards implements EngineLease {
     this.keeping.over(reason)
   }
 
-  /** Gives everything back. What cannot be said now is found out when the lease passes. */
-  async leave(): Promise<void> {
+  /** Gives everything back. What cannot be said now is found out when the lease passes. `crashed`: the commands that a crash is charged to. */
+  async leave(crashed: readonly string[] = []): Promise<void> {
     if (this.ended) return
     this.end()
     this.held.clear()
-    await this.keeping.pool.query('select noetl.fn_engine_leave($1)', [this.engine]).catch(() => {})
+    await this.keeping.pool
+      .query('select noetl.fn_engine_leave($1, $2)', [this.engine, crashed])
+      .catch(() => {})
   }
 
   private end(): void {

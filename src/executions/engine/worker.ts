@@ -95,6 +95,16 @@ export class CommandWorker {
     this.loop = this.claimUntilStopped()
   }
 
+  /** Those that run, by their ids. */
+  get inHand(): readonly string[] {
+    return [...this.held].flatMap(([id, controller]) => (controller === undefined ? [] : [id]))
+  }
+
+  /** What has ended is in the database. */
+  settled(): Promise<void> {
+    return this.ends.settled()
+  }
+
   /** There may be new commands, or a new lease. */
   now(): void {
     this.wake.now()

@@ -6,6 +6,7 @@ import { runCli, startCli } from '../../support/cli.ts'
 import { useDatabase } from '../../support/database.ts'
 import { MIGRATOR } from '../../support/template.ts'
 import { temporaryHome } from '../../support/temporary-home.ts'
+import { until } from '../../support/until.ts'
 
 const db = useDatabase()
 const home = temporaryHome('cli-handlers')
@@ -158,3 +159,28 @@ it(
     expect(await cli(...latest, '9')).toMatchObject({ code: 8 })
   },
 )
+
+it('a rejection that nobody handled names the steps in hand and gives the lease back', TIMEOUT, async () => {
+  const stray = file(
+    'stray.mjs',
+    `export const playbookHandlers = {
+       begin: async () => {
+         void Promise.reject(new Error('nobody caught me'))
+         await new Promise(() => setTimeout(() => {}, 60_000))
+       },
+     }`,
+  )
+  const path = file('stray.yaml', 'name: stray\nsteps:\n  - { step: begin, tool: handler, call: begin }\n')
+  const worker = startCli(['worker', '--handlers', stray, '--no-search'], env)
+  await worker.says(/Working/, 60_000)
+  const begun = await cli('run', path, '--detach', '--json')
+  const { execution_id } = JSON.parse(begun.stdout) as { execution_id: string }
+  await until('it has ended', () => worker.child.exitCode !== null, 30_000)
+  expect(worker.child.exitCode).toBe(1)
+  expect(worker.output()).toContain('one of these steps may be the cause')
+  expect(worker.output()).toContain(`${execution_id}:begin#1`)
+  expect(worker.output()).toContain('nobody caught me')
+  // At once, not when the lease has passed.
+  expect(await db.owner('select from noetl.engine')).toEqual([])
+  expect(await db.owner('select from iu_core.job_worker')).toEqual([])
+})

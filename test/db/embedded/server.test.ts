@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { identityOf, isAlive, until } from '../../../src/db/embedded/processes.ts'
 import { type EmbeddedServer, findRunning, startEmbedded } from '../../../src/db/embedded/server.ts'
+import type { StagedoorError } from '../../../src/errors.ts'
 import { query, scratchFolder } from './support.ts'
 
 const scratch = scratchFolder()
@@ -226,6 +227,11 @@ describe('one server', { timeout: LIMIT }, () => {
 })
 
 describe('a server that cannot be started again', { timeout: LIMIT }, () => {
+  const kill = ({ dataDir }: EmbeddedServer): void => {
+    const pid = Number(readFileSync(join(dataDir, 'postmaster.pid'), 'utf8').split('\n')[0])
+    if (isAlive(pid)) process.kill(pid, 'SIGKILL')
+  }
+
   test('is tried with backoff until the limit, then given up with the reason, and stops cleanly', async () => {
     const home = join(scratch, 'given-up')
     const notices: string[] = []
@@ -233,10 +239,7 @@ describe('a server that cannot be started again', { timeout: LIMIT }, () => {
     const server = await startEmbedded({ home, durability: 'throwaway', notice, restartLimitMs: 1500 })
     const control = join(server.dataDir, 'global/pg_control')
     renameSync(control, `${control}.away`)
-    process.kill(
-      Number(readFileSync(join(server.dataDir, 'postmaster.pid'), 'utf8').split('\n')[0]),
-      'SIGKILL',
-    )
+    kill(server)
     const error = await server.lost
     expect(error).toMatchObject({ code: 'embedded_lost', exitCode: 4 })
     expect(error.message).toContain('pg_control')
@@ -248,15 +251,47 @@ describe('a server that cannot be started again', { timeout: LIMIT }, () => {
     await again.stop()
   })
 
+  test('comes back by itself as soon as what kept it from starting is gone, as a full disk is', async () => {
+    const home = join(scratch, 'comes-back')
+    const notices: string[] = []
+    const notice = (line: string): void => void notices.push(line)
+    const server = await startEmbedded({ home, durability: 'throwaway', notice })
+    await query(server.url(), 'set synchronous_commit = on; create table kept as select 42 as value')
+    const control = join(server.dataDir, 'global/pg_control')
+    renameSync(control, `${control}.away`)
+    kill(server)
+    const failed = () => notices.some((line) => line.includes('could not be started (attempt 2)'))
+    expect(await until(failed, LIMIT)).toBe(true)
+    expect(server.health().ok).toBe(false)
+    renameSync(`${control}.away`, control)
+    expect(await until(() => server.health().ok, LIMIT)).toBe(true)
+    expect(await query(server.url(), 'select value from kept')).toEqual([{ value: 42 }])
+    await server.stop()
+  })
+
+  test('is given up, too, when it starts every time and ends again soon', async () => {
+    const home = join(scratch, 'flapping')
+    const server = await startEmbedded({ home, durability: 'throwaway', restartLimitMs: 1500 })
+    let error: StagedoorError | undefined
+    void server.lost.then((reason) => {
+      error = reason
+    })
+    const killAgain = (): boolean => {
+      if (error === undefined && server.health().ok) kill(server)
+      return error !== undefined
+    }
+    expect(await until(killAgain, LIMIT)).toBe(true)
+    expect(error).toMatchObject({ code: 'embedded_lost', exitCode: 4 })
+    expect(error!.message).toContain('SIGKILL')
+    await server.stop()
+  })
+
   test('is not tried any longer once it is stopped', async () => {
     const home = join(scratch, 'stopped-meanwhile')
     const server = await startEmbedded({ home, durability: 'throwaway' })
     const control = join(server.dataDir, 'global/pg_control')
     renameSync(control, `${control}.away`)
-    process.kill(
-      Number(readFileSync(join(server.dataDir, 'postmaster.pid'), 'utf8').split('\n')[0]),
-      'SIGKILL',
-    )
+    kill(server)
     expect(await until(() => !server.health().ok, LIMIT)).toBe(true)
     await server.stop()
     expect(await findRunning(home)).toBeUndefined()

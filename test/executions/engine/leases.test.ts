@@ -1,6 +1,7 @@
 /** An engine that loses its lease has another soon, whatever is refused, delayed or lost on the way. */
 import type pg from 'pg'
 import { expect, it } from 'vitest'
+import { createPool } from '../../../src/db/connection.ts'
 import { until } from '../../support/until.ts'
 import { playbook, useEngines } from './engines.ts'
 import { faultyPool, gate } from './faulty-pool.ts'
@@ -87,4 +88,44 @@ it('an engine whose registrations and first heartbeats are lost for a while trie
   await until('the engine has a lease again', () => engine.id !== first && engine.health().ok)
   expect(broken).toBe(6)
   expect(await engines.ended(await engines.run('plain'))).toMatchObject({ status: 'COMPLETED' })
+})
+
+it('an engine whose pool is in use by others keeps its lease and writes its log: both have sessions from its start on', async () => {
+  const max = 8
+  const pool = createPool(engines.db.url('stagedoor_worker'), { role: 'dot_executor', max })
+  const taken: pg.PoolClient[] = []
+  const busy = gate()
+  const lost: string[] = []
+  const engine = await engines.start(
+    {
+      // With two of them kept, nothing is left for anybody else.
+      greedy: async () => {
+        while (taken.length < max - 2) taken.push(await pool.connect())
+        await busy.passed
+      },
+    },
+    { pool, leaseMs: 1000, pollMs: 20, hooks: { leaseLost: (reason) => lost.push(reason) } },
+  )
+  try {
+    await engines.register(playbook('hoarding', [{ step: 'greedy' }]))
+    const id = await engines.run('hoarding')
+    await until('it has them all', () => taken.length === max - 2)
+    const leasedUntil = async () => {
+      const [row] = await engines.db.owner<{ at: Date }>('select leased_until as at from noetl.engine')
+      return row!.at.getTime()
+    }
+    const before = await leasedUntil()
+    await until('its lease was prolonged', async () => (await leasedUntil()) > before + 2000)
+    busy.open()
+    await until('the end of the step is in the log', async () =>
+      (await engines.log(id)).some(({ event_type }) => event_type === 'playbook.completed'),
+    )
+    expect(taken).toHaveLength(max - 2)
+    expect(lost).toEqual([])
+  } finally {
+    for (const client of taken) client.release()
+    busy.open()
+    await engine.stop()
+    await pool.end()
+  }
 })

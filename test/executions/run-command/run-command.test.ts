@@ -165,6 +165,27 @@ describe('a failure', () => {
     expect(tool).toHaveBeenCalledTimes(1)
   })
 
+  it('is told whatever was thrown, also a value without any text', async () => {
+    const unreadable = Object.defineProperty(new Error('x'), 'message', {
+      get: () => {
+        throw new Error('no message')
+      },
+    })
+    for (const thrown of [Object.create(null), unreadable, new Proxy({}, { getPrototypeOf: () => fail() })]) {
+      const outcome = await run(async () => {
+        throw thrown
+      })
+      expect(outcome).toEqual({
+        status: 'failed',
+        error: 'it threw a value of the type object that has no text',
+        retryable: true,
+      })
+    }
+    function fail(): never {
+      throw new Error('no prototype')
+    }
+  })
+
   it('is told in 2,000 characters that PostgreSQL can hold', async () => {
     const outcome = (await run(async () => {
       throw new Error(`\0\ud800${'🎈'.repeat(3000)}`)

@@ -390,6 +390,39 @@ it('a command under which engines die 20 times has failed, and is not tried agai
   ])
 })
 
+it('a command that ends its engines takes no neighbours with it: after three deaths each is claimed without another such one', async () => {
+  await put(5)
+  for (let round = 1; round <= 30; round += 1) {
+    const some = await engines.register()
+    const held = await claim(100, some)
+    // The first item ends every engine that has it, before the others have ended.
+    if (held.every(({ item_index }) => item_index !== 0))
+      await end(
+        held.map((one) => outcome(one)),
+        some,
+      )
+    await engines.expire(some)
+    await engines.rows('select noetl.fn_engine_reap()')
+  }
+  const ends = (await told()) as { body: { index: number; status: string } }[]
+  expect(ends.map(({ body }) => [body.index, body.status]).sort()).toEqual([
+    [0, 'failed'],
+    [1, 'completed'],
+    [2, 'completed'],
+    [3, 'completed'],
+    [4, 'completed'],
+  ])
+})
+
+it('an engine that goes because of an error charges only what it had begun', async () => {
+  await put(3)
+  const [first] = await claim()
+  await engines.rows('select noetl.fn_engine_leave($1, $2)', [engine.id, [first!.command_id]])
+  expect(await engines.rows('select item_index, leased_by, crashes from noetl.command order by 1')).toEqual(
+    [1, 0, 0].map((crashes, item_index) => ({ item_index, leased_by: null, crashes })),
+  )
+})
+
 it('leaving frees its commands without a crash', async () => {
   await put(1)
   await claim()

@@ -59,13 +59,12 @@ it('a result that cannot be kept is a 4xx that says why, never a 500', async () 
   }
   const complete = (result: unknown) => completeText(JSON.stringify(result))
   const nested = (depth: number) => `${'{"in":'.repeat(depth)}{}${'}'.repeat(depth)}`
-  expect(await completeText(nested(5000))).toMatchObject({
-    status: 422,
-    body: { code: 'job_invalid', detail: expect.stringContaining('100 deep') },
-  })
-  expect(await completeText(`{"list":${'['.repeat(50_000)}${']'.repeat(50_000)}}`)).toMatchObject({
-    status: 422,
-  })
+  // Refused while the body is read.
+  for (const deep of [nested(110), nested(5000), `{"list":${'['.repeat(50_000)}${']'.repeat(50_000)}}`])
+    expect(await completeText(deep)).toMatchObject({
+      status: 400,
+      body: { detail: expect.stringContaining('100 deep') },
+    })
   expect(await complete({ text: 'x'.repeat(10_000) })).toMatchObject({
     status: 422,
     body: { detail: expect.stringContaining('8192') },
@@ -75,6 +74,8 @@ it('a result that cannot be kept is a 4xx that says why, never a 500', async () 
     body: { code: 'body_too_large' },
   })
   expect(await complete([1])).toMatchObject({ status: 422 })
+  for (const text of ['\\u0000', '\\ud800'])
+    expect((await completeText(`{"text":"${text}"}`)).status, text).toBe(400)
   expect(await stateOf(db, id)).toBe('running')
   expect(await completeText(nested(50))).toMatchObject({ status: 200, body: { completed: [id] } })
 })
@@ -110,6 +111,19 @@ it('a crash is charged to what had begun, and such a job is leased alone and wit
   expect(await next.lease({ limit: 3 })).toMatchObject([{ crashes: 1 }])
   expect(await next.lease({ limit: 3 })).toEqual([])
   expect(ids).toHaveLength(3)
+})
+
+it('an error that PostgreSQL cannot hold ends the attempt all the same', async () => {
+  const token = await executorToken(executor)
+  for (const error of ['a\u0000b', 'a\ud800b']) {
+    const id = await enqueue(db, 'unspeakable')
+    const worker = await beginWorker(api, token, { executor, kinds: ['unspeakable'] })
+    const [job] = await worker.lease()
+    const said = await worker.say('fail', {
+      jobs: [{ job_id: id, epoch: job!.lease_epoch, error, fatal: true }],
+    })
+    expect(said).toMatchObject({ status: 200, body: { failed: [{ job_id: id, outcome: 'dead' }] } })
+  }
 })
 
 it('a completion under another epoch does not count', async () => {

@@ -180,6 +180,30 @@ it('a hook that throws stops no job', async () => {
 })
 
 describe('many jobs', () => {
+  it('of a kind that allows no crash are told as begun only when their turn has come', async () => {
+    await setKind(db.pool('stagedoor_worker'), 'strict', { max_crashes: 1 })
+    const ids = await jobs.enqueue(...Array.from({ length: 60 }, () => ({ job_kind: 'strict' })))
+    const begun = new Set<string>()
+    const early: string[] = []
+    await jobs.start(
+      {
+        strict: async (job) => {
+          begun.add(job.job_id)
+          // The first are short, so that the worker would tell of many before their turn.
+          if (begun.size < 40) return
+          const rows = await db.owner<{ job_id: string }>(
+            `select job_id from iu_core.job_queue where job_kind = 'strict' and begun`,
+          )
+          // A death now would make dead letters of these, and they have not begun.
+          early.push(...rows.map(({ job_id }) => job_id).filter((id) => !begun.has(id)))
+        },
+      },
+      { concurrency: 1 },
+    )
+    await jobs.reached('completed', ids)
+    expect(early).toEqual([])
+  })
+
   it('run so many at once, and no more than that and a claim are held', async () => {
     const held: number[] = []
     let running = 0
@@ -232,7 +256,8 @@ describe('many jobs', () => {
     })
     const completed = await jobs.reached('completed', ids.toSpliced(3, 1))
     expect(completed.map((job) => job.result)).toContainEqual({ n: 24 })
-    expect((await jobs.find(ids[3]!)).last_error).toBe('FatalJobError: not this one')
+    const [dead] = await jobs.reached('dead', [ids[3]!])
+    expect(dead!.last_error).toBe('FatalJobError: not this one')
     expect(sizes.reduce((sum, size) => sum + size)).toBe(25)
     expect(sizes.length).toBeLessThan(6)
   })

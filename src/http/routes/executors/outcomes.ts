@@ -44,7 +44,7 @@ export function outcomeRoutes(counts: LeaseCounts): FastifyPluginAsyncTypebox {
           operationId: 'completeJobs',
           summary: 'These jobs are done; what counted is never claimed again',
           description:
-            'Said twice because the answer got lost, a job is `already_completed`. `not_yours`: its lease passed or its epoch is another one, so that others have it or had it. A result that is no object of references, is nested more than 100 deep or has more than 8,192 characters is a 422: complete the job without it, or fail it.',
+            'Said twice because the answer got lost, a job is `already_completed`. `not_yours`: its lease passed or its epoch is another one, so that others have it or had it. A result that is no object of references or has more than 8,192 characters is a 422, one that is nested more than 100 deep a 400: complete the job without it, or fail it.',
           tags,
           params: OfWorker,
           body: Type.Object(
