@@ -65,6 +65,11 @@ describe('the back end cannot stage', () => {
         ),
       ).toBe('42501')
     }
+    const other = { workspace_id: 'gen_random_uuid()', platform: `'meta'`, row_type: `'group'` }
+    for (const [column, value] of Object.entries(other)) {
+      const change = `update public.staging_rows set ${column} = ${value} where upload_id = $1`
+      expect(await sqlstateOf(db.owner(change, [upload])), `the owner: ${column}`).toBe('SD520')
+    }
   })
 
   it('resolutions of figures, or of another workspace', async () => {
