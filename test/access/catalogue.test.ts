@@ -160,9 +160,10 @@ it('lets agents execute nothing that decides', async () => {
     'iu_core.fn_caller_role()',
     'iu_core.fn_ingest_begin(uuid,text,text,text,text,bigint,uuid,text,jsonb,text,jsonb,text)',
     'iu_core.fn_ingest_discard(uuid,text)',
-    'iu_core.fn_ingest_plan(uuid,text,numeric,text)',
+    'iu_core.fn_ingest_plan(uuid,text,numeric,text,text)',
     // What a plan of theirs says, as an object.
     'iu_core.fn_ingest_plan_image(jsonb,iu_core.ingest_plan_row)',
+    'iu_core.fn_ingest_plan_stale(uuid,integer)',
     'iu_core.fn_ingest_submit(uuid,text,text)',
     'iu_core.fn_iu_staging_checklist(uuid)',
     'iu_core.fn_iu_staging_checklist_items(jsonb)',
@@ -193,6 +194,7 @@ it('lets agents execute nothing that decides', async () => {
     'iu_core.fn_unit_read(uuid,uuid,text,integer,timestamp with time zone)',
     'iu_core.require_member(uuid,text)',
     // Arithmetic on ids.
+    'noetl.fn_loop_progress(bigint,text)',
     'noetl.fn_shard_of(bigint)',
     'noetl.fn_snowflake_floor(timestamp with time zone)',
     'noetl.fn_snowflake_time(bigint)',

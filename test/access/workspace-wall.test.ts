@@ -118,7 +118,7 @@ it('is tested on every table that has a workspace', async () => {
       'staging_rows',
       'staging_id_resolution',
       // The projection of search: nobody reads it but through functions (privileges.test.ts).
-      ...['chunk', 'lexeme', 'statistics'].map((name) => `iu_core.search_${name}`),
+      ...['chunk', 'lexeme', 'pending', 'statistics'].map((name) => `iu_core.search_${name}`),
       // In test/routes/wall.
       'iu_core.iu_sql_event_route',
       // In test/consumers/wall and test/issues.
@@ -127,6 +127,8 @@ it('is tested on every table that has a workspace', async () => {
       // Of notifications; back-end code alone reads them: test/jobs/webhooks/targets.
       'iu_core.webhook_target',
       'iu_core.iu_auto_instantiate_template',
+      // Whose bytes a reference names; back-end code alone reads it: test/http/staging-tampered.
+      'iu_core.stored_blob',
       // Keys of starts; back-end code alone reads them.
       'noetl.execution_key',
       // Those of no workspace are everybody's: test/units/wall.

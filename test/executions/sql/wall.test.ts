@@ -141,6 +141,8 @@ it('refuses every function for engines to people', async () => {
     'noetl.fn_execution_rerun(bigint,text,integer)',
     'noetl.fn_execution_resume(bigint)',
     'noetl.fn_execution_start(text,jsonb,uuid,integer,text)',
+    // As the caller: it shows what the policies of the log show.
+    'noetl.fn_loop_progress(bigint,text)',
     'noetl.fn_result_read(bigint)',
     'noetl.fn_shard_of(bigint)',
     'noetl.fn_snowflake_floor(timestamp with time zone)',
