@@ -52,8 +52,8 @@ begin
   loop
     execute format($sql$
       with candidate as (
-        select s.row_number, s.validation_errors, %2$s as key, array[%3$s] as figures
-          from (select * from public.staging_rows
+        select s.place, s.validation_errors, %2$s as key, array[%3$s] as figures
+          from (select l.ctid as place, l.* from public.staging_rows l
                  where upload_id = $1 and (validation_status <> 'valid' or validation_warnings <> '[]') offset 0) s
          where s.row_type = $2 and %1$s
            and array(select d from unnest($3) as d where s.normalized_payload ->> d is not null order by d) = $4
@@ -70,7 +70,7 @@ begin
                'message', format('Its figures are the sum of %%s other lines, so it was left out.', o.lines),
                'suggestion', 'Nothing to do. If it is a line of its own, fill in what tells it apart.', 'errors', c.validation_errors))
         from candidate c join others o using (key)
-       where s.upload_id = $1 and s.row_type = $2 and s.row_number = c.row_number
+       where s.ctid = c.place
          -- One line alone may have the same figures by chance.
          and o.lines > 1
          and not exists (select from unnest(c.figures, o.sums) as f (figure, total)
@@ -122,10 +122,10 @@ begin
            'message', 'It lacks a part of the breakdown that other lines of the same have: added to them, its figures would count twice.',
            'suggestion', 'Leave the line out if it sums up others; else fill in what is missing.'))
     from (select distinct line from unnest(v_mixed) as line) m,
-         lateral (select jsonb_path_query_first(x.validation_warnings, '$[*] ? (@.rule == "breakdown.partly_missing")') as w
+         lateral (select x.ctid as place, jsonb_path_query_first(x.validation_warnings, '$[*] ? (@.rule == "breakdown.partly_missing")') as w
                     from public.staging_rows x
                    where x.upload_id = p_upload.upload_id and x.row_type = v_layout ->> 'leaf' and x.row_number = m.line offset 0) as p
-   where s.upload_id = p_upload.upload_id and s.row_type = v_layout ->> 'leaf' and s.row_number = m.line;
+   where s.ctid = p.place;
   get diagnostics v_count = row_count;
   return v_changed + v_count;
 end $$;
