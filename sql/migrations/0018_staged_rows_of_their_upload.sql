@@ -22,6 +22,12 @@ grant update (batch_id, request_id, entity_external_id, raw_payload, normalized_
 grant update (batch_id, internal_id, resolution_status, resolution_action, parent_external_id, parent_internal_id, created_at,
               resolved_at, updated_at)
   on public.staging_id_resolution to service_role;
+-- Rows staged under one id before: the first keeps it.
+update public.staging_rows s set id = iu_core.fn_time_uuid()
+  from (select r.upload_id, r.row_type, r.row_number,
+               row_number() over (partition by r.id order by r.created_at, r.upload_id, r.row_type, r.row_number) as place
+          from public.staging_rows r) as d
+ where d.place > 1 and (s.upload_id, s.row_type, s.row_number) = (d.upload_id, d.row_type, d.row_number);
 -- Ids rise with time, so its pages are filled one after the other.
 create unique index staging_rows_id_unique on public.staging_rows (id);
 
@@ -34,11 +40,17 @@ create table iu_core.ingest_entity_type (
     references iu_core.ingest_row_type (platform, row_type)
 );
 insert into iu_core.ingest_entity_type
-select p, spec ->> 'name'
+select distinct p, spec ->> 'name'
   from iu_core.ingest_dataset d, jsonb_object_keys(d.definition -> 'platforms') p, jsonb_array_elements(d.definition -> 'rows') spec
- where spec ? 'identity'
-union
-select platform, entity_type from public.staging_id_resolution;
+ where spec ? 'identity';
+-- What was resolved for figures resolved nothing. Types that no dataset has any more may have been dimensions.
+delete from public.staging_id_resolution r
+ using iu_core.ingest_dataset d, jsonb_array_elements(d.definition -> 'rows') spec
+ where d.definition -> 'platforms' ? r.platform and spec ->> 'name' = r.entity_type
+   and not exists (select from iu_core.ingest_entity_type t where (t.platform, t.entity_type) = (r.platform, r.entity_type));
+insert into iu_core.ingest_entity_type
+select platform, entity_type from public.staging_id_resolution
+on conflict do nothing;
 alter table iu_core.ingest_entity_type enable row level security;
 create policy ingest_entity_type_everyone_reads on iu_core.ingest_entity_type for select using (true);
 grant select on iu_core.ingest_entity_type to

@@ -31,8 +31,8 @@ interface Work {
   readonly report: ReportProgress
 }
 
-const COLUMNS = `id, workspace_id, client_id, upload_id, platform, row_type, row_number, raw_payload, normalized_payload,
-  validation_status, validation_errors, validation_warnings`
+const COLUMNS = `id, workspace_id, client_id, upload_id, batch_id, request_id, platform, row_type, row_number, raw_payload,
+  normalized_payload, validation_status, validation_errors, validation_warnings`
 
 /** `client` is in the transaction that ends the reading. */
 export async function copyRows(

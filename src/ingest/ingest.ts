@@ -1,7 +1,9 @@
 /** One call from a file, or a stream of records, to as far as it is asked to go. */
+import { randomUUID } from 'node:crypto'
 import { basename } from 'node:path'
 import type { Client, Pool } from '../db/connection.ts'
 import { inTransaction } from '../db/transaction.ts'
+import { UUID } from '../db/uuid.ts'
 import { StagedoorError } from '../errors.ts'
 import type { RepeatedKeys } from './datasets/dataset.ts'
 import { requireDataset } from './datasets/registry.ts'
@@ -139,8 +141,12 @@ export async function stageBegun(
   context: IngestContext,
   begun: { upload_id: string; reader_token: string },
   file: SpooledFile,
-  options: Pick<IngestOptions, 'how' | 'until' | 'onProgress' | 'signal'>,
+  options: Pick<IngestOptions, 'how' | 'until' | 'onProgress' | 'signal'> & {
+    /** Of the HTTP request that brought the file. Where there is none, or its caller named it otherwise, one is made. */
+    readonly request_id?: string
+  },
 ): Promise<void> {
+  const { request_id = '' } = options
   const progress = reportProgress(context.pool, begun, options.onProgress)
   try {
     const { upload, dataset, mapping, limits } = await service(context, async (client) => {
@@ -159,6 +165,7 @@ export async function stageBegun(
       file,
       remembered: { headers: mapping.headers, values: mapping.field_values },
       maxLines: limits.max_lines,
+      request_id: UUID.test(request_id) ? request_id : randomUUID(),
       planned: options.until === 'planned' || options.until === 'promoted',
       report: progress.report,
       ...(options.how && { how: options.how }),

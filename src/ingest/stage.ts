@@ -3,6 +3,7 @@
  * result goes straight into COPY. DuckDB works on the next chunk while PostgreSQL takes those before. All rows of an
  * upload arrive, or none.
  */
+import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Pool } from '../db/connection.ts'
@@ -52,6 +53,8 @@ export interface StageRequest {
   readonly how?: HowToRead
   readonly remembered?: Remembered & { values?: CompileInput['values'] }
   readonly maxLines?: number
+  /** The request that brought the file. */
+  readonly request_id: string
   /** A plan follows at once, and with it the rules over the whole upload. */
   readonly planned?: boolean
   readonly signal?: AbortSignal
@@ -154,7 +157,8 @@ async function readFile(request: StageRequest): Promise<ReadResult> {
     reading,
     notes: [...normalised.notes, ...map.notes, ...customRuleNote(dataset)],
     chunks: normalised.chunks,
-    compile: (source) => compileSelect({ ...base, source }),
+    compile: (source) =>
+      compileSelect({ ...base, source, batch_id: randomUUID(), request_id: request.request_id }),
   }
 }
 

@@ -159,6 +159,7 @@ it('lets vector_worker read the gates, units and documents, and nothing that is 
     'collection',
     'chunk',
     'lexeme',
+    'pending',
     'posting',
     'statistics',
     'point',

@@ -129,6 +129,8 @@ it('is tested on every table that has a workspace', async () => {
       // Of notifications; back-end code alone reads them: test/jobs/webhooks/targets.
       'iu_core.webhook_target',
       'iu_core.iu_auto_instantiate_template',
+      // Whose bytes a reference names; back-end code alone reads it: test/http/staging-tampered.
+      'iu_core.stored_blob',
       // Keys of starts; back-end code alone reads them.
       'noetl.execution_key',
       // Those of no workspace are everybody's: test/units/wall.

@@ -8,6 +8,8 @@ import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import { inTransaction } from '../../src/db/transaction.ts'
+import { parseDataset } from '../../src/ingest/datasets/declare.ts'
+import { registerDataset } from '../../src/ingest/datasets/registry.ts'
 import { addPack } from '../../src/ingest/packs.ts'
 import { useDatabase } from '../support/database.ts'
 import { createWorkspace } from '../support/factories.ts'
@@ -34,6 +36,8 @@ interface Fixture {
   readonly instead?: readonly (readonly [beginning: string, sql: string | null])[]
   /** Before a statement that begins so: what people or time do meanwhile. */
   readonly before?: Readonly<Record<string, string>>
+  /** What the page has done. */
+  readonly after?: (superuser: pg.Client) => Promise<void>
 }
 
 const ORDERS = 'create table orders (id bigint primary key); grant insert, select on orders to public'
@@ -71,6 +75,34 @@ const FIXTURES: Readonly<Record<string, Fixture>> = {
       return {}
     },
   },
+  'docs/guides/ingest.md': {
+    setup: async (superuser, workspace) => {
+      const example = (name: string) => readFileSync(`${root}examples/orders/${name}`, 'utf8')
+      await superuser.query('drop schema if exists shop cascade')
+      await superuser.query(example('tables.sql'))
+      await superuser.query('grant all on all tables in schema shop to workflow_admin')
+      await inTransaction(db.pool(MIGRATOR), (client) =>
+        registerDataset(client, parseDataset(JSON.parse(example('dataset.json'))), {
+          approval_required: false,
+        }),
+      )
+      return { 'sha-256': '0'.repeat(64), 'client,_or_the_workspace': workspace }
+    },
+    instead: [
+      [
+        '\\copy batch',
+        `insert into batch select n, jsonb_build_object('customer_number', 'C1', 'customer_name', 'Ada', 'order_number', 'O1',
+           'placed_on', '2026-11-01', 'position', n, 'sku', 'S' || n, 'quantity', 1, 'unit_price', '2.50') from generate_series(1, 2) n`,
+      ],
+    ],
+    after: async (superuser) => {
+      const { rows } = await superuser.query('select position::int, sku from shop.order_lines order by 1')
+      expect(rows).toEqual([
+        { position: 1, sku: 'S1' },
+        { position: 2, sku: 'S2' },
+      ])
+    },
+  },
   'docs/guides/jobs.md': {
     setup: async (superuser) => {
       await superuser.query(ORDERS)
@@ -104,6 +136,13 @@ const FIXTURES: Readonly<Record<string, Fixture>> = {
       ],
     ],
   },
+  'docs/reference/staging-sql.md': {
+    before: {
+      'SELECT iu_core.fn_iu_staging_approve':
+        'set session authorization stagedoor_worker; set role service_role',
+      'SELECT part_digests': 'reset session authorization',
+    },
+  },
   'docs/guides/webhooks-and-alerts.md': {
     setup: async (superuser, workspace) => {
       await inTransaction(db.pool(MIGRATOR), (client) => addPack(client, 'ads'))
@@ -131,7 +170,7 @@ function statementsOf(sql: string): string[] {
 }
 
 async function runPage(page: string): Promise<void> {
-  const { setup, instead = [], before = {} } = FIXTURES[page] ?? {}
+  const { setup, instead = [], before = {}, after } = FIXTURES[page] ?? {}
   const workspace = await createWorkspace(db, page)
   await db.owner(`select iu_core.fn_gate_set('iu_core.staging_writes_enabled', true)`)
   const superuser = await db.session('postgres')
@@ -162,18 +201,12 @@ async function runPage(page: string): Promise<void> {
     }
     await superuser.query('rollback; reset role')
   }
-}
-
-/** Executed elsewhere, whole, with the file that it reads. */
-const ELSEWHERE: Readonly<Record<string, string>> = {
-  'docs/guides/ingest.md':
-    'its batch.csv and dataset: test/ingest/cursor.test.ts and test/examples/orders.test.ts do the same calls',
+  await after?.(superuser)
 }
 
 describe('the SQL of the documentation runs', () => {
   for (const page of pages.filter((one) => blocksOf(one).some((sql) => !isSignature(sql)))) {
-    if (page in ELSEWHERE) it.todo(`${page}: ${ELSEWHERE[page]}`)
-    else it(page, { timeout: 60_000 }, () => runPage(page))
+    it(page, { timeout: 60_000 }, () => runPage(page))
   }
 })
 

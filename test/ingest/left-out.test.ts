@@ -1,5 +1,8 @@
 /** No line is lost without a word: what is left out has positive evidence, its reason and its figures. */
 import { describe, expect, it } from 'vitest'
+import { inTransaction } from '../../src/db/transaction.ts'
+import { requireDataset } from '../../src/ingest/datasets/registry.ts'
+import { repairLines } from '../../src/ingest/repair.ts'
 import { exportProblems, leftOutSaid, listLeftOut, listRows } from '../../src/ingest/rows.ts'
 import type { Upload } from '../../src/ingest/uploads.ts'
 import { useDatabase } from '../support/database.ts'
@@ -56,18 +59,7 @@ A,S,One,2026-11-05,7,1
 A,S,Two,2026-11-06,50,0.20
 ,,,2026-11-06,150,10.30
 `)
-    const { repairLines } = await import('../../src/ingest/repair.ts')
-    const { requireDataset } = await import('../../src/ingest/datasets/registry.ts')
-    const { inTransaction } = await import('../../src/db/transaction.ts')
-    await inTransaction(
-      db.pool('stagedoor_worker'),
-      async (client) => {
-        const dataset = await requireDataset(client, 'ads', 'meta')
-        const corrections = [{ line: 2, values: { Impressions: '101' } }]
-        await repairLines(client, upload, dataset, corrections, ingest.operator.userId)
-      },
-      { role: 'service_role' },
-    )
+    await repair(upload, [{ line: 2, values: { Impressions: '101' } }])
     expect(await ingest.find(upload.upload_id)).toMatchObject({ invalid_count: 1, skipped_count: 0 })
   })
 })
@@ -109,7 +101,50 @@ A,2026-11-01,25-34,female,25,2.25
     expect(upload).toMatchObject({ invalid_count: 1, left_out: {} })
     expect((await linesOf(upload))[3]).toMatchObject({ status: 'invalid', rules: ['breakdown.missing'] })
   })
+
+  it.each([
+    ['of one line', 'A,2026-11-01,,male,100,10.00\n', [5]],
+    ['that does not add up', 'A,2026-11-01,,female,76,7.75\n', [5]],
+    [
+      'by age beside others by gender',
+      'B,2026-11-01,18-24,,60,6\nB,2026-11-01,25-34,,40,4\nB,2026-11-01,,male,70,7\nB,2026-11-01,,female,30,3\n',
+      [5, 6, 7, 8],
+    ],
+  ])('with a part of the breakdown, %s, is refused', async (_, subtotal, wrong) => {
+    const upload = await ingest.file(`${head}${lines}${subtotal}`)
+    expect(upload).toMatchObject({ valid_count: 3, invalid_count: wrong.length, left_out: {} })
+    const refused = (await linesOf(upload)).filter(({ status }) => status === 'invalid')
+    expect(refused.map(({ line }) => line)).toEqual(wrong)
+    for (const { rules } of refused) expect(rules).toEqual(['breakdown.mixed', 'breakdown.partly_missing'])
+  })
+
+  it('is none where no line that agrees with it has more', async () => {
+    const upload = await ingest.file(
+      `${head}${lines}A,2026-11-02,,male,1,1\nA,2026-11-02,,female,2,2\nB,2026-11-01,18-24,,3,3\nA,2026-11-01,,unknown,4,4\n`,
+    )
+    expect(upload).toMatchObject({ valid_count: 7, invalid_count: 0, left_out: {} })
+  })
+
+  it('that was refused is valid again when the other line is corrected', async () => {
+    const upload = await ingest.file(
+      `${head}B,2026-11-05,18-24,male,1,1\nB,2026-11-05,,female,2,2\nB,2026-11-05,,male,3,3\n`,
+    )
+    expect(upload).toMatchObject({ valid_count: 2, invalid_count: 1 })
+    await repair(upload, [{ line: 2, values: { Day: '2026-11-06' } }])
+    expect(await ingest.find(upload.upload_id)).toMatchObject({ valid_count: 3, invalid_count: 0 })
+  })
 })
+
+async function repair(upload: Upload, corrections: { line: number; values: Record<string, string> }[]) {
+  await inTransaction(
+    db.pool('stagedoor_worker'),
+    async (client) => {
+      const dataset = await requireDataset(client, 'ads', 'meta')
+      await repairLines(client, upload, dataset, corrections, ingest.operator.userId)
+    },
+    { role: 'service_role' },
+  )
+}
 
 it('figures of a campaign among those of its ads are left out as their sum, or refused', async () => {
   const head = 'Campaign name,Ad set name,Ad name,Day,Impressions\n'
@@ -174,7 +209,7 @@ it('a measure that the dataset expects is asked for where no column is known to 
   const file = 'Campaign name,Day,Impressions,Media outlay\nA,2026-11-01,1,2.50\n'
   const refused = await ingest.file(file, { dataset: dataset.name }).catch((error) => error)
   expect(refused).toMatchObject({ code: 'upload_columns_missing', details: { missing: ['Spend'] } })
-  expect(refused.hint).toContain('--header "Media outlay=spend"')
+  expect(refused.hint).toContain('--header "HEADER=spend"')
   expect(refused.hint).toContain('Columns that are not known: “Media outlay”.')
   expect(refused.hint).toContain('`--without spend`')
   const upload = await ingest.file(file, { dataset: dataset.name, how: { without: ['spend'] } })

@@ -2,6 +2,9 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { inTransaction } from '../../src/db/transaction.ts'
 import { ingestTasks } from '../../src/ingest/maintenance.ts'
+import { cleanStagedRows } from '../../src/jobs/handlers/retention.ts'
+import type { JobContext } from '../../src/jobs/handlers.ts'
+import type { Job } from '../../src/jobs/job.ts'
 import { useDatabase } from '../support/database.ts'
 import { type Planned, sha256, useTrial } from '../support/ingest-rows.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
@@ -113,6 +116,28 @@ it('deletes in batches, all that is due in one call', async () => {
   await busy.query('rollback')
   expect(await cleanup()).toMatchObject({ orphan_deleted: 5 })
   await busy.end()
+})
+
+it('commits every batch of the job: what was deleted before a failure stays deleted', async () => {
+  await db.owner(
+    `insert into public.staging_rows (workspace_id, client_id, upload_id, platform, row_type, row_number, raw_payload, created_at)
+     select $1, $2, $3, 'file', 'figure', n, '{}', now() - interval '2 days' from generate_series(1, 10001) n`,
+    [trial.workspace, trial.client, await uploadIn('discarded')],
+  )
+  const left = async () =>
+    (await db.owner<{ n: number }>('select count(*)::int as n from public.staging_rows'))[0]!.n
+  const before = await left()
+  let batches = 0
+  const context = {
+    signal: new AbortController().signal,
+    transaction: (work: Parameters<typeof inTransaction>[1]) => {
+      if (++batches === 2) throw new Error('the server went away')
+      return inTransaction(db.pool('stagedoor_worker'), work)
+    },
+  } as unknown as JobContext
+  await expect(cleanStagedRows({} as Job, context)).rejects.toThrow('the server went away')
+  expect(before - (await left())).toBe(10_000)
+  expect(await cleanup()).toMatchObject({ orphan_deleted: 1 })
 })
 
 it('keeps what a promotion left out as long as what it promoted, and wrong lines longer', async () => {

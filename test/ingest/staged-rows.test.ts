@@ -1,5 +1,6 @@
 /** What staged rows can be: those of their upload, with a row type that is registered, and what they say at every stage. */
 import { describe, expect, it } from 'vitest'
+import { exportProblems, listRows } from '../../src/ingest/rows.ts'
 import { useDatabase } from '../support/database.ts'
 import { createWorkspace } from '../support/factories.ts'
 import { createClient } from '../support/ingest.ts'
@@ -64,6 +65,11 @@ describe('the back end cannot stage', () => {
           ]),
         ),
       ).toBe('42501')
+    }
+    const other = { workspace_id: 'gen_random_uuid()', platform: `'meta'`, row_type: `'group'` }
+    for (const [column, value] of Object.entries(other)) {
+      const change = `update public.staging_rows set ${column} = ${value} where upload_id = $1`
+      expect(await sqlstateOf(db.owner(change, [upload])), `the owner: ${column}`).toBe('SD520')
     }
   })
 
@@ -149,6 +155,34 @@ describe('a line that the plan refuses', () => {
       validation_status: 'invalid',
       messages: expect.stringContaining('2 rows have this name'),
     })
+  })
+
+  it('is among the wrong ones, too, where the table refuses it while it is promoted', async () => {
+    const upload = await trial.stage([line(undefined, 2_000_000), line(), line()])
+    const plan = await trial.planned(upload, 'LENIENT', 0.5)
+    await trial.promote(plan)
+    expect(await rowsOf(upload)).toMatchObject([
+      {
+        validation_status: 'invalid',
+        processing_action: 'failed',
+        messages: expect.stringContaining('trial_figures_amount_sane'),
+      },
+      { validation_status: 'valid', processing_action: 'insert' },
+      { validation_status: 'valid', processing_action: 'insert' },
+    ])
+    expect(await trial.find(upload)).toMatchObject({ status: 'promoted', valid_count: 2, invalid_count: 1 })
+  })
+
+  it('is listed with the problems and in the export', async () => {
+    const plan = await trial.stagePlanned([line('listed', 1e15), line()])
+    const page = (after: number) =>
+      db.as({ role: 'service_role' }, (client) =>
+        listRows(client, plan.upload_id, { row_type: 'figure', status: 'invalid', limit: 10, after }),
+      )
+    expect(await page(0)).toMatchObject([{ row_number: 2, validation_errors: [{ rule: 'plan.refused' }] }])
+    let csv = ''
+    for await (const text of exportProblems(page, ['group_code'])) csv += text
+    expect(csv).toContain('listed,2,public.trial_figures.amount cannot hold')
   })
 
   it('is told apart from one that production has already', async () => {

@@ -148,12 +148,14 @@ describe('bytes changed behind our back', () => {
     [
       'a trailing zero in the JSON',
       [
-        `update iu_core.iu_staging_payload set payload_json = '{"rows": 3, "spend": 12.5}' where part_index = 0`,
+        `update iu_core.iu_staging_payload set payload_json = '{"rows": 3, "spend": 12.5}', byte_len = byte_len - 1 where part_index = 0`,
       ],
     ],
     [
       'a character in the text',
-      [`update iu_core.iu_staging_payload set payload_text = payload_text || ' ' where part_index = 1`],
+      [
+        `update iu_core.iu_staging_payload set payload_text = payload_text || ' ', byte_len = byte_len + 1 where part_index = 1`,
+      ],
     ],
     [
       'the digest of a part',
@@ -162,13 +164,13 @@ describe('bytes changed behind our back', () => {
     [
       'the text and its digest',
       [
-        `update iu_core.iu_staging_payload set payload_text = 'All is well.', content_hash = ${sha(`'All is well.'`)} where part_index = 1`,
+        `update iu_core.iu_staging_payload set payload_text = 'All is well.', byte_len = 12, content_hash = ${sha(`'All is well.'`)} where part_index = 1`,
       ],
     ],
     [
       'the text, its digest, and the digest that the record keeps of it',
       [
-        `update iu_core.iu_staging_payload set payload_text = 'All is well.', content_hash = ${sha(`'All is well.'`)} where part_index = 1`,
+        `update iu_core.iu_staging_payload set payload_text = 'All is well.', byte_len = 12, content_hash = ${sha(`'All is well.'`)} where part_index = 1`,
         `update iu_core.iu_staging_record set part_digests = jsonb_set(part_digests, '{1,content_hash}', to_jsonb(${sha(`'All is well.'`)}))`,
       ],
     ],
@@ -260,7 +262,7 @@ describe('bytes changed behind our back', () => {
     const old = await stage(place.agent.session, { workspace: place.workspace })
     for (let n = 0; n < 30; n++) await stage(place.agent.session, { workspace: place.workspace })
     await place.intruder.query(
-      `update iu_core.iu_staging_payload set payload_json = '0' where staging_record_id = $1`,
+      `update iu_core.iu_staging_payload set payload_json = '0', byte_len = 1 where staging_record_id = $1`,
       [old.staging_record_id],
     )
     // 31 parts: a sample of 62 has them all among the newest, one of 8 has the oldest only by luck of the place.
@@ -272,7 +274,7 @@ describe('bytes changed behind our back', () => {
 it('looks at no bytes at all when the sample is 0', async () => {
   const made = await stage(place.agent.session, { workspace: place.workspace })
   await place.intruder.query(
-    `update iu_core.iu_staging_payload set payload_json = '0' where staging_record_id = $1`,
+    `update iu_core.iu_staging_payload set payload_json = '0', byte_len = 1 where staging_record_id = $1`,
     [made.staging_record_id],
   )
   const found = await health(0)

@@ -262,9 +262,32 @@ describe('a part is refused', () => {
       `${PAY}_holds_its_kind`,
       { ...TEXT, payload_kind: `'blob_ref'`, blob_ref: `'x'` },
     ],
-    ['of 10 MiB and a byte of JSON', `${PAY}_ten_mebibytes`, { byte_len: '10485761' }],
-    ['of 10 MiB and a byte of text', `${PAY}_ten_mebibytes`, { ...TEXT, byte_len: '10485761' }],
-    ['of a negative length', `${PAY}_ten_mebibytes`, { byte_len: '-1' }],
+    [
+      'of 10 MiB and a byte of JSON',
+      `${PAY}_ten_mebibytes`,
+      { payload_json: `to_jsonb(repeat('x', 10485759))`, byte_len: '10485761' },
+    ],
+    [
+      'of 10 MiB and a byte of text',
+      `${PAY}_ten_mebibytes`,
+      { ...TEXT, payload_text: `repeat('x', 10485761)`, byte_len: '10485761' },
+    ],
+    [
+      'of a negative length',
+      `${PAY}_ten_mebibytes`,
+      { payload_kind: `'blob_ref'`, payload_json: 'null', blob_ref: `'b'`, byte_len: '-1' },
+    ],
+    [
+      'of 11 MB of text that says it has a byte',
+      `${PAY}_length_measured`,
+      { ...TEXT, payload_text: `repeat('x', 11000000)`, byte_len: '1' },
+    ],
+    ['of JSON that says it has another length', `${PAY}_length_measured`, { byte_len: '3' }],
+    [
+      'of text measured in characters',
+      `${PAY}_length_measured`,
+      { ...TEXT, payload_text: `'äöü'`, byte_len: '3' },
+    ],
     ['at a negative index', `${PAY}_index_not_negative`, { part_index: '-1' }],
     ['at an index that is taken', `${PAY}_one_index_each`, { part_index: '0' }],
     ['with a blank name', `${PAY}_name_not_blank`, { part_name: `' '` }],
@@ -276,7 +299,10 @@ describe('a part is refused', () => {
   })
 
   it.each<[string, Record<string, string>]>([
-    ['10 MiB of JSON', { byte_len: '10485760', part_index: '1' }],
+    [
+      '10 MiB of JSON',
+      { payload_json: `to_jsonb(repeat('x', 10485758))`, byte_len: '10485760', part_index: '1' },
+    ],
     [
       'more than 10 MiB in a blob',
       {

@@ -185,6 +185,7 @@ describe('a document of the old knowledge base', () => {
     for (const sql of [
       `update iu_core.search_collection set dimension = 8 where state = 'legacy'`,
       `delete from iu_core.search_collection where state = 'legacy'`,
+      'truncate iu_core.search_collection cascade',
     ])
       expect(await sqlstateOf(db.owner(sql)), sql).toBe('SD916')
   })

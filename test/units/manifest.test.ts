@@ -187,7 +187,7 @@ describe('holding it', () => {
   })
 
   it.each([
-    ['without its source', [jsonPart(JSON.stringify(GOOD))]],
+    ['alone and not of its form', [jsonPart(JSON.stringify({ ...GOOD, document: {} }))]],
     ['with the source under another name', [jsonPart(JSON.stringify(GOOD)), textPart(SOURCE, 'text')]],
     ['with anything else', [jsonPart('{"rows": 3}'), textPart(SOURCE, 'source')]],
     ['the other way round', [textPart(SOURCE, 'source'), jsonPart(JSON.stringify(GOOD))]],
@@ -195,10 +195,11 @@ describe('holding it', () => {
     expect(await sqlstateOf(hold(parts))).toBe('SD909')
   })
 
-  it('is possible for an agent', async () => {
+  it('is possible for an agent, with its source or alone', async () => {
     expect(await hold([jsonPart(JSON.stringify(GOOD)), textPart(SOURCE, 'source')])).toMatchObject({
       created: true,
     })
+    expect(await hold([jsonPart(JSON.stringify(GOOD))])).toMatchObject({ created: true })
   })
 })
 

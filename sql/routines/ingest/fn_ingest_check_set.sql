@@ -21,18 +21,22 @@ begin
     from jsonb_array_elements(p_definition -> 'rows') as spec
    where v_layout -> 'row_types' ? (spec ->> 'name') and spec -> 'identity' ? 'id' and not v_layout -> 'fields' ? (spec -> 'identity' ->> 'id');
 
-  -- A line that was found to be a sum has with it what was wrong with it before.
+  -- A line that was found to be a sum has with it what was wrong with it before. They are found once, by their own index, and
+  -- joined by their place: by their key the planner, which knows nothing of the upload yet or plans for a small one that this session had
+  -- before, may look through all lines again for each line (15 s for 3,000).
+  with e as materialized (
+    select r.place, coalesce(jsonb_path_query_first(r.validation_warnings, '$[*] ? (@.rule == "row.sum").errors'),
+                                  iu_core.fn_ingest_without_set_problems(r.validation_errors)) as errors
+      from (select l.ctid as place, l.* from public.staging_rows l
+             where upload_id = p_upload.upload_id and (validation_status <> 'valid' or validation_warnings <> '[]') offset 0) r
+     where r.row_type = v_layout ->> 'leaf' and r.validation_status in ('invalid', 'skipped')
+       and (r.validation_errors @> '[{"scope": "set"}]' or r.validation_warnings @> '[{"scope": "set"}]'))
   update public.staging_rows s
      set validation_errors = e.errors, validation_warnings = iu_core.fn_ingest_without_set_problems(s.validation_warnings),
          validation_status = case when e.errors = '[]' then 'valid' else 'invalid' end::public.staging_validation_status,
          updated_at = now()
-    from (select r.row_number, coalesce(jsonb_path_query_first(r.validation_warnings, '$[*] ? (@.rule == "row.sum").errors'),
-                                        iu_core.fn_ingest_without_set_problems(r.validation_errors)) as errors
-            from public.staging_rows r
-           where r.upload_id = p_upload.upload_id and r.row_type = v_layout ->> 'leaf'
-             and r.validation_status in ('invalid', 'skipped') and (r.validation_status <> 'valid' or r.validation_warnings <> '[]')
-             and (r.validation_errors @> '[{"scope": "set"}]' or r.validation_warnings @> '[{"scope": "set"}]')) e
-   where s.upload_id = p_upload.upload_id and s.row_type = v_layout ->> 'leaf' and s.row_number = e.row_number;
+    from e
+   where s.ctid = e.place;
   get diagnostics v_changed = row_count;
   v_changed := v_changed + iu_core.fn_ingest_check_sums(p_upload, p_definition);
 

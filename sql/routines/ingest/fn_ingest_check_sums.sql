@@ -1,7 +1,9 @@
 -- Lines that lack a name or a breakdown and whose figures are exactly the sum of the lines that agree with the rest of
 -- them (the same day, the same campaign …): subtotals. They are left out and listed; what they were refused for is kept
 -- with the warning, so that a repair of one of the others brings it back. All others of them stay what they are: an error
--- of their line. One aggregate for each set of dimensions that is empty, and none where no line lacks any. Internal.
+-- of their line. One aggregate for each set of dimensions that is empty, and none where no line lacks any.
+-- A line with a part of the breakdown (a gender, no age) is refused where lines that agree with it are broken down otherwise: added to
+-- them, its figures would count twice. Where all lines lack the same part, they are what the file has. Internal.
 create or replace function iu_core.fn_ingest_check_sums(p_upload iu_core.ingest_upload, p_definition jsonb) returns integer
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -13,8 +15,12 @@ declare
   v_measures text[];
   v_is_candidate text;
   v_filled text[];
+  v_is_part text;
   v_count integer;
   v_changed integer := 0;
+  v_pair record;
+  v_lines integer[];
+  v_mixed integer[] := '{}';
 begin
   select spec into v_leaf from jsonb_array_elements(p_definition -> 'rows') as spec where spec ->> 'name' = v_layout ->> 'leaf';
   -- What tells lines apart, as members of the normalised payload.
@@ -28,10 +34,11 @@ begin
   if v_dims is null or v_measures = '{}' then
     return 0;
   end if;
+  v_is_part := $sql$s.validation_status = 'valid' and s.validation_warnings @> '[{"rule": "breakdown.partly_missing"}]'$sql$;
   -- Wrong for nothing but an empty dimension, or warned of one.
-  v_is_candidate := $sql$(
+  v_is_candidate := format($sql$(
     s.validation_status = 'invalid' and not s.validation_errors @? '$[*] ? (@.rule != "required.missing" && @.rule != "breakdown.missing")'
-    or s.validation_status = 'valid' and s.validation_warnings @> '[{"rule": "breakdown.partly_missing"}]')$sql$;
+    or %s)$sql$, v_is_part);
   for v_filled in execute format($sql$
     select p.filled
       from (select * from public.staging_rows
@@ -45,8 +52,8 @@ begin
   loop
     execute format($sql$
       with candidate as (
-        select s.row_number, s.validation_errors, %2$s as key, array[%3$s] as figures
-          from (select * from public.staging_rows
+        select s.place, s.validation_errors, %2$s as key, array[%3$s] as figures
+          from (select l.ctid as place, l.* from public.staging_rows l
                  where upload_id = $1 and (validation_status <> 'valid' or validation_warnings <> '[]') offset 0) s
          where s.row_type = $2 and %1$s
            and array(select d from unnest($3) as d where s.normalized_payload ->> d is not null order by d) = $4
@@ -63,7 +70,7 @@ begin
                'message', format('Its figures are the sum of %%s other lines, so it was left out.', o.lines),
                'suggestion', 'Nothing to do. If it is a line of its own, fill in what tells it apart.', 'errors', c.validation_errors))
         from candidate c join others o using (key)
-       where s.upload_id = $1 and s.row_type = $2 and s.row_number = c.row_number
+       where s.ctid = c.place
          -- One line alone may have the same figures by chance.
          and o.lines > 1
          and not exists (select from unnest(c.figures, o.sums) as f (figure, total)
@@ -77,5 +84,48 @@ begin
     get diagnostics v_count = row_count;
     v_changed := v_changed + v_count;
   end loop;
-  return v_changed;
+
+  execute format($sql$
+    select count(*) from (select * from public.staging_rows
+                           where upload_id = $1 and (validation_status <> 'valid' or validation_warnings <> '[]') offset 0) s
+     where s.row_type = $2 and %s
+  $sql$, v_is_part) into v_count using p_upload.upload_id, v_layout ->> 'leaf';
+  if v_count = 0 then
+    return v_changed;
+  end if;
+  for v_pair in execute format($sql$
+    with found as (
+      select p.filled, bool_or(%s) as is_part
+        from public.staging_rows s,
+             lateral (select array(select d from unnest($3) as d where s.normalized_payload ->> d is not null order by d)) as p (filled)
+       where s.upload_id = $1 and s.row_type = $2 and s.validation_status = 'valid' group by 1)
+    select f.filled, o.filled as other, array(select d from unnest(f.filled) as d where d = any (o.filled)) as common
+      from found f join found o on o.filled <> f.filled where f.is_part
+  $sql$, v_is_part) using p_upload.upload_id, v_layout ->> 'leaf', v_dims
+  loop
+    execute format($sql$
+      with line as (
+        select s.row_number, %1$s as is_part, %2$s as key,
+               array(select d from unnest($3) as d where s.normalized_payload ->> d is not null order by d) as filled
+          from public.staging_rows s where s.upload_id = $1 and s.row_type = $2 and s.validation_status = 'valid')
+      select array_agg(l.row_number) from line l
+       where l.is_part and l.filled = $4 and l.key in (select o.key from line o where o.filled = $5)
+    $sql$, v_is_part,
+       format('jsonb_build_array(%s)', (select string_agg(format('s.normalized_payload -> %L', d), ', ') from unnest(v_pair.common) as d)))
+      into v_lines using p_upload.upload_id, v_layout ->> 'leaf', v_dims, v_pair.filled, v_pair.other;
+    v_mixed := v_mixed || v_lines;
+  end loop;
+  update public.staging_rows s
+     set validation_status = 'invalid', updated_at = clock_timestamp(),
+         validation_errors = s.validation_errors || jsonb_build_array(jsonb_build_object(
+           'scope', 'set', 'line', s.row_number, 'rule', 'breakdown.mixed', 'column', w -> 'column', 'field', w -> 'field', 'value', null,
+           'message', 'It lacks a part of the breakdown that other lines of the same have: added to them, its figures would count twice.',
+           'suggestion', 'Leave the line out if it sums up others; else fill in what is missing.'))
+    from (select distinct line from unnest(v_mixed) as line) m,
+         lateral (select x.ctid as place, jsonb_path_query_first(x.validation_warnings, '$[*] ? (@.rule == "breakdown.partly_missing")') as w
+                    from public.staging_rows x
+                   where x.upload_id = p_upload.upload_id and x.row_type = v_layout ->> 'leaf' and x.row_number = m.line offset 0) as p
+   where s.ctid = p.place;
+  get diagnostics v_count = row_count;
+  return v_changed + v_count;
 end $$;

@@ -19,6 +19,7 @@ declare
   v_first text;
   v_place integer;
   v_match text;
+  v_batch uuid := iu_core.fn_time_uuid();
 begin
   -- The nearest parent: the last of the file's row types that it refers to.
   select r.value into v_parent
@@ -103,17 +104,17 @@ begin
    where row_type = p_type.row_type and not existing and not ambiguous;
 
   insert into public.staging_id_resolution (
-    workspace_id, client_id, upload_id, platform, entity_type, external_id, internal_id, resolution_status,
+    workspace_id, client_id, upload_id, batch_id, platform, entity_type, external_id, internal_id, resolution_status,
     resolution_action, parent_external_id, parent_internal_id, resolved_at)
-  select p_upload.workspace_id, p_upload.client_id, p_upload.upload_id, p_upload.platform, e.row_type, e.external_id, e.internal_id,
+  select p_upload.workspace_id, p_upload.client_id, p_upload.upload_id, v_batch, p_upload.platform, e.row_type, e.external_id, e.internal_id,
          (case when e.ambiguous then 'unresolved' when e.existing then 'resolved_existing' else 'resolved_new' end)::public.staging_resolution_status,
          (case when e.ambiguous then 'failed' when e.existing then 'update' else 'insert' end)::public.staging_processing_action,
          e.parent_external_id, e.parent_id, clock_timestamp()
     from pg_temp.ingest_entity e where e.row_type = p_type.row_type;
   insert into public.staging_rows (
-    id, workspace_id, client_id, upload_id, platform, row_type, row_number, entity_external_id, raw_payload,
+    id, workspace_id, client_id, upload_id, batch_id, request_id, platform, row_type, row_number, entity_external_id, raw_payload,
     normalized_payload, validation_status, validation_errors, validation_warnings)
-  select e.new_id, s.workspace_id, s.client_id, s.upload_id, s.platform, e.row_type, e.row_number, e.external_id, s.raw_payload,
+  select e.new_id, s.workspace_id, s.client_id, s.upload_id, v_batch, s.request_id, s.platform, e.row_type, e.row_number, e.external_id, s.raw_payload,
          s.normalized_payload, (case when e.ambiguous then 'invalid' else 'valid' end)::public.staging_validation_status,
          case when e.ambiguous then jsonb_build_array(jsonb_build_object(
            'line', e.row_number, 'rule', 'id.ambiguous', 'column', v_identity ->> 'name',

@@ -13,9 +13,14 @@ begin
            'scope', 'plan', 'line', s.row_number, 'rule', 'plan.refused', 'message', p.reason || '.',
            'suggestion', 'Correct the line, or what it refers to, and plan again.'),
          updated_at = now()
-    from iu_core.ingest_plan_row p
-   where p.upload_id = p_upload.upload_id and p.row_type = v_leaf and p.action = 'refused'
-     and s.upload_id = p.upload_id and s.row_type = p.row_type and s.row_number = p.row_number and s.validation_status = 'valid';
+    -- Line by line through the key, and then by place: as a join the planner may look through the whole plan for each line (74 s for 12,000).
+    from (select l.place, r.reason
+            from (select * from iu_core.ingest_plan_row
+                   where upload_id = p_upload.upload_id and row_type = v_leaf and action = 'refused' offset 0) r
+           cross join lateral (select x.ctid as place from public.staging_rows x
+                                where x.upload_id = p_upload.upload_id and x.row_type = v_leaf and x.row_number = r.row_number
+                                  and x.validation_status = 'valid' offset 0) l) p
+   where s.ctid = p.place;
   if found then
     perform iu_core.fn_ingest_recount(p_upload.upload_id, v_leaf, p_upload.line_count);
   end if;

@@ -89,6 +89,12 @@ begin
      set processing_action = 'skipped', processed_at = case when s.validation_status = 'skipped' then now() end, updated_at = now()
    where s.upload_id = u.upload_id and s.validation_status in ('invalid', 'skipped') and s.processing_action = 'pending'
      and (s.validation_status <> 'valid' or s.validation_warnings <> '[]');
+  if v_plan.gate_mode = 'LENIENT' and exists (
+       select from public.staging_rows s
+        where s.upload_id = u.upload_id and s.validation_status = 'invalid' and s.processing_action = 'failed'
+          and (s.validation_status <> 'valid' or s.validation_warnings <> '[]')) then
+    perform iu_core.fn_ingest_recount(u.upload_id, u.reading -> 'layout' ->> 'leaf', u.line_count);
+  end if;
   update iu_core.ingest_promotion
      -- LENIENT may have left out rows that were planned.
      set totals = case v_plan.gate_mode when 'LENIENT' then iu_core.fn_ingest_plan_totals(u.upload_id) else v_plan.totals end,

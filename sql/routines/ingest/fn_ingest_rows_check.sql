@@ -1,5 +1,5 @@
 -- Staged rows are those of their upload: its workspace, client and platform, and a row type that a dataset has registered for
--- that platform. One look for all rows of a statement; nobody may change these columns later.
+-- that platform. One look for all rows of a statement; these columns never change later, by the owner neither.
 create or replace function iu_core.fn_ingest_rows_check() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -7,6 +7,12 @@ as $$
 declare
   v_wrong record;
 begin
+  if tg_op = 'UPDATE' then
+    raise exception using
+      errcode = 'SD520',
+      message = format('Rows of upload %s stay those of their upload, platform and row type', old.upload_id),
+      detail = json_build_object('upload', old.upload_id, 'reason', 'a staged row does not change whose it is')::text;
+  end if;
   select a.upload_id, a.platform, a.row_type, u.upload_id is null as unknown,
          (a.workspace_id, a.client_id, a.platform) is distinct from (u.workspace_id, u.client_id, u.platform) as foreign_row
     into v_wrong
@@ -32,3 +38,9 @@ end $$;
 
 create or replace trigger staging_rows_of_their_upload after insert on public.staging_rows
   referencing new table as added for each statement execute function iu_core.fn_ingest_rows_check();
+-- Named columns, so that nothing is evaluated for an update of others.
+create or replace trigger staging_rows_stay_of_their_upload
+  before update of upload_id, workspace_id, client_id, platform, row_type on public.staging_rows
+  for each row when ((old.upload_id, old.workspace_id, old.client_id, old.platform, old.row_type)
+                     is distinct from (new.upload_id, new.workspace_id, new.client_id, new.platform, new.row_type))
+  execute function iu_core.fn_ingest_rows_check();

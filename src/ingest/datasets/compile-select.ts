@@ -63,6 +63,7 @@ export function compileSelect(input: CompileInput): string {
   const { workspace_id, client_id, upload_id } = input.upload
   return `SELECT uuidv7() AS id,
   ${text(workspace_id)} AS workspace_id, ${client_id === null ? 'NULL' : text(client_id)} AS client_id, ${text(upload_id)} AS upload_id,
+  ${input.batch_id ? text(input.batch_id) : 'NULL'} AS batch_id, ${input.request_id ? text(input.request_id) : 'NULL'} AS request_id,
   ${text(input.platform)} AS platform, ${text(input.map.leaf)} AS row_type, line AS row_number, raw AS raw_payload,
   ${normalizedPayload(plan)} AS normalized_payload,
   CASE WHEN left_out IS NOT NULL THEN 'skipped' WHEN errors <> '' THEN 'invalid' ELSE 'valid' END AS validation_status,

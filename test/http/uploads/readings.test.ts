@@ -42,7 +42,7 @@ async function read(
   const log = { info: level('info'), warn: level('warn'), error: level('error') }
   const readings = createReadings(context, log as never)
   const { upload_id, reader_token } = begun
-  readings.start({ upload_id, reader_token: reader_token!, file: spooled, how: {}, plan: {} })
+  readings.start({ upload_id, reader_token: reader_token!, file: spooled, how: {}, request_id: '', plan: {} })
   while (readings.has(upload_id)) await new Promise(setImmediate)
   await readings.stop()
   return { upload_id, logged }

@@ -118,6 +118,7 @@ async function create(
       reader_token: begun.reader_token,
       file: received.file,
       how: howToRead(received.options, received.format),
+      request_id: request.id,
       plan: planOf(received.options, upload.uploaded_by),
     })
   }

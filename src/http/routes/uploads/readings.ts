@@ -17,6 +17,7 @@ export interface ReadingToStart {
   readonly reader_token: string
   readonly file: SpooledFile
   readonly how: HowToRead
+  readonly request_id: string
   /** Afterwards; undefined: stop at staged. */
   readonly plan: PlanRequest | undefined
 }
@@ -35,8 +36,8 @@ export function createReadings(context: IngestContext, log: FastifyBaseLogger): 
   // Every file that is read and everybody who follows one listens.
   setMaxListeners(0, stopping.signal)
   const open = new Map<string, Promise<void>>()
-  const work = async ({ file, how, plan, ...begun }: ReadingToStart): Promise<void> => {
-    await stageBegun(context, begun, file, { how, signal: stopping.signal })
+  const work = async ({ file, how, plan, request_id, ...begun }: ReadingToStart): Promise<void> => {
+    await stageBegun(context, begun, file, { how, request_id, signal: stopping.signal })
     if (!plan || stopping.signal.aborted) return
     const planned = (work: (client: Client) => Promise<unknown>) =>
       inTransaction(context.pool, work, { role: 'service_role' })

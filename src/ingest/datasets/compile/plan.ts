@@ -20,6 +20,9 @@ export interface CompileInput {
   /** A DuckDB table function over chunks. */
   source: string
   upload: { workspace_id: string; client_id: string | null; upload_id: string }
+  /** Of the rows that one statement makes, and of the request that brought the file; a line that someone types keeps those it has. */
+  batch_id?: string
+  request_id?: string
   /** The date line above the header; used where the file has no column for the day. */
   preamblePeriod?: Period | null
   /** Remembered values: field → text as written → text that is meant. */
