@@ -5,6 +5,7 @@ import { Chip } from '../parts/chip.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 
 const NAMES: Record<string, string> = {
+  embedded_postgres: 'Embedded PostgreSQL',
   database: 'Database',
   migrations: 'Migrations',
   workers: 'Maintenance',
