@@ -34,7 +34,7 @@ export const CATALOGUE = {
     exit: 2,
     retryable: false,
     message: '{reason}',
-    hint: 'Correct the argument and try again; --help lists what a command takes.',
+    hint: 'Correct the argument and try again.',
     apiHint: 'Correct the request and try again; GET /api/openapi.json describes it.',
   },
   append_only: {
@@ -149,7 +149,7 @@ export const CATALOGUE = {
     status: 503,
     exit: 3,
     retryable: false,
-    message: 'The login of this address may not act as {role}',
+    message: 'The login {login} may not act as {role}',
     hint: 'DATABASE_DIRECT_URL (in the library databaseDirectUrl) must be stagedoor_worker, or the login that migrated; `stagedoor login --reset` prints one.',
   },
   direct_login_wrong: {
@@ -275,7 +275,7 @@ export const CATALOGUE = {
     status: 403,
     exit: 5,
     retryable: false,
-    message: '{actor} is {role} in the workspace, which does not include the right to {right}',
+    message: 'The role {role} in this workspace does not include the right to {right}',
     hint: 'Ask someone with that right, or an administrator for another role.',
   },
   actor_forged: {
@@ -355,7 +355,7 @@ export const CATALOGUE = {
     exit: 6,
     retryable: false,
     message:
-      'The consumer {consumer} is {state} with {evidence} lines of evidence, not in a dry run with the {seen} that you saw',
+      'The consumer {consumer} is {state} with {evidence} lines of evidence; only one in a dry run is reviewed, by the {seen} that you saw',
     hint: 'Look at it again: `stagedoor consumer show {consumer}`. A change of the consumer takes its evidence away.',
   },
   consumer_own_review: {
@@ -1027,10 +1027,10 @@ export const CATALOGUE = {
     status: 409,
     exit: 6,
     retryable: false,
-    message: 'The unit {unit} is {status}: its content is locked',
-    hint: 'What is deleted is restored first: `stagedoor unit restore`. Beside what is in force write a successor, enact it, and supersede this one with it: `stagedoor unit supersede`.',
+    message: 'The unit {address} is {status}: its content is locked',
+    hint: 'If it is in force: write a successor, enact it, and supersede this one with it (`stagedoor unit supersede`). If it is deleted: restore it first (`stagedoor unit restore`).',
     apiHint:
-      'What is deleted is restored first: POST /api/units/{unit}/restore. Beside what is in force write a successor, enact it, and let it take the place: POST /api/units/{unit}/supersede.',
+      'If it is in force: write a successor, enact it, and supersede this one with it (POST /api/units/{unit}/supersede). If it is deleted: restore it first (POST /api/units/{unit}/restore).',
   },
   unit_address_taken: {
     sqlstates: ['SD904'],

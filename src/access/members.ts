@@ -63,12 +63,11 @@ export interface WantedMember {
 
 /** The first member who is all of what is wanted. */
 export async function findMember(db: Queryable, wanted: WantedMember): Promise<Member | undefined> {
-  const { rows } = await db.query<Member>(
-    `${MEMBERS} where ($1::text is null or m.user_id::text = $1) and ($2::text is null or a.app_role = $2)
-                  and ($3::text is null or m.workspace_id::text = $3)
-      order by m.workspace_id, m.user_id limit 1`,
-    [wanted.user ?? null, wanted.role ?? null, wanted.workspace ?? null],
-  )
+  const { rows } = await db.query<Member>('select * from iu_core.fn_member_find($1, $2, $3)', [
+    wanted.user ?? null,
+    wanted.role ?? null,
+    wanted.workspace ?? null,
+  ])
   return rows[0]
 }
 

@@ -86,7 +86,7 @@ async function memberOf(database: Database, options: ActingOptions, scope: Scope
   if (database.kind === 'external' && (scope.decides || options.user !== undefined))
     throw notTheirs(database, scope)
   const member = await withClient(
-    database.directUrl,
+    database.workerUrl,
     async (client) => {
       const workspace = await workspaceIn(client, scope)
       return findMember(client, {
@@ -95,7 +95,7 @@ async function memberOf(database: Database, options: ActingOptions, scope: Scope
         ...(workspace !== undefined && { workspace }),
       })
     },
-    { role: 'workflow_admin' },
+    { role: 'dot_executor' },
   )
   if (!member) throw noSuchMember(options, scope)
   if (scope.decides && member.database_role === 'stagedoor_agent') throw agentDecidesNothing()

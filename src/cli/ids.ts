@@ -40,7 +40,8 @@ const NEWEST = 'last'
 const MIN_PREFIX = 4
 const PREFIX = /^[0-9a-f][0-9a-f-]*$/i
 const DIGITS = /^\d{1,19}$/
-const ID_IN_TEXT = /\b([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{15,19})\b/i
+/** Whole, or a beginning that is more than a word of eight letters. */
+const ID_IN_TEXT = /\b([0-9a-f]{8}-[0-9a-f-]{1,27}|\d{15,19})\b/i
 const MAX_BIGINT = 9_223_372_036_854_775_807n
 
 /** The id of one of these kinds, whole or its beginning. */
@@ -113,6 +114,8 @@ async function wholeIds(
 /** Of a unit only what nobody would call an address: eight characters of a uuid or more. */
 function isBeginning(given: string, kinds: readonly IdKind[], perhaps: boolean): boolean {
   if (perhaps) return /^[0-9a-f]{8}(-[0-9a-f-]*)?$/.test(given) && !UUID.test(given)
+  // No execution has a uuid: it is looked up to say what it belongs to.
+  if (kinds.length === 1 && kinds[0] === 'execution' && UUID.test(given)) return true
   // An execution's id has 15 digits or more from its first day on.
   if (DIGITS.test(given) && kinds.includes('execution')) return given.length < 15
   return !UUID.test(given)

@@ -1,6 +1,7 @@
 /** What the CLI prints: tables and sentences for people, one JSON value for machines. */
 import pc from 'picocolors'
 import stringWidth from 'string-width'
+import { UUID } from '../db/uuid.ts'
 import { asStagedoorError, type StagedoorError } from '../errors.ts'
 import type { ManifestProblem } from '../units/manifest.ts'
 
@@ -94,21 +95,87 @@ export function splitAt(text: string, columns: number): [string, string] {
   return [text.slice(0, at), text.slice(at)]
 }
 
-/** Columns as wide as their widest cell, each made visible. Colours are added by `paint` after measuring. */
+/** Less than this is no column to read a sentence in. */
+const NARROWEST_TEXT = 20
+/** Of an id of ours the first 48 bits, which are its time in milliseconds. */
+const SHORT_ID = 13
+
+/** Piped, nobody's window is too narrow. */
+function windowWidth(): number {
+  return process.stdout.isTTY ? process.stdout.columns || Number.POSITIVE_INFINITY : Number.POSITIVE_INFINITY
+}
+
+/**
+ * Columns as wide as their widest cell, each made visible. Colours are added by `paint` after measuring. In a window that is too
+ * narrow ids are shown by their beginning and times by their age; then the last column is wrapped.
+ */
 export function table(
   given: readonly (readonly string[])[],
   paint: (cell: string, column: number, row: number) => string = (cell) => cell,
+  window = windowWidth(),
 ): string {
-  const rows = given.map((row) => row.map(visibleLine))
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => widthOf(row[column]!)))) ?? []
+  const whole = given.map((row) => row.map(visibleLine))
+  const rows = tableWidth(whole) > window ? shorter(whole) : whole
+  const widths = columnWidths(rows)
+  const left = widths.slice(0, -1).reduce((sum, width) => sum + width + 2, 0)
   return rows
-    .map((row, r) =>
-      row
-        .map((cell, c) => (c === row.length - 1 ? paint(cell, c, r) : paint(padEnd(cell, widths[c]!), c, r)))
-        .join('  ')
-        .trimEnd(),
-    )
+    .map((row, r) => {
+      const last = row.length - 1
+      const cells = row.slice(0, -1).map((cell, c) => paint(padEnd(cell, widths[c]!), c, r))
+      const [first, ...more] = fitted(row[last] ?? '', left, window).map((line) => paint(line, last, r))
+      const indent = ' '.repeat(window - left < NARROWEST_TEXT ? 4 : left)
+      return [[...cells, first].join('  ').trimEnd(), ...more.map((line) => indent + line)].join('\n')
+    })
     .join('\n')
+}
+
+function columnWidths(rows: readonly (readonly string[])[]): number[] {
+  return rows[0]?.map((_, column) => Math.max(...rows.map((row) => widthOf(row[column]!)))) ?? []
+}
+
+function tableWidth(rows: readonly (readonly string[])[]): number {
+  const widths = columnWidths(rows)
+  return widths.reduce((sum, width) => sum + width, 2 * Math.max(0, widths.length - 1))
+}
+
+/** An id stays one that the CLI takes: no two of a table are cut to the same. */
+function shorter(rows: readonly (readonly string[])[]): string[][] {
+  const ids = [...new Set(rows.flat().filter((cell) => UUID.test(cell)))]
+  let length = SHORT_ID
+  while (length < 36 && new Set(ids.map((id) => id.slice(0, length))).size < ids.length) length += 1
+  return rows.map((row) =>
+    row.map((cell) => {
+      if (UUID.test(cell)) return cell.slice(0, length)
+      return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(cell) ? age(new Date(cell)) : cell
+    }),
+  )
+}
+
+/** The last cell of a row in what is left of the window; below the others where that is too little for a sentence. */
+function fitted(cell: string, left: number, window: number): string[] {
+  if (left + widthOf(cell) <= window || widthOf(cell) < NARROWEST_TEXT) return [cell]
+  if (window - left >= NARROWEST_TEXT) return wrap(cell, window - left)
+  return ['', ...wrap(cell, Math.max(NARROWEST_TEXT, window - 4))]
+}
+
+/** Lines of at most `width`, broken at blanks where there are any. What others wrote is made visible first. */
+export function wrap(text: string, width: number): string[] {
+  const wrapped: string[] = []
+  let line = ''
+  for (const word of visibleLine(text)
+    .split(' ')
+    .flatMap((part) => pieces(part, width))) {
+    if (line !== '' && widthOf(line) + 1 + widthOf(word) > width) {
+      wrapped.push(line)
+      line = word
+    } else line = line === '' ? word : `${line} ${word}`
+  }
+  return [...wrapped, line]
+}
+
+function pieces(word: string, width: number): string[] {
+  const [first, rest] = splitAt(word, Math.max(2, width))
+  return rest === '' ? [first] : [first, ...pieces(rest, width)]
 }
 
 /** As `diff -u` is painted everywhere. */

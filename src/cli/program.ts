@@ -1,5 +1,6 @@
 /** The command line: every command is a thin adapter in commands/. */
 import { Command, CommanderError } from 'commander'
+import { CATALOGUE } from '../catalogue.ts'
 import { readConfig } from '../config.ts'
 import { StagedoorError } from '../errors.ts'
 import { VERSION } from '../version.ts'
@@ -127,8 +128,9 @@ function commandNamed(argv: readonly string[]): string | undefined {
 export async function run(argv: readonly string[]): Promise<number> {
   const json = argv.includes('--json')
   let options: GlobalOptions = { json }
+  let program: Command | undefined
   try {
-    const program = await createProgram(commandNamed(argv))
+    program = await createProgram(commandNamed(argv))
     exitByException(program)
     program.hook('preAction', async (_program, command) => {
       options = command.optsWithGlobals<GlobalOptions>()
@@ -138,14 +140,40 @@ export async function run(argv: readonly string[]): Promise<number> {
     await program.parseAsync(argv)
     return Number(process.exitCode ?? 0)
   } catch (error) {
-    if (error instanceof CommanderError) return usage(error, json)
-    return reportError(await withKindOfId(error, options), { json, stack: isDebugging() })
+    if (error instanceof CommanderError) return usage(error, json, program, argv)
+    const told = withUsage(await withKindOfId(error, options), program, argv)
+    return reportError(told, { json, stack: isDebugging() })
   }
+}
+
+/** Where nothing better is known than that an argument is wrong: what the command takes. */
+function withUsage(error: unknown, program: Command | undefined, argv: readonly string[]): unknown {
+  if (!(error instanceof StagedoorError) || error.hint !== CATALOGUE.argument_invalid.hint) return error
+  const hint = usageLine(program, argv)
+  return hint === undefined
+    ? error
+    : new StagedoorError(error.code, error.details, { hint, message: error.message, cause: error })
+}
+
+function usageLine(program: Command | undefined, argv: readonly string[]): string | undefined {
+  const names = ['stagedoor']
+  let found = program
+  for (const word of argv.slice(2)) {
+    const next = found?.commands.find((command) => command.name() === word)
+    if (next === undefined && names.length > 1 && !word.startsWith('-')) break
+    if (next === undefined) continue
+    found = next
+    names.push(word)
+  }
+  if (found === undefined || found === program) return undefined
+  const path = names.join(' ')
+  return `Usage: ${path} ${found.usage()}; \`${path} --help\` says more.`
 }
 
 /** "There is no upload 01a1…" becomes more useful where that is the id of something else. */
 async function withKindOfId(error: unknown, options: GlobalOptions): Promise<unknown> {
-  if (!(error instanceof StagedoorError) || !error.code.endsWith('_not_found')) return error
+  if (!(error instanceof StagedoorError) || error.status !== 404 || error.code === 'id_not_found')
+    return error
   const { hintForOtherKind } = await import('./ids.ts')
   const hint = await hintForOtherKind(error, options)
   return hint === undefined
@@ -160,12 +188,18 @@ function exitByException(command: Command): void {
   for (const child of command.commands) exitByException(child)
 }
 
-function usage(error: CommanderError, json: boolean): number {
+function usage(
+  error: CommanderError,
+  json: boolean,
+  program: Command | undefined,
+  argv: readonly string[],
+): number {
   if (error.exitCode === 0) return 0
   // No command at all: commander has printed the help.
   if (error.code === 'commander.help') return 2
   const reason = error.message.replace(/^error: /, '')
-  return reportError(new StagedoorError('argument_invalid', { reason }), { json, stack: false })
+  const refused = new StagedoorError('argument_invalid', { reason })
+  return reportError(withUsage(refused, program, argv), { json, stack: false })
 }
 
 /** Asked after an error, which may be that the configuration cannot be read. */

@@ -119,9 +119,14 @@ async function become(client: pg.ClientBase, role: string): Promise<void> {
     await client.query(`set role ${pg.escapeIdentifier(role)}`)
   } catch (error) {
     if ((error as { code?: string }).code !== '42501') throw explainRole(error, role)
-    throw new StagedoorError('login_lacks_role', { role }, { cause: error })
+    const { user: login = 'of this address' } = client as { user?: string }
+    const hint = role === 'workflow_admin' ? { hint: ADMINISTRATION } : {}
+    throw new StagedoorError('login_lacks_role', { role, login }, { cause: error, ...hint })
   }
 }
+
+const ADMINISTRATION =
+  'Administration needs the login that migrated. Name it for this one command: `DATABASE_URL=postgres://… DATABASE_DIRECT_URL= stagedoor …`.'
 
 function settings(url: string, options: ConnectionOptions): pg.ClientConfig {
   return {

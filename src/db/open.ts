@@ -116,7 +116,8 @@ async function prepare(
   { progress }: OpenOptions,
 ): Promise<void> {
   await createDatabase(superuserUrl, secrets)
-  await migrate({ url: directUrl, embedded: true, ...(progress && { progress }) })
+  await migrate({ url: directUrl, ...(progress && { progress }) })
+  await attachDdlTriggers(superuserUrl)
   await setPasswords(superuserUrl, secrets)
   await withClient(directUrl, (client) => client.query('select iu_core.fn_default_workspace()'), {
     role: 'workflow_admin',
@@ -160,6 +161,13 @@ async function databaseExists(superuserUrl: string): Promise<boolean> {
     const { rowCount } = await client.query('select from pg_database where datname = $1', [DATABASE])
     return rowCount === 1
   })
+}
+
+/** Only a superuser makes event triggers, and the login that migrates is none. Without them no route of DDL works. */
+async function attachDdlTriggers(superuserUrl: string): Promise<void> {
+  const url = new URL(superuserUrl)
+  url.pathname = `/${DATABASE}`
+  await withClient(url.toString(), (client) => client.query('select iu_core.fn_sql_route_attach_ddl()'))
 }
 
 async function setPasswords(superuserUrl: string, secrets: Secrets): Promise<void> {

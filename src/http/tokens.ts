@@ -54,6 +54,8 @@ export function createTokenVerifier(
           throw invalid('its signature does not match')
         if (isUnavailable(error))
           throw new StagedoorError('keys_unavailable', { reason: (error as Error).message })
+        if (error instanceof errors.JWSInvalid || error instanceof errors.JWTInvalid)
+          throw invalid('it is damaged or incomplete')
         throw invalid((error as Error).message)
       }
     },

@@ -71,6 +71,20 @@ describe('an id of another kind of thing', { timeout: 60_000 }, () => {
     expect(stderr).toContain(`That is a job: \`stagedoor job show ${ONE}\``)
   })
 
+  it.each([
+    [['executions', 'show'], ONE],
+    [['unit', 'show'], ONE],
+    [['unit', 'show'], ONE.slice(0, 12)],
+    [['trace'], ISSUE],
+    [['staging', 'show'], ONE],
+  ])('%s is answered with what %s is', async (command, given) => {
+    const { code, stderr } = await runCli([...command, given], env())
+    expect({ code, stderr }).toMatchObject({
+      code: 8,
+      stderr: expect.stringMatching(/That is a (job|system issue): `stagedoor (job show|issue list)/),
+    })
+  })
+
   it('is told for every kind, also in JSON', async () => {
     const { code, stderr } = await runCli(['job', 'show', ISSUE, '--json'], env())
     expect(code).toBe(8)

@@ -76,4 +76,20 @@ it('from an administrator’s address to a running API with members', { timeout:
   const token = await runCli(['token', '--user', member.user_id], { ...env, STAGEDOOR_JWT_SECRET: SECRET })
   expect(token.stdout.trim().split('.')).toHaveLength(3)
   expect((await runCli(['member', 'list'], env)).stdout).toContain('Ada')
+
+  // The logins that run can sign for a member and act as one; where they cannot, the message names the login that can.
+  const signed = await runCli(['token', '--as', 'reviewer'], { ...running, STAGEDOOR_JWT_SECRET: SECRET })
+  expect(signed).toMatchObject({ code: 0, stderr: '' })
+  expect((await runCli(['staging', 'list', '--as', 'reviewer'], running)).code).toBe(0)
+  expect(await runCli(['token'], running)).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining('Set STAGEDOOR_JWT_SECRET to the secret'),
+  })
+  const jwks = { ...running, STAGEDOOR_JWKS_URL: 'https://id.example.com/jwks' }
+  expect((await runCli(['token'], jwks)).stderr).toContain('Your identity provider')
+  const refused = await runCli(['member', 'list'], running)
+  expect(refused.code).toBe(3)
+  expect(refused.stderr).toContain('The login stagedoor_worker may not act as workflow_admin')
+  expect(refused.stderr).toContain('the login that migrated')
+  expect(refused.stderr).not.toContain('must be stagedoor_worker')
 })

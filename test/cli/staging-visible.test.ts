@@ -36,6 +36,30 @@ describe('what others wrote', () => {
   })
 })
 
+describe('a table in a window that is too narrow', () => {
+  const first = '01a1e6bc-ea6d-7bfe-89b9-0b454b1b5e69'
+  const second = '01a1e6bc-ea6d-7cfe-89b9-0b454b1b5e69'
+  const rows = [
+    ['id', 'when', 'what it is about'],
+    [first, new Date().toISOString(), 'a sentence of many words that goes on and on'],
+    [second, new Date().toISOString(), 'short'],
+  ]
+
+  it('shows ids by a beginning that tells them apart, times by their age, and wraps the last column', () => {
+    expect(table(rows, (cell) => cell, 60)).toMatch(
+      /^id +when {2}what it is about\n01a1e6bc-ea6d-7b +0 s +a sentence of many words that goes\n {24}on and on\n01a1e6bc-ea6d-7c +0 s +short$/,
+    )
+  })
+
+  it('puts a sentence below where hardly any room is left, and leaves it alone where there is', () => {
+    expect(table(rows, (cell) => cell, 40)).toMatch(
+      /0 s\n {4}a sentence of many words that goes\n {4}on and on\n/,
+    )
+    expect(table(rows, (cell) => cell, 200)).toContain(`${first}  ${rows[1]![1]}  a sentence`)
+    expect(table(rows)).toContain(second)
+  })
+})
+
 describe('wide characters', () => {
   const rows = [
     ['name', 'city', 'n'],

@@ -141,7 +141,7 @@ it('bad input is a clear error, and nothing is stored', { timeout: 120_000 }, as
   expect((await staging('create', '--kind', 'nonsense')).code).toBe(2)
   expect(await staging('show', 'nonsense')).toMatchObject({
     code: 2,
-    stderr: expect.stringMatching(/nonsense is not a record id.*staging list/s),
+    stderr: expect.stringMatching(/nonsense is not the id of a staging record.*staging list/s),
   })
   const mismatch = await staging(
     'create',

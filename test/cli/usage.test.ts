@@ -76,6 +76,16 @@ describe('a command that is not understood exits with 2', () => {
     }
   })
 
+  it('says what the command takes, of a command within a command, too', async () => {
+    for (const [args, usage] of [
+      [['upload', 'show'], 'Usage: stagedoor upload show [options] <id>'],
+      [['token', '--as', 'king'], 'Usage: stagedoor token [options]'],
+      [['token', '--expires-in', 'soon'], 'Usage: stagedoor token [options]'],
+    ] as const) {
+      expect((await runCli(args)).stderr).toContain(usage)
+    }
+  })
+
   it('as JSON when asked', async () => {
     const { stderr } = await runCli(['nonsense', '--json'])
     expect(JSON.parse(stderr).error.code).toBe('argument_invalid')

@@ -32,15 +32,18 @@ export function useRealConsole(name: string): RealConsole {
   const complaints: string[] = []
   let server: RunningCli
   let browser: Browser
-  const links = new Map<string, string>()
+  let origin: string
+  const tokens = new Map<string, string>()
   const pages: Page[] = []
 
   beforeAll(async () => {
     server = startCli(['start'], { STAGEDOOR_HOME: home, PORT: String(await freePort()) })
     browser = await launchBrowser()
     await server.says(/Ctrl-C stops everything/, 180_000)
-    for (const [, role, link] of server.output().matchAll(/Sign in as (\w+).*\n\s*(\S+)/g))
-      links.set(role!, link!)
+    for (const [, role, link] of server.output().matchAll(/Sign in as (\w+).*\n\s*(\S+)/g)) {
+      origin = new URL(link!).origin
+      tokens.set(role!, await exchange(new URL(link!)))
+    }
   }, 240_000)
   afterEach(async () => {
     for (const page of pages.splice(0)) await page.context().close()
@@ -54,9 +57,9 @@ export function useRealConsole(name: string): RealConsole {
   return {
     home,
     get url() {
-      return new URL(links.get('operator')!).origin
+      return origin
     },
-    token: (role) => new URL(links.get(role)!).hash.replace(/^#token=/, ''),
+    token: (role) => tokens.get(role)!,
     async signIn(role, options = {}) {
       const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
       const page = await context.newPage()
@@ -65,11 +68,14 @@ export function useRealConsole(name: string): RealConsole {
         if (['error', 'warning'].includes(message.type())) complaints.push(message.text())
       })
       page.on('pageerror', (error) => complaints.push(String(error)))
-      // Until the server has this route it is answered here: nothing has changed since the plan.
-      if (!(await hasStaleRoute(new URL(links.get(role)!).origin))) {
-        await page.route(STALE_ROUTE, (route) => route.fulfill({ json: { items: [], total: 0 } }))
-      }
-      await page.goto(links.get(role)!)
+      // A reload keeps whatever the page itself has made of it, such as having signed out.
+      await page.addInitScript(
+        `if (!sessionStorage.getItem('begun')) {
+           sessionStorage.setItem('begun', 'yes')
+           sessionStorage.setItem('stagedoor.token', '${tokens.get(role)}')
+         }`,
+      )
+      await page.goto(origin)
       await page.getByRole('heading', { name: 'How data flows' }).waitFor()
       return page
     },
@@ -106,11 +112,15 @@ export function useRealConsole(name: string): RealConsole {
   }
 }
 
-export const STALE_ROUTE = /\/api\/uploads\/[^/]+\/plan\/stale/
-
-/** Whether the server can say which rows changed since a plan was made. */
-export async function hasStaleRoute(origin: string): Promise<boolean> {
-  return (await (await fetch(`${origin}/api/openapi.json`)).text()).includes('/plan/stale')
+/** A sign-in link is good once; whoever opens several windows keeps the token that it gave. */
+async function exchange(link: URL): Promise<string> {
+  const answer = await fetch(`${link.origin}/api/sign-in`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ code: link.hash.replace(/^#code=/, '') }),
+  })
+  if (!answer.ok) throw new Error(`The sign-in link is refused: ${await answer.text()}`)
+  return ((await answer.json()) as { token: string }).token
 }
 
 export function seen(element: Locator): Promise<string> {

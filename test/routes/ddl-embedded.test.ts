@@ -1,27 +1,38 @@
-/** Routes of DDL need event triggers, which only a superuser makes: our own server has them from the migration on, others say so. */
+/** Routes of DDL need event triggers, which only a superuser makes: our own server has them from its first start on, others say so. */
 import { expect, it } from 'vitest'
+import { readConfig } from '../../src/config.ts'
 import { withClient } from '../../src/db/connection.ts'
-import { migrate } from '../../src/db/migrate/migrate.ts'
+import { openDatabase } from '../../src/db/open.ts'
 import { registerRoute } from '../../src/events/routes.ts'
 import { useDatabases } from '../support/empty-database.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
+import { temporaryHome } from '../support/temporary-home.ts'
 
 const databases = useDatabases()
 const dryRun = `select iu_core.fn_sql_route_dry_run('database.ddl')`
 
-it('on the embedded server a route of DDL can be tried at once', { timeout: 120_000 }, async () => {
-  const database = await databases()
-  await migrate({ url: database.superuserUrl, embedded: true })
-  await withClient(database.url, async (client) => {
-    await client.query('set role workflow_admin')
-    await registerRoute(client, { sql_event: 'ddl', fail_closed: false })
-    await client.query(dryRun)
-  })
-  await database.superuser('create table public.seen (id integer)')
-  const evidence = await database.superuser<{ n: number }>(
-    `select count(*)::int as n from iu_core.iu_sql_event_route_evidence where route_code = 'database.ddl'`,
-  )
-  expect(evidence[0]!.n).toBeGreaterThan(0)
+it('on the embedded server a route of DDL can be tried from the first start on', {
+  timeout: 120_000,
+}, async () => {
+  const config = readConfig({ STAGEDOOR_HOME: temporaryHome('ddl') })
+  const database = await openDatabase(config, { share: false })
+  try {
+    await withClient(database.directUrl, async (client) => {
+      await client.query('set role workflow_admin')
+      await registerRoute(client, { sql_event: 'ddl', fail_closed: false })
+      await client.query(dryRun)
+      await client.query('reset role')
+      await client.query('create table public.seen (id integer)')
+      await client.query('set role workflow_admin')
+      const evidence = await client.query(
+        `select from iu_core.iu_sql_event_route_evidence e
+          where e.route_code = 'database.ddl' and to_jsonb(e.*)::text like '%ddl:public.seen%'`,
+      )
+      expect(evidence.rowCount).toBe(1)
+    })
+  } finally {
+    await database.close()
+  }
 })
 
 it('elsewhere nothing of the kind is made, and it says what a superuser would run', {

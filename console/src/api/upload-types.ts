@@ -32,6 +32,8 @@ type Image = Readonly<Record<string, unknown>>
 
 /** A row of production that changed after it was planned on; null: there is, or was, no such row. */
 export interface StaleRow {
+  /** Of the file, from which the row was planned. */
+  readonly line: number
   readonly target_table: string
   readonly key: Image | null
   readonly before: Image | null

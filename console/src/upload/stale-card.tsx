@@ -59,7 +59,9 @@ function RowName({ row }: { row: StaleRow }) {
   return (
     <span title={JSON.stringify(row.key)}>
       <code>{row.target_table.replace(/^public\./, '')}</code>
-      <span className="tiny row-key">{parts.join(', ')}</span>
+      <span className="tiny row-key">
+        line {count(row.line)} · {parts.join(', ')}
+      </span>
     </span>
   )
 }

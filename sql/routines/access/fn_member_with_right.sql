@@ -9,6 +9,7 @@ as $$
 declare
   v_actor text;
   v_role text;
+  v_has boolean;
 begin
   if p_right is null or p_right not in ('read', 'stage', 'operate', 'review', 'administer') then
     raise exception using errcode = 'SD001', message = format('%L is not a right', p_right);
@@ -18,14 +19,16 @@ begin
   end if;
   v_actor := iu_core.fn_actor();
   v_role := iu_core.fn_member_role(p_workspace_id, v_actor);
+  v_has := exists (select from iu_core.app_role a where a.app_role = v_role and p_right = any (a.rights));
   if v_role is not null
-     and (not exists (select from iu_core.app_role a where a.app_role = v_role and p_right = any (a.rights))
+     and (not v_has
           or not exists (select from iu_core.app_role a
                           where a.database_role = iu_core.fn_caller_role() and p_right = any (a.rights))) then
     raise exception using
       errcode = 'SD202',
-      message = format('%s is %s in the workspace, acting under %s, which does not include the right to %s',
-                       v_actor, v_role, iu_core.fn_caller_role(), p_right),
+      message = case when v_has
+                     then format('A token of %s does not include the right to %s, whoever has it', iu_core.fn_caller_role(), p_right)
+                     else format('The role %s in this workspace does not include the right to %s', v_role, p_right) end,
       detail = json_build_object('actor', v_actor, 'role', v_role, 'right', p_right)::text;
   end if;
   return v_role;

@@ -28,8 +28,9 @@ begin
   if not (c.enabled and c.dry_run) or p_evidence > v_evidence then
     raise exception using
       errcode = 'SD323',
-      message = format('The consumer %s is %s with %s lines of evidence, not in a dry run with the %s that you saw',
-                       p_consumer_id, iu_core.fn_consumer_state(c), v_evidence, p_evidence),
+      message = case when c.enabled and c.dry_run
+                     then format('The consumer %s has %s of the %s lines of evidence that you saw', p_consumer_id, v_evidence, p_evidence)
+                     else format('The consumer %s is %s: only one in a dry run is reviewed', p_consumer_id, iu_core.fn_consumer_state(c)) end,
       detail = json_build_object('consumer', p_consumer_id, 'state', iu_core.fn_consumer_state(c),
                                  'evidence', v_evidence, 'seen', p_evidence)::text;
   end if;

@@ -12,7 +12,7 @@ begin
     raise exception using
       errcode = 'SD602',
       message = case v_status when 'undone' then format('Upload %s is undone already', p_upload_id)
-                     else format('Upload %s is %s and cannot be undone', p_upload_id, v_status) end,
+                     else format('Upload %s is %s and was never promoted: there is nothing to undo', p_upload_id, v_status) end,
       detail = json_build_object('upload', p_upload_id, 'status', v_status, 'action', 'undone')::text;
   end if;
   select * into v_promotion from iu_core.ingest_promotion where upload_id = p_upload_id;

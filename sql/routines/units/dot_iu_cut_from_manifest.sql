@@ -48,8 +48,9 @@ begin
                   where staging_record_id = p_staging_record_id and (staging_kind, payload_type) = ('mark_manifest', 'manifest_json')) then
     raise exception using
       errcode = 'SD909',
-      message = 'The manifest cannot be used: the record holds something else',
-      detail = '{"reason": "the record holds something else"}';
+      message = format('Record %s is a %s, not the marking of a document', p_staging_record_id,
+                       (select staging_kind from iu_core.iu_staging_record where staging_record_id = p_staging_record_id)),
+      detail = '{"reason": "the record is not the marking of a document"}';
   end if;
   perform iu_core.fn_unit_workspace_check(v_workspace);
   select r.content_hash into v_digest from iu_core.iu_staging_record r

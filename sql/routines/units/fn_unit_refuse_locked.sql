@@ -8,6 +8,6 @@ declare
 begin
   raise exception using
     errcode = 'SD903',
-    message = format('The unit %s is %s: its content is locked', u.unit_id, v_status),
-    detail = json_build_object('unit', u.unit_id, 'status', v_status)::text;
+    message = format('The unit %s is %s: its content is locked', u.canonical_address, v_status),
+    detail = json_build_object('unit', u.unit_id, 'address', u.canonical_address, 'status', v_status)::text;
 end $$;

@@ -80,7 +80,7 @@ async function memberFor(database: Database, options: TokenOptions): Promise<Bea
   const wanted = options.user === undefined ? { role: options.as } : { user: options.user }
   // As the worker's login, which is what runs here on a database of one's own.
   const found = await withClient(database.workerUrl, (client) => findMember(client, wanted), {
-    role: 'service_role',
+    role: 'dot_executor',
   })
   if (found) return { subject: found.user_id, role: found.database_role, shown: found }
   throw new StagedoorError(

@@ -20,8 +20,6 @@ export interface MigrationPlan {
 export interface MigrateOptions {
   readonly url: string
   readonly files?: SqlFiles
-  /** A server of our own, and `url` its superuser: event triggers are made, without which no route of DDL works. */
-  readonly embedded?: boolean
   /** Told before each step, for people who wait. */
   readonly progress?: (step: string) => void
 }
@@ -71,8 +69,6 @@ export async function migrate(options: MigrateOptions): Promise<MigrationPlan> {
         await applyRoutines(client, files.routines, await compareRoutines(client, files.routines))
         await client.query(files.afterMigrate)
       })
-      // As whoever logged in: the owner of our objects is no superuser.
-      if (options.embedded) await client.query('select iu_core.fn_sql_route_attach_ddl()')
       return plan
     },
     { purpose: 'migrate' },

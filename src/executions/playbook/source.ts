@@ -1,5 +1,6 @@
 /** A playbook's text, YAML 1.2 or JSON, with the place of everything in it. */
 import {
+  type Document,
   isAlias,
   isMap,
   isScalar,
@@ -10,6 +11,9 @@ import {
   Parser,
   parseDocument,
   type Scalar,
+  visit,
+  type YAMLParseError,
+  type YAMLWarning,
 } from 'yaml'
 import type { Json } from './definition.ts'
 import { type Finding, Findings, type Place, type Problem, written } from './problem.ts'
@@ -74,7 +78,9 @@ function read(text: string, places: Places, findings: Findings): Json | undefine
   const [wrong] = [...document.errors, ...document.warnings].sort((left, right) => left.pos[0] - right.pos[0])
   if (wrong !== undefined) {
     const remedy = places.lineAt(wrong.pos[0]).match(BARE_EXPRESSION) ? { remedy: QUOTES } : {}
-    findings.error(places.textAt(wrong.pos[0]), syntaxInWords(wrong.message), remedy)
+    const open = openBracket(document, text, wrong)
+    if (open === undefined) findings.error(places.textAt(wrong.pos[0]), syntaxInWords(wrong.message), remedy)
+    else findings.error(places.textAt(open), `the ${text[open]} is not closed`, remedy)
   }
   if (findings.hasErrors) return undefined
   if (document.contents === null) {
@@ -98,6 +104,24 @@ function tooDeepAt(text: string, places: Places): number | undefined {
     return parser.offset
   }
   return undefined
+}
+
+/** Where the bracket stands that has no end. The parser notices it only where the next line cannot belong to it. */
+function openBracket(
+  document: Document,
+  text: string,
+  { message }: YAMLParseError | YAMLWarning,
+): number | undefined {
+  const [, end] =
+    /^Flow (?:map|sequence) in block collection must be.* end with a ([\]}])/.exec(message) ?? []
+  if (end === undefined) return undefined
+  let found: number | undefined
+  visit(document, {
+    Collection(_key, { flow, range }) {
+      if (flow && range && text[range[1] - 1] !== end) found ??= range[0]
+    },
+  })
+  return found
 }
 
 function syntaxInWords(message: string): string {

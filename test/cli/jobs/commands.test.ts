@@ -79,6 +79,11 @@ it.each([
   [2, /An event as domain.type/, ['consumer', 'add', 'x', '--on', 'orders', '--kind', 'a']],
   [
     2,
+    /No route sends iu_sql\.nothing\.insert[\s\S]*stagedoor route add nothing --on insert/,
+    ['consumer', 'add', 'x', '--on', 'iu_sql.nothing.insert', '--kind', 'a'],
+  ],
+  [
+    2,
     /cannot be used/,
     ['consumer', 'add', 'x', '--on', 'staging.record_created', '--kind', 'a', '--key', '{body}'],
   ],

@@ -169,7 +169,9 @@ it(
     await db.as(reviewer, (client) => client.query(`select iu_core.fn_unit_enact($1, 1, 'A1')`, [id]))
     expect(await runCli(['unit', 'edit', 'rule'], env, 'No rule.')).toMatchObject({
       code: 6,
-      stderr: expect.stringMatching(/its content is locked[\s\S]*stagedoor unit supersede/),
+      stderr: expect.stringMatching(
+        /The unit rule is enacted: its content is locked[\s\S]*stagedoor unit supersede/,
+      ),
     })
     expect(await cli('unit', 'delete', 'rule'), 'what is in force a person deletes').toMatchObject({
       code: 5,
@@ -224,7 +226,7 @@ it.each([
     /An agent reads and proposes[\s\S]*stagedoor mark/,
     ['unit', 'edit', 'handbook/leave', '--file', text, '--as', 'agent'],
   ],
-  [2, /is not a record id/, ['mark', 'show', 'that']],
+  [2, /is not the id of a staging record/, ['mark', 'show', 'that']],
   [8, /There is no/, ['mark', 'show', NOWHERE]],
   [8, /There is no/, ['cut', NOWHERE]],
   [2, /There is no file/, ['mark', 'nowhere.md']],

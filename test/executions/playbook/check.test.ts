@@ -32,6 +32,10 @@ steps:
     expect(found(withStep('next: [{ when: "true", step: c }]'))[0]).toMatch(
       /7:34 .*there is no step c. The steps are a/,
     )
+    expect(found('name: x\nsteps:\n  - step: a\n    args: [1, 2\n  - step: b\n')).toEqual([
+      'error 4:11 the [ is not closed',
+    ])
+    expect(found('name: x\nargs: {a: [1, 2], b: 1\nsteps: []\n')).toEqual(['error 2:7 the { is not closed'])
     expect(found('name: x\nstart: b\nsteps: [{ step: a, tool: handler, call: b }]')).toEqual([
       'error 2:8 start: there is no step b. The steps are a',
     ])

@@ -167,6 +167,14 @@ function byLine(corrections: readonly Correction[]): Correction[] {
   return [...lines.values()]
 }
 
+/** Rows get their height when they are drawn, and the page moves with them: for so long the cell is kept in sight. */
+const SETTLING_FRAMES = 20
+
+function isInSight(element: HTMLElement): boolean {
+  const { top, bottom } = element.getBoundingClientRect()
+  return top >= 0 && bottom <= innerHeight
+}
+
 /** Scrolls to the first cell that can be corrected and puts the focus there, each time that it is asked for. */
 function useFirstCell(panel: { readonly current: HTMLElement | null }, asked: number, ready: boolean): void {
   const led = useRef(0)
@@ -174,14 +182,20 @@ function useFirstCell(panel: { readonly current: HTMLElement | null }, asked: nu
     if (asked === led.current || !ready) return
     led.current = asked
     panel.current?.querySelector('.grid')?.scrollTo({ top: 0, left: 0 })
-    requestAnimationFrame(() => {
+    let frames = SETTLING_FRAMES
+    const lead = () => {
       const cell = panel.current?.querySelector<HTMLElement>(
         '.grid-row .editable input[aria-invalid="true"], .grid-row button:not(:disabled)',
       )
-      cell?.scrollIntoView({ block: 'center' })
-      cell?.focus({ preventScroll: true })
-      if (cell instanceof HTMLInputElement) cell.select()
-    })
+      if (cell && document.activeElement !== cell) {
+        cell.focus({ preventScroll: true })
+        if (cell instanceof HTMLInputElement) cell.select()
+      }
+      if (cell && !isInSight(cell)) cell.scrollIntoView({ block: 'center' })
+      if (--frames > 0) frame = requestAnimationFrame(lead)
+    }
+    let frame = requestAnimationFrame(lead)
+    return () => cancelAnimationFrame(frame)
   }, [asked, ready, panel])
 }
 

@@ -66,11 +66,11 @@ Fields: ${FIELDS}
       const { consumer, wrong } = await administering(options, async (client) => {
         const workspace = options.global ? undefined : await workspaceOf(client, options.workspace)
         return {
-          consumer: await registerConsumer(client, newConsumer(id, options, workspace)).catch((error) => {
-            throw unknownEvent(error, options.on)
-          }),
+          consumer: await registerConsumer(client, newConsumer(id, options, workspace)),
           wrong: await wrongPlaybook(client, options),
         }
+      }).catch((error: unknown) => {
+        throw unknownEvent(error, options.on)
       })
       output.result(wrong === undefined ? consumer : { ...consumer, warning: wrong }, () => {
         output.line(saidOf(consumer))

@@ -75,7 +75,8 @@ export function listCommand(): Command {
 }
 
 function uploadTable(uploads: readonly Upload[]): string {
-  const room = screenWidth() - 36 - 4 * 2
+  // In a narrow window the table shows the beginning of an id.
+  const room = screenWidth() - (screenWidth() < 100 ? 13 : 36) - 4 * 2
   const rows = uploads.map((upload) => [
     upload.upload_id,
     stateOf(upload),
