@@ -1,6 +1,10 @@
 /** Control totals: whoever decides sees how much of every measure is taken, left out and refused, exactly. */
 import { describe, expect, it } from 'vitest'
+import { inTransaction } from '../../src/db/transaction.ts'
 import { ads } from '../../src/ingest/datasets/ads.ts'
+import type { Dataset } from '../../src/ingest/datasets/dataset.ts'
+import { requireDataset } from '../../src/ingest/datasets/registry.ts'
+import { repairLines } from '../../src/ingest/repair.ts'
 import type { ControlTotal, Upload } from '../../src/ingest/uploads.ts'
 import { useDatabase } from '../support/database.ts'
 import { useIngest } from '../support/ingest.ts'
@@ -69,6 +73,20 @@ Total,,21,26.3,EUR
     const upload = await ingest.file(`${HEAD}B,2026-11-01,1,1.5,EUR\nB,oops,2,2.5,EUR\n`, { until: 'staged' })
     expect(spendOf(upload)).toMatchObject({ read: '4', valid: '1.5', refused: '2.5' })
     expect(spendOf(upload)).not.toHaveProperty('written')
+    await inTransaction(
+      db.pool('stagedoor_worker'),
+      async (client) => {
+        const dataset = await requireDataset(client, 'ads', 'meta')
+        const corrections = [{ line: 3, values: { Day: '2026-11-02' } }]
+        await repairLines(client, upload, dataset, corrections, ingest.operator.userId)
+      },
+      { role: 'service_role' },
+    )
+    expect(spendOf(await ingest.find(upload.upload_id))).toMatchObject({
+      read: '4',
+      valid: '4',
+      refused: '0',
+    })
   })
 
   it('count cells that are no number', async () => {
@@ -122,6 +140,53 @@ Total,,21,26.3,EUR
       await db.owner('alter table public.daily_metrics drop constraint no_thirteen')
     }
   })
+})
+
+describe('a column that takes a measure', () => {
+  it.each(['text', 'varchar(20)', 'money', 'double precision', 'numeric(12, 2)'])(
+    'may be of the type %s',
+    async (type) => {
+      const table = `public."figures ${type}"`
+      await db.owner(
+        `create table ${table} (workspace_id uuid not null, sku text not null, price ${type}, unique (workspace_id, sku))`,
+      )
+      const dataset: Dataset = {
+        name: `figures_${type.replace(/\W/g, '')}`,
+        title: 'Figures',
+        version: 1,
+        platforms: { file: { title: 'File' } },
+        fields: {
+          sku: { type: 'id', aliases: { any: ['SKU'] } },
+          price: { type: 'money', aliases: { any: ['Price'] } },
+        },
+        rows: [
+          {
+            name: 'figure',
+            target: table,
+            key: ['workspace_id', 'sku'],
+            requires: ['sku'],
+            columns: { workspace_id: '$workspace', sku: 'sku', price: 'price' },
+          },
+        ],
+      }
+      await ingest.register(dataset, { approval_required: false })
+      const asked = { dataset: dataset.name, platform: 'file', until: 'promoted' } as const
+      const shop = { client_id: undefined as never }
+      await ingest.file('SKU,Price\na,10\nb,2\nc,4\n', { ...asked, ...shop })
+      // What is no number counts for nothing, and stops nothing.
+      if (type === 'text') await db.owner(`update ${table} set price = 'unknown' where sku = 'c'`)
+      await db.owner(`alter table ${table} add check (sku <> 'd')`)
+      const { control } = await ingest.file('SKU,Price\na,11\nb,2\nc,5\nd,7\n', {
+        ...asked,
+        ...shop,
+        on_invalid: 'skip',
+        threshold: 0,
+      })
+      expect(control).toMatchObject([
+        { read: '25', valid: '18', refused: '7', written: '16', before: type === 'text' ? '12' : '16' },
+      ])
+    },
+  )
 })
 
 describe('LENIENT', () => {

@@ -9,10 +9,12 @@ as $$
       from iu_core.ingest_plan_row p
      where p.upload_id = p_plan.upload_id and p.type_order = p_leaf_order and p.action = 'refused'
        and (p.inserted is not null or p.after is not null)
+  ), leaf as (
+    select spec from jsonb_array_elements(p_definition -> 'rows') as spec
+     where spec ->> 'name' = (select row_type from iu_core.ingest_plan_row where upload_id = p_plan.upload_id and type_order = p_leaf_order limit 1)
   ), currency as (
-    select c.key as "column" from jsonb_array_elements(p_definition -> 'rows') as leaf, jsonb_each_text(leaf -> 'columns') as c
-     where leaf ->> 'name' = (select row_type from iu_core.ingest_plan_row where upload_id = p_plan.upload_id and type_order = p_leaf_order limit 1)
-       and p_definition -> 'fields' -> c.value ->> 'type' = 'currency' limit 1
+    select c.key as "column" from leaf, jsonb_each_text(leaf.spec -> 'columns') as c
+     where p_definition -> 'fields' -> c.value ->> 'type' = 'currency' limit 1
   )
   select case when not exists (select from refused) then p_plan.control else (
     select jsonb_agg(e.entry || jsonb_build_object(
@@ -23,9 +25,11 @@ as $$
              'after', trim_scale((e.entry ->> 'after')::numeric - x.lost)::text,
              'difference', trim_scale((e.entry ->> 'difference')::numeric - x.lost + x.stays)::text) order by e.ordinality)
       from jsonb_array_elements(p_plan.control) with ordinality as e (entry, ordinality),
-           lateral (select coalesce(sum((r.image ->> (e.entry ->> 'column'))::numeric)
+           lateral (select coalesce(sum(iu_core.fn_ingest_amount(r.image ->> (e.entry ->> 'column'), a.type))
                                       filter (where e.entry ->> 'currency' is null or r.image ->> c."column" = e.entry ->> 'currency'), 0) as lost,
-                           coalesce(sum((r.before ->> (e.entry ->> 'column'))::numeric)
+                           coalesce(sum(iu_core.fn_ingest_amount(r.before ->> (e.entry ->> 'column'), a.type))
                                       filter (where e.entry ->> 'currency' is null or r.before ->> c."column" = e.entry ->> 'currency'), 0) as stays
-                      from refused r left join currency c on true) as x) end
+                      from refused r left join currency c on true
+                      cross join (select t.atttypid::regtype as type from leaf, pg_attribute t
+                                   where t.attrelid = to_regclass(leaf.spec ->> 'target') and t.attname = e.entry ->> 'column') a) as x) end
 $$;
