@@ -199,6 +199,29 @@ describe('LENIENT', () => {
     )
   })
 
+  it('is refused where a table refuses a row that holds much of it', async () => {
+    await db.owner(`alter table public.daily_metrics add constraint no_fourteen check (impressions <> 14)`)
+    try {
+      const file = `${HEAD}${LINES.replaceAll('F,', 'K,')}K,2026-11-01,14,81.00,EUR\nK,2026-11-02,1,7.00,USD\n`
+      const planned = await ingest.file(file, { on_invalid: 'skip' })
+      expect(planned.plan_refusal).toBeNull()
+      const promote = (digest: string | null) =>
+        ingest.service('select iu_core.fn_ingest_promote($1, $2)', [planned.upload_id, digest])
+      await expect(promote(planned.plan_digest)).rejects.toThrow(
+        /its tables refuse 1 rows? \(line 21: .*no_fourteen.*\); then wrong or left-out lines hold 81 % of Spend in EUR, and 90 % are asked for/,
+      )
+      const plan = await ingest.plan(planned.upload_id, { gate_mode: 'LENIENT', threshold: 0.1 })
+      await promote(plan.digest)
+      expect(spendOf(await ingest.find(planned.upload_id))).toMatchObject({
+        valid: '19',
+        refused: '81',
+        lost_share: '0.81',
+      })
+    } finally {
+      await db.owner('alter table public.daily_metrics drop constraint no_fourteen')
+    }
+  })
+
   it('does not count what sums up others', async () => {
     const upload = await ingest.file(`${HEAD}${LINES}Total,,19,19,EUR\n`, { on_invalid: 'skip' })
     expect(upload.plan_refusal).toBeNull()

@@ -1,5 +1,5 @@
 -- Applies an approved plan in one transaction, exactly as it stands: all of it, or (LENIENT) less the rows that a table
--- refuses. If production has changed since, nothing is applied.
+-- refuses, if the rest is enough. If production has changed since, nothing is applied.
 create or replace function iu_core.fn_ingest_promote(p_upload_id uuid, p_plan_digest text, p_promoted_by text default null)
 returns iu_core.ingest_promotion
 language plpgsql security definer
@@ -95,6 +95,10 @@ begin
          control = case v_plan.gate_mode when 'LENIENT' then iu_core.fn_ingest_control_promoted(v_plan, v_dataset.definition,
              iu_core.fn_ingest_type_order(v_dataset.definition, u.reading -> 'layout' ->> 'leaf')::smallint) else v_plan.control end
    where upload_id = u.upload_id returning * into v_promotion;
+  -- The threshold is one of what is written: tables may have refused what the plan took for valid.
+  if v_plan.gate_mode = 'LENIENT' and v_promotion.totals <> v_plan.totals then
+    perform iu_core.fn_ingest_refuse_below_threshold(u, v_plan, v_promotion);
+  end if;
   update iu_core.ingest_upload set status = 'promoted' where upload_id = u.upload_id;
   perform iu_core.fn_ingest_tell_uploads_table(u.upload_id, 'completed', v_written);
   perform iu_core.fn_ingest_cursor_move(u);
