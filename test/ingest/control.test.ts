@@ -89,6 +89,26 @@ Total,,21,26.3,EUR
     })
   })
 
+  it('of many currencies are not too long for the event of a promotion', async () => {
+    const currencies = 'EUR USD GBP AUD CAD CHF SEK NOK DKK PLN CZK HUF RON BGN TRY JPY CNY INR KRW BRL MXN'
+    const head = 'Campaign name,Day,Impressions,Amount spent,Purchases conversion value,Currency\n'
+    const lines = currencies.split(' ').map((code, at) => `L,2026-10-${at + 10},1,1.5,2,${code}\n`)
+    const upload = await ingest.file(`${head}${lines.join('')}`, { until: 'promoted' })
+    expect(upload).toMatchObject({ status: 'promoted' })
+    expect(upload.control).toHaveLength(1 + 2 * 21)
+  })
+
+  it('of a sign that several currencies use: a note says that none is stored', async () => {
+    const head = 'Campaign name,Day,Impressions,Amount spent\n'
+    const open = [expect.objectContaining({ rule: 'currency.open' })]
+    const signed = await ingest.file(`${head}M,2026-11-01,1,$1.5\n`)
+    expect(signed.notes).toEqual(expect.arrayContaining(open))
+    const inHeader = await ingest.file(`${head.replace('spent', 'spent ($)')}M,2026-11-01,1,1.5\n`)
+    expect(inHeader.notes).toEqual(expect.arrayContaining(open))
+    const named = await ingest.file(`${head}M,2026-11-01,1,€1.5\n`)
+    expect(named.notes).not.toEqual(expect.arrayContaining(open))
+  })
+
   it('count cells that are no number', async () => {
     const upload = await ingest.file(`${HEAD}C,2026-11-01,1,1.5,EUR\nC,2026-11-02,2,1 million 3,EUR\n`)
     expect(spendOf(upload)).toMatchObject({ read: '1.5', refused: '0', unread: 1 })
@@ -229,6 +249,26 @@ describe('LENIENT', () => {
 })
 
 describe('lines with the same key', () => {
+  it('of which some are left out are a box that the reviewer ticks; totals are none', async () => {
+    const boxes = async (file: string, repeated_keys: 'last' | 'refuse') => {
+      const { upload_id, plan_digest } = await ingest.file(file, { repeated_keys })
+      const [record] = await ingest.service<{ id: string }>(
+        'select iu_core.fn_ingest_submit($1, $2, $3) as id',
+        [upload_id, plan_digest, ingest.operator.userId],
+      )
+      const items = await ingest.service<{ item_id: string }>(
+        'select item_id from iu_core.fn_iu_staging_checklist($1) order by 1',
+        [record!.id],
+      )
+      return items.map(({ item_id }) => item_id)
+    }
+    expect(await boxes(`${HEAD}N,2026-11-01,1,1.25,EUR\nN,2026-11-01,2,2.50,EUR\n`, 'last')).toEqual([
+      'changes',
+      'left_out',
+    ])
+    expect(await boxes(`${HEAD}N,2026-11-02,1,1.25,EUR\nTotal,,1,1.25,EUR\n`, 'refuse')).toEqual(['changes'])
+  })
+
   const SAME = `${HEAD}G,2026-11-01,1,1.25,EUR\nG,2026-11-01,2,2.50,EUR\n`
 
   it('are refused with the cause and the cure', async () => {

@@ -11,7 +11,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import type { Dataset } from '../../src/ingest/datasets/dataset.ts'
 import { approve, dryRun, user } from '../routes/routed.ts'
 import { useDatabase } from '../support/database.ts'
-import { type Planned, type StagedLine, useTrial } from '../support/ingest-rows.ts'
+import { type Planned, PRICES, type StagedLine, useTrial } from '../support/ingest-rows.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
 
 const db = useDatabase()
@@ -456,7 +456,10 @@ describe('a table of the user', () => {
           tables: fc.uniqueArray(table, { minLength: 2, maxLength: 2 }),
           columns: fc.uniqueArray(possible, { minLength: COLUMNS_NEEDED + 2, maxLength: 24 }),
           fields: fc.uniqueArray(field, { minLength: FIELDS_NEEDED, maxLength: 35 }),
-          types: fc.uniqueArray(field, { minLength: 2, maxLength: 2 }),
+          types: fc.uniqueArray(
+            field.filter((word) => !FORBIDDEN.has(word)),
+            { minLength: 2, maxLength: 2 },
+          ),
           withId: fc.boolean(),
         }),
         async (names) => {
@@ -476,6 +479,13 @@ describe('a table of the user', () => {
         },
       ),
       { numRuns: 8 },
+    )
+  })
+
+  it('has no row type that no event may name', async () => {
+    const rows = PRICES.rows.map((row) => ({ ...row, name: 'content' }))
+    await expect(trial.register({ ...PRICES, name: 'names_content', rows })).rejects.toThrow(
+      "'content' cannot be the name of a row type",
     )
   })
 })

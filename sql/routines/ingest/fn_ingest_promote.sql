@@ -21,6 +21,7 @@ declare
   v_written bigint;
   v_at_once boolean;
   v_range jsonb := '{}';
+  v_payload jsonb;
 begin
   perform iu_core.require_member(iu_core.fn_ingest_upload_workspace(p_upload_id), 'operate');
   perform iu_core.fn_gate_require('iu_core.staging_writes_enabled');
@@ -102,11 +103,15 @@ begin
   update iu_core.ingest_upload set status = 'promoted' where upload_id = u.upload_id;
   perform iu_core.fn_ingest_tell_uploads_table(u.upload_id, 'completed', v_written);
   perform iu_core.fn_ingest_cursor_move(u);
+  v_payload := jsonb_build_object('upload_id', u.upload_id, 'dataset', u.dataset, 'platform', u.platform,
+    'client_id', u.client_id, 'rows', v_written, 'totals', v_promotion.totals) || v_range;
+  -- Many measures in many currencies are too long for an event; then they are read from the upload.
+  if length((v_payload || jsonb_build_object('control', v_promotion.control))::text) <= 8192 then
+    v_payload := v_payload || jsonb_build_object('control', v_promotion.control);
+  end if;
   perform iu_core.fn_event_emit('staging', 'ingestion_complete',
     p_event_subject_ref => u.upload_id::text, p_canonical_address => 'client:' || u.client_id, p_workspace_id => u.workspace_id, p_actor => p_promoted_by,
-    p_safe_payload => jsonb_build_object('upload_id', u.upload_id, 'dataset', u.dataset, 'platform', u.platform,
-      'client_id', u.client_id, 'rows', v_written, 'totals', v_promotion.totals, 'control', v_promotion.control)
-      || v_range);
+    p_safe_payload => v_payload);
   perform iu_core.fn_command_run_finish(v_run);
   return v_promotion;
 end $$;
