@@ -155,7 +155,7 @@ async function readFile(request: StageRequest): Promise<ReadResult> {
   }
   return {
     reading,
-    notes: [...normalised.notes, ...map.notes, ...customRuleNote(dataset)],
+    notes: [...normalised.notes, ...map.notes, ...openCurrencyNote(base), ...customRuleNote(dataset)],
     chunks: normalised.chunks,
     compile: (source) =>
       compileSelect({ ...base, source, batch_id: randomUUID(), request_id: request.request_id }),
@@ -179,6 +179,29 @@ async function profiled(
   const source = chunkSource(file.chunks, file.headers.length)
   const [evidence] = await queryDuck<Evidence>(profileSql(declared, source))
   return profileOf(evidence!, file.delimiter, told)
+}
+
+/** `$` in amounts or in a header, and nothing that says which of its currencies is meant. */
+function openCurrencyNote({
+  dataset,
+  map,
+  signs,
+}: Pick<CompileInput, 'dataset' | 'map' | 'signs'>): FileNote[] {
+  const typeOf = (field: string) => dataset.fields[field]!.type
+  const fields = Object.entries(map.fields)
+  const amounts = fields.flatMap(([name, mapped]) => (typeOf(name) === 'money' ? [mapped] : []))
+  const isKnown =
+    fields.some(([name]) => typeOf(name) === 'currency') || amounts.some(({ currency }) => currency)
+  const isMarked = signs === 'open' || (signs !== 'named' && amounts.some(({ sign }) => sign))
+  if (isKnown || !isMarked || !Object.values(dataset.fields).some(({ type }) => type === 'currency'))
+    return []
+  return [
+    {
+      rule: 'currency.open',
+      message:
+        'Amounts have a sign that several currencies use, and nothing says which one is meant, so no currency is stored. Export the currency in a column of its own, or in the header.',
+    },
+  ]
 }
 
 function customRuleNote(dataset: Dataset): FileNote[] {

@@ -119,8 +119,6 @@ it('is tested on every table that has a workspace', async () => {
       'staging_id_resolution',
       // The projection of search: nobody reads it but through functions (privileges.test.ts).
       ...['chunk', 'lexeme', 'pending', 'statistics'].map((name) => `iu_core.search_${name}`),
-      // Which workspace a blob belongs to; back-end code alone reads it: test/http/staging-tampered.
-      'iu_core.stored_blob',
       // In test/routes/wall.
       'iu_core.iu_sql_event_route',
       // In test/consumers/wall and test/issues.

@@ -1,6 +1,10 @@
 /** Control totals: whoever decides sees how much of every measure is taken, left out and refused, exactly. */
 import { describe, expect, it } from 'vitest'
+import { inTransaction } from '../../src/db/transaction.ts'
 import { ads } from '../../src/ingest/datasets/ads.ts'
+import type { Dataset } from '../../src/ingest/datasets/dataset.ts'
+import { requireDataset } from '../../src/ingest/datasets/registry.ts'
+import { repairLines } from '../../src/ingest/repair.ts'
 import type { ControlTotal, Upload } from '../../src/ingest/uploads.ts'
 import { useDatabase } from '../support/database.ts'
 import { useIngest } from '../support/ingest.ts'
@@ -69,6 +73,40 @@ Total,,21,26.3,EUR
     const upload = await ingest.file(`${HEAD}B,2026-11-01,1,1.5,EUR\nB,oops,2,2.5,EUR\n`, { until: 'staged' })
     expect(spendOf(upload)).toMatchObject({ read: '4', valid: '1.5', refused: '2.5' })
     expect(spendOf(upload)).not.toHaveProperty('written')
+    await inTransaction(
+      db.pool('stagedoor_worker'),
+      async (client) => {
+        const dataset = await requireDataset(client, 'ads', 'meta')
+        const corrections = [{ line: 3, values: { Day: '2026-11-02' } }]
+        await repairLines(client, upload, dataset, corrections, ingest.operator.userId)
+      },
+      { role: 'service_role' },
+    )
+    expect(spendOf(await ingest.find(upload.upload_id))).toMatchObject({
+      read: '4',
+      valid: '4',
+      refused: '0',
+    })
+  })
+
+  it('of many currencies are not too long for the event of a promotion', async () => {
+    const currencies = 'EUR USD GBP AUD CAD CHF SEK NOK DKK PLN CZK HUF RON BGN TRY JPY CNY INR KRW BRL MXN'
+    const head = 'Campaign name,Day,Impressions,Amount spent,Purchases conversion value,Currency\n'
+    const lines = currencies.split(' ').map((code, at) => `L,2026-10-${at + 10},1,1.5,2,${code}\n`)
+    const upload = await ingest.file(`${head}${lines.join('')}`, { until: 'promoted' })
+    expect(upload).toMatchObject({ status: 'promoted' })
+    expect(upload.control).toHaveLength(1 + 2 * 21)
+  })
+
+  it('of a sign that several currencies use: a note says that none is stored', async () => {
+    const head = 'Campaign name,Day,Impressions,Amount spent\n'
+    const open = [expect.objectContaining({ rule: 'currency.open' })]
+    const signed = await ingest.file(`${head}M,2026-11-01,1,$1.5\n`)
+    expect(signed.notes).toEqual(expect.arrayContaining(open))
+    const inHeader = await ingest.file(`${head.replace('spent', 'spent ($)')}M,2026-11-01,1,1.5\n`)
+    expect(inHeader.notes).toEqual(expect.arrayContaining(open))
+    const named = await ingest.file(`${head}M,2026-11-01,1,€1.5\n`)
+    expect(named.notes).not.toEqual(expect.arrayContaining(open))
   })
 
   it('count cells that are no number', async () => {
@@ -124,6 +162,53 @@ Total,,21,26.3,EUR
   })
 })
 
+describe('a column that takes a measure', () => {
+  it.each(['text', 'varchar(20)', 'money', 'double precision', 'numeric(12, 2)'])(
+    'may be of the type %s',
+    async (type) => {
+      const table = `public."figures ${type}"`
+      await db.owner(
+        `create table ${table} (workspace_id uuid not null, sku text not null, price ${type}, unique (workspace_id, sku))`,
+      )
+      const dataset: Dataset = {
+        name: `figures_${type.replace(/\W/g, '')}`,
+        title: 'Figures',
+        version: 1,
+        platforms: { file: { title: 'File' } },
+        fields: {
+          sku: { type: 'id', aliases: { any: ['SKU'] } },
+          price: { type: 'money', aliases: { any: ['Price'] } },
+        },
+        rows: [
+          {
+            name: 'figure',
+            target: table,
+            key: ['workspace_id', 'sku'],
+            requires: ['sku'],
+            columns: { workspace_id: '$workspace', sku: 'sku', price: 'price' },
+          },
+        ],
+      }
+      await ingest.register(dataset, { approval_required: false })
+      const asked = { dataset: dataset.name, platform: 'file', until: 'promoted' } as const
+      const shop = { client_id: undefined as never }
+      await ingest.file('SKU,Price\na,10\nb,2\nc,4\n', { ...asked, ...shop })
+      // What is no number counts for nothing, and stops nothing.
+      if (type === 'text') await db.owner(`update ${table} set price = 'unknown' where sku = 'c'`)
+      await db.owner(`alter table ${table} add check (sku <> 'd')`)
+      const { control } = await ingest.file('SKU,Price\na,11\nb,2\nc,5\nd,7\n', {
+        ...asked,
+        ...shop,
+        on_invalid: 'skip',
+        threshold: 0,
+      })
+      expect(control).toMatchObject([
+        { read: '25', valid: '18', refused: '7', written: '16', before: type === 'text' ? '12' : '16' },
+      ])
+    },
+  )
+})
+
 describe('LENIENT', () => {
   const LINES = Array.from({ length: 19 }, (_, day) => `F,2026-10-${day + 10},1,1.00,EUR\n`).join('')
 
@@ -134,6 +219,29 @@ describe('LENIENT', () => {
     )
   })
 
+  it('is refused where a table refuses a row that holds much of it', async () => {
+    await db.owner(`alter table public.daily_metrics add constraint no_fourteen check (impressions <> 14)`)
+    try {
+      const file = `${HEAD}${LINES.replaceAll('F,', 'K,')}K,2026-11-01,14,81.00,EUR\nK,2026-11-02,1,7.00,USD\n`
+      const planned = await ingest.file(file, { on_invalid: 'skip' })
+      expect(planned.plan_refusal).toBeNull()
+      const promote = (digest: string | null) =>
+        ingest.service('select iu_core.fn_ingest_promote($1, $2)', [planned.upload_id, digest])
+      await expect(promote(planned.plan_digest)).rejects.toThrow(
+        /its tables refuse 1 rows? \(line 21: .*no_fourteen.*\); then wrong or left-out lines hold 81 % of Spend in EUR, and 90 % are asked for/,
+      )
+      const plan = await ingest.plan(planned.upload_id, { gate_mode: 'LENIENT', threshold: 0.1 })
+      await promote(plan.digest)
+      expect(spendOf(await ingest.find(planned.upload_id))).toMatchObject({
+        valid: '19',
+        refused: '81',
+        lost_share: '0.81',
+      })
+    } finally {
+      await db.owner('alter table public.daily_metrics drop constraint no_fourteen')
+    }
+  })
+
   it('does not count what sums up others', async () => {
     const upload = await ingest.file(`${HEAD}${LINES}Total,,19,19,EUR\n`, { on_invalid: 'skip' })
     expect(upload.plan_refusal).toBeNull()
@@ -141,6 +249,26 @@ describe('LENIENT', () => {
 })
 
 describe('lines with the same key', () => {
+  it('of which some are left out are a box that the reviewer ticks; totals are none', async () => {
+    const boxes = async (file: string, repeated_keys: 'last' | 'refuse') => {
+      const { upload_id, plan_digest } = await ingest.file(file, { repeated_keys })
+      const [record] = await ingest.service<{ id: string }>(
+        'select iu_core.fn_ingest_submit($1, $2, $3) as id',
+        [upload_id, plan_digest, ingest.operator.userId],
+      )
+      const items = await ingest.service<{ item_id: string }>(
+        'select item_id from iu_core.fn_iu_staging_checklist($1) order by 1',
+        [record!.id],
+      )
+      return items.map(({ item_id }) => item_id)
+    }
+    expect(await boxes(`${HEAD}N,2026-11-01,1,1.25,EUR\nN,2026-11-01,2,2.50,EUR\n`, 'last')).toEqual([
+      'changes',
+      'left_out',
+    ])
+    expect(await boxes(`${HEAD}N,2026-11-02,1,1.25,EUR\nTotal,,1,1.25,EUR\n`, 'refuse')).toEqual(['changes'])
+  })
+
   const SAME = `${HEAD}G,2026-11-01,1,1.25,EUR\nG,2026-11-01,2,2.50,EUR\n`
 
   it('are refused with the cause and the cure', async () => {

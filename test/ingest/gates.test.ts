@@ -180,7 +180,18 @@ it('fails children with their parent', async () => {
     item_code: `i${n}`,
     item_name: null,
   }))
-  const plan = await trial.stagePlanned(rows, {}, 'LENIENT')
+  const strict = await trial.stagePlanned(rows, {}, 'LENIENT')
+  const before = await trial.image()
+  await expect(trial.promote(strict).catch(asStagedoorError)).resolves.toMatchObject({
+    code: 'plan_refused',
+    details: {
+      reason: expect.stringMatching(
+        /^its tables refuse 4 rows \(line 3: its (group|item) failed\); then only 8 of 12 lines are valid, and 90 % are asked for$/,
+      ),
+    },
+  })
+  expect(await trial.image()).toEqual(before)
+  const plan = await trial.planned(strict.upload_id, 'LENIENT', 0.6)
   expect((await trial.promote(plan)).totals).toEqual({
     group: { insert: 2, refused: 1 },
     item: { insert: 8, refused: 4 },
@@ -204,7 +215,8 @@ it('fails all the children of a parent at once, however many they are', async ()
   const days = Array.from({ length: 12_000 }, (_, day) => new Date(Date.UTC(2000, 0, 1 + day)))
   const lines = days.map((day) => ({ group_code: 'odd', day: day.toISOString().slice(0, 10), amount: 1 }))
   let started = performance.now()
-  const plan = await trial.stagePlanned([...lines, { ...lines[0]!, group_code: 'even' }], {}, 'LENIENT')
+  const upload = await trial.stage([...lines, { ...lines[0]!, group_code: 'even' }])
+  const plan = await trial.planned(upload, 'LENIENT', 0)
   // Where all lines were looked through again for each line, a minute; now 2 s.
   expect(performance.now() - started).toBeLessThan(20_000)
   started = performance.now()

@@ -11,7 +11,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import type { Dataset } from '../../src/ingest/datasets/dataset.ts'
 import { approve, dryRun, user } from '../routes/routed.ts'
 import { useDatabase } from '../support/database.ts'
-import { type Planned, type StagedLine, useTrial } from '../support/ingest-rows.ts'
+import { type Planned, PRICES, type StagedLine, useTrial } from '../support/ingest-rows.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
 
 const db = useDatabase()
@@ -306,6 +306,12 @@ async function story({ schema, tables, columns, fields, types, withId }: Names):
   for (const at of ['1', '2']) {
     await edit(at, 'somebody wrote this')
     expect(await sqlstateOf(trial.promote(plan))).toBe('SD606')
+    const stale = await trial.service<{ line: number; key: object; now: Record<string, unknown> }>(
+      'select line, key, now from iu_core.fn_ingest_plan_stale($1)',
+      [plan.upload_id],
+    )
+    expect(stale).toMatchObject([{ line: Number(at) + 1, key: { [key]: at, [day]: '2026-11-01' } }])
+    expect(stale[0]!.now[theirs]).toBe('somebody wrote this')
     await edit(at, String(before[Number(at) - 1]![theirs]))
   }
   plan = await trial.planned(plan.upload_id)
@@ -339,6 +345,31 @@ async function story({ schema, tables, columns, fields, types, withId }: Names):
     expect(entries).toHaveLength(uploads)
   }
 
+  // Keys that repeat are summed; a parent and a row that their tables refuse fail alone; what is too much for its column, too.
+  await db.owner(`alter table ${target[0]} add constraint refuses check (${q(key)} <> 'z')`)
+  await db.owner(`alter table ${target[1]} add constraint refuses check (${q(amount)} <> 13)`)
+  const third = await trial.stage(
+    [
+      ...[line('a', '5', 1), line('a', '5', 2), line('a', '6', 13)],
+      ...[line('z', '7', 1), line('z', '8', 1), line('a', '9', 1e12)],
+    ],
+    { dataset },
+  )
+  const [lenient] = await trial.service<Planned>(
+    `select * from iu_core.fn_ingest_plan($1, 'LENIENT', 0, null, 'sum')`,
+    [third],
+  )
+  expect(lenient!.totals[types[1]]).toEqual({ insert: 4, skipped: 1, refused: 1 })
+  const promotion = await trial.promote(lenient!)
+  expect(promotion.totals).toEqual({
+    [types[0]]: { unchanged: 1, refused: 1 },
+    [types[1]]: { insert: 1, skipped: 1, refused: 4 },
+  })
+  expect(promotion.control).toMatchObject([
+    { measure: amountField, column: amount, valid: '3', written: '3', refused: '1000000000015' },
+  ])
+  await undoes(lenient!, { [types[1]]: { reversed: 1 } })
+
   // An undo restores what nobody touched, and keeps what somebody did.
   await edit('4', 'mine now')
   await undoes(plan, {
@@ -349,7 +380,7 @@ async function story({ schema, tables, columns, fields, types, withId }: Names):
   await undoes(first, { [types[0]]: { reversed: 2 }, [types[1]]: { reversed: 3 } })
   expect((await rows(target[1])).map(({ row }) => row[key])).toEqual(['4'])
   const deleted = await eventsOf(`names_${stories}.delete`)
-  expect(deleted.map((payload) => payload[key]).sort()).toEqual(['1', '2', '3'])
+  expect(deleted.map((payload) => payload[key]).sort()).toEqual(['1', '2', '3', '5'])
   await db.owner(`drop table ${target[1]}, ${target[0]}`)
 }
 
@@ -425,7 +456,10 @@ describe('a table of the user', () => {
           tables: fc.uniqueArray(table, { minLength: 2, maxLength: 2 }),
           columns: fc.uniqueArray(possible, { minLength: COLUMNS_NEEDED + 2, maxLength: 24 }),
           fields: fc.uniqueArray(field, { minLength: FIELDS_NEEDED, maxLength: 35 }),
-          types: fc.uniqueArray(field, { minLength: 2, maxLength: 2 }),
+          types: fc.uniqueArray(
+            field.filter((word) => !FORBIDDEN.has(word)),
+            { minLength: 2, maxLength: 2 },
+          ),
           withId: fc.boolean(),
         }),
         async (names) => {
@@ -445,6 +479,13 @@ describe('a table of the user', () => {
         },
       ),
       { numRuns: 8 },
+    )
+  })
+
+  it('has no row type that no event may name', async () => {
+    const rows = PRICES.rows.map((row) => ({ ...row, name: 'content' }))
+    await expect(trial.register({ ...PRICES, name: 'names_content', rows })).rejects.toThrow(
+      "'content' cannot be the name of a row type",
     )
   })
 })

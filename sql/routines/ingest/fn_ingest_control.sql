@@ -38,15 +38,21 @@ begin
   -- One member for each measure, then the size of the dataset's amount whatever its sign.
   select string_agg(format('sum((s.normalized_payload ->> %L)::numeric)', m.field), ', ' order by m.place),
          string_agg(format('sum(l.%I)::numeric', m.slot), ', ' order by m.place),
-         string_agg(format('sum(l.%I::%s)::numeric', m.slot, w.type), ', ' order by m.place),
-         string_agg(format('sum((p.before ->> %L)::numeric)', m."column"), ', ' order by m.place),
+         -- As the column will hold it (rounded to its scale), where it holds numbers.
+         string_agg(case when t.is_number or t.is_money then format('sum(l.%I::%s)::numeric', m.slot, w.type)
+                         else format('sum(l.%I)::numeric', m.slot) end, ', ' order by m.place),
+         string_agg(case when t.is_number then format('sum((p.before ->> %L)::numeric)', m."column")
+                         else format('sum(iu_core.fn_ingest_amount(p.before ->> %L, %L::regtype))', m."column", w.type::regtype) end,
+                    ', ' order by m.place),
          string_agg(format('count(*) filter (where s.normalized_payload ->> %L is null and s.raw_payload ->> %L ~ ''[0-9]'')',
                            m.field, coalesce(p_upload.reading -> 'map' -> 'fields' -> m.field ->> 'header', m.field)), ', ' order by m.place),
          max(format('sum(abs((s.normalized_payload ->> %L)::numeric))', m.field)) filter (where m.place = v_amount),
          max(format('sum(abs(l.%I))::numeric', m.slot)) filter (where m.place = v_amount)
     into v_payload, v_lines, v_cast, v_before, v_unread, v_of_payload, v_of_line
     from iu_core.fn_ingest_measures(p_definition, v_layout) m
-    join jsonb_to_recordset(v_type.written) as w ("column" text, type text) on w."column" = m."column";
+    join jsonb_to_recordset(v_type.written) as w ("column" text, type text) on w."column" = m."column"
+    cross join lateral (select w.type::regtype = any (array['int2', 'int4', 'int8', 'numeric', 'float4', 'float8']::regtype[]),
+                               w.type::regtype = 'money'::regtype) as t (is_number, is_money);
   if v_payload is null then
     return '[]';
   end if;

@@ -27,6 +27,11 @@ begin
             union all
             select spec ->> 'name', 'row type' from jsonb_array_elements(p_definition -> 'rows') spec
              where spec ->> 'name' ~ '^[$@]' or spec ->> 'name' in ('', 'client', 'workspace', 'platform', 'identity')) as n (name, kind);
+  -- Events have totals by row type.
+  return query
+    select format('%L cannot be the name of a row type: no event may have such a key', spec ->> 'name'), 'Choose another name.'::text
+      from jsonb_array_elements(p_definition -> 'rows') spec
+     where iu_core.fn_payload_problem(jsonb_build_object(spec ->> 'name', 0)) is not null;
   for v_name in
     select t from iu_core.fn_ingest_dataset_tables(p_definition) as n (t) order by 1
   loop

@@ -1,5 +1,5 @@
 -- Applies an approved plan in one transaction, exactly as it stands: all of it, or (LENIENT) less the rows that a table
--- refuses. If production has changed since, nothing is applied.
+-- refuses, if the rest is enough. If production has changed since, nothing is applied.
 create or replace function iu_core.fn_ingest_promote(p_upload_id uuid, p_plan_digest text, p_promoted_by text default null)
 returns iu_core.ingest_promotion
 language plpgsql security definer
@@ -21,6 +21,7 @@ declare
   v_written bigint;
   v_at_once boolean;
   v_range jsonb := '{}';
+  v_payload jsonb;
 begin
   perform iu_core.require_member(iu_core.fn_ingest_upload_workspace(p_upload_id), 'operate');
   perform iu_core.fn_gate_require('iu_core.staging_writes_enabled');
@@ -101,14 +102,22 @@ begin
          control = case v_plan.gate_mode when 'LENIENT' then iu_core.fn_ingest_control_promoted(v_plan, v_dataset.definition,
              iu_core.fn_ingest_type_order(v_dataset.definition, u.reading -> 'layout' ->> 'leaf')::smallint) else v_plan.control end
    where upload_id = u.upload_id returning * into v_promotion;
+  -- The threshold is one of what is written: tables may have refused what the plan took for valid.
+  if v_plan.gate_mode = 'LENIENT' and v_promotion.totals <> v_plan.totals then
+    perform iu_core.fn_ingest_refuse_below_threshold(u, v_plan, v_promotion);
+  end if;
   update iu_core.ingest_upload set status = 'promoted' where upload_id = u.upload_id;
   perform iu_core.fn_ingest_tell_uploads_table(u.upload_id, 'completed', v_written);
   perform iu_core.fn_ingest_cursor_move(u);
+  v_payload := jsonb_build_object('upload_id', u.upload_id, 'dataset', u.dataset, 'platform', u.platform,
+    'client_id', u.client_id, 'rows', v_written, 'totals', v_promotion.totals) || v_range;
+  -- Many measures in many currencies are too long for an event; then they are read from the upload.
+  if length((v_payload || jsonb_build_object('control', v_promotion.control))::text) <= 8192 then
+    v_payload := v_payload || jsonb_build_object('control', v_promotion.control);
+  end if;
   perform iu_core.fn_event_emit('staging', 'ingestion_complete',
     p_event_subject_ref => u.upload_id::text, p_canonical_address => 'client:' || u.client_id, p_workspace_id => u.workspace_id, p_actor => p_promoted_by,
-    p_safe_payload => jsonb_build_object('upload_id', u.upload_id, 'dataset', u.dataset, 'platform', u.platform,
-      'client_id', u.client_id, 'rows', v_written, 'totals', v_promotion.totals, 'control', v_promotion.control)
-      || v_range);
+    p_safe_payload => v_payload);
   perform iu_core.fn_command_run_finish(v_run);
   return v_promotion;
 end $$;

@@ -39,10 +39,8 @@ begin
           ('left_out', 'The lines that are left out may stay out',
            u.invalid_count > 0 or exists (select from iu_core.ingest_plan_row
                                            where upload_id = u.upload_id and action = 'refused')
-           or exists (select from public.staging_rows s
-                       where s.upload_id = u.upload_id and s.validation_status = 'skipped'
-                         and (s.validation_status <> 'valid' or s.validation_warnings <> '[]')
-                         and s.validation_warnings @> '[{"rule": "line.left_out"}]'))) as i (id, text, applies)
+           -- What sums up others is lost by nobody.
+           or u.left_out - array['row.total', 'row.subtotal', 'row.sum'] <> '{}')) as i (id, text, applies)
          where applies))],
     p_workspace_id => u.workspace_id, p_owner_actor => coalesce(p_submitted_by, case when iu_core.fn_caller_is_service() then u.uploaded_by end),
     p_source_ref => 'upload ' || u.upload_id,

@@ -6,7 +6,6 @@
 import { StagedoorError } from '../../errors.ts'
 import {
   type CsvEvidence,
-  columnKinds,
   DELIMITERS,
   enclosedOtherwise,
   evidenceOf,
@@ -158,7 +157,7 @@ function dialectOf(reading: Reading, sample: Buffer, knows: (name: string) => bo
   const sound = rows.filter(({ flaw }) => !flaw)
   const raw = header.fields.map((field) => field.trim())
   const isKnown = reading.known >= 2 || (reading.known === 1 && raw.length === 1)
-  if (!isKnown && isData(raw, columnKinds(sound, raw.length))) {
+  if (!isKnown && isData(raw, sound)) {
     const names = above.at(-1)
     if (names && names.fields.length > 1 && names.fields.length === raw.length - 1 && looksLikeHeader(names))
       throw shortHeader(names.line, names.fields.length, raw.length)
@@ -189,7 +188,8 @@ function dialectOf(reading: Reading, sample: Buffer, knows: (name: string) => bo
       ...unnamedNote(raw.slice(0, columns), header.line),
       ...otherQuotesNote(header, String.fromCharCode(quote)),
       ...(columns === 1 && !knows(headers[0]!) ? oneColumnNote(records) : []),
-      ...(isKnown ? [] : likeHeaderNote(above, columns)),
+      ...(columns > 1 && !isKnown ? unevenNote(records, String.fromCharCode(delimiter)) : []),
+      ...(isKnown ? [] : likeHeaderNote(above, header, columns)),
     ],
   }
 }
@@ -272,6 +272,25 @@ function otherQuotesNote(header: Placed, quote: string): FileNote[] {
 
 const UNUSUAL_DELIMITERS = [':', '^', '~', ' ', '\x1f', '\x01', '#', '!', '¦', '§']
 
+/** Lines of different widths that another delimiter splits evenly: it may be the one that is meant. */
+function unevenNote(records: Placed[], delimiter: string): FileNote[] {
+  const width = usualWidth(records)
+  const most = 0.8 * records.length
+  if (records.filter(({ fields }) => fields.length === width).length >= most) return []
+  const lines = records.map(({ fields }) => fields.join(delimiter).trim())
+  const found = [...DELIMITERS, ...UNUSUAL_DELIMITERS].find((other) => {
+    const count = lines[0]!.split(other).length
+    return (
+      other !== delimiter &&
+      count > 1 &&
+      lines.filter((line) => line.split(other).length === count).length >= most
+    )
+  })
+  if (found === undefined) return []
+  const message = `The lines have different numbers of values. If ${JSON.stringify(found)} separates them, upload the file again with that delimiter`
+  return [{ rule: 'file.uneven_lines', message, line: records[0]!.line }]
+}
+
 /** A file of one column is often one of several whose delimiter nobody expects. */
 function oneColumnNote(records: Placed[]): FileNote[] {
   const lines = records.map(({ fields }) => fields[0]!.replace(/"[^"]*"/g, '').trim())
@@ -289,13 +308,18 @@ function oneColumnNote(records: Placed[]): FileNote[] {
   return [{ rule: 'file.one_column', message, line: records[0]!.line }]
 }
 
-/** A line above the header with as many words as there are columns may be the header, written otherwise. */
-function likeHeaderNote(above: Placed[], columns: number): FileNote[] {
-  const like = above.find(({ fields }) => {
+/**
+ * A line above the header may be the header, written otherwise: one with as many words as there are columns, or one with
+ * several fields right above it, which lost a delimiter.
+ */
+function likeHeaderNote(above: Placed[], header: Placed, columns: number): FileNote[] {
+  const like = above.find(({ fields, line, lines }) => {
+    if (columns < 2) return false
     const text = fields.join(' ').trim()
-    return columns > 1 && [...DELIMITERS, ' '].some((other) => text.split(other).length === columns)
+    if ([...DELIMITERS, ' '].some((other) => text.split(other).length === columns)) return true
+    return line + lines === header.line && fields.filter((field) => field.trim() !== '').length > 1
   })
   if (!like) return []
-  const message = `Line ${like.line} has as many words as there are columns and was taken for a title: check that the header is the right line`
+  const message = `Line ${like.line} may be the header and was taken for a title: check that line ${header.line} has the names of the columns`
   return [{ rule: 'file.title_like_header', message, line: like.line }]
 }

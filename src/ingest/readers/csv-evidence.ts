@@ -58,11 +58,25 @@ function isTyped(kind: Kind): boolean {
   return kind !== 'text' && kind !== 'blank'
 }
 
-/** A cell of the header that is a value like those below it: the file has no header. `2024` above amounts is a name. */
-export function isData(header: readonly string[], kinds: readonly Kind[]): boolean {
+/**
+ * The header is a line of values like those below it: the file has none. Either a cell of it is of the kind of its column
+ * (`2024` above amounts is a name), or it stands again in its column, which the name of a column does not.
+ */
+export function isData(header: readonly string[], rows: readonly { fields: string[] }[]): boolean {
   const cells = header.map(kindOf)
   if (cells.every((kind) => kind !== 'text')) return true
-  return cells.some((kind, column) => kind !== 'text' && kind !== 'blank' && kind === kinds[column])
+  const kinds = columnKinds(rows, header.length)
+  if (cells.some((kind, column) => kind !== 'text' && kind !== 'blank' && kind === kinds[column])) return true
+  return standsAgain(header, rows) > 1
+}
+
+/** How often a cell of the header stands in its own column below, in lines that are not the header again. */
+function standsAgain(header: readonly string[], rows: readonly { fields: string[] }[]): number {
+  const isAgain = (field: string, column: number) =>
+    field.trim() !== '' && field.trim() === header[column]?.trim()
+  return rows
+    .filter(({ fields }) => !fields.every((field, column) => field.trim() === '' || isAgain(field, column)))
+    .reduce((times, { fields }) => times + fields.filter(isAgain).length, 0)
 }
 
 const NO_VALUE = /^(?:n\/?a|nan|null|none|nil|unknown|missing|-+|—)$/i
@@ -107,11 +121,16 @@ export function evidenceOf(
   }
 }
 
+/** One value tells nothing about its column: at least two of the lines below have one in each typed column. */
 function leadingLines(rows: readonly PlacedRecord[], columns: number): number[] {
   const lines: number[] = []
   for (const [index, { fields, line }] of rows.slice(0, 3).entries()) {
     const below = rows.slice(index + 1)
-    if (below.length < 2 || !goesOnWithHeader(fields, columnKinds(below, columns))) break
+    const kinds = columnKinds(below, columns).map((kind, column) => {
+      const isSettled = below.filter((row) => (row.fields[column] ?? '').trim() !== '').length > 1
+      return isSettled ? kind : 'text'
+    })
+    if (!goesOnWithHeader(fields, kinds)) break
     lines.push(line)
   }
   return lines

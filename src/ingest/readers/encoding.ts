@@ -17,6 +17,8 @@ export interface FoundEncoding {
   encoding: Encoding
   /** Bytes of the byte order mark, to be passed over. */
   markLength: number
+  /** Somebody said so, or the file does: what does not fit is damage, not another encoding. */
+  isCertain: boolean
   /** For people. */
   name: string
 }
@@ -74,10 +76,10 @@ export function encodingNamed(given: string): Encoding {
 export function findEncoding(start: Uint8Array, asked?: Encoding): FoundEncoding {
   const marked = byMark(start)
   if (asked && marked?.encoding !== asked)
-    return { encoding: asked, markLength: 0, name: UNICODE[asked] ?? asked }
+    return { encoding: asked, markLength: 0, isCertain: true, name: UNICODE[asked] ?? asked }
   if (marked) return marked
   const encoding = byZeros(start) ?? 'utf-8'
-  return { encoding, markLength: 0, name: UNICODE[encoding]! }
+  return { encoding, markLength: 0, isCertain: false, name: UNICODE[encoding]! }
 }
 
 function byMark(start: Uint8Array): FoundEncoding | undefined {
@@ -89,7 +91,7 @@ function byMark(start: Uint8Array): FoundEncoding | undefined {
 }
 
 function withMark(encoding: Encoding, markLength: number): FoundEncoding {
-  return { encoding, markLength, name: `${UNICODE[encoding]} with BOM` }
+  return { encoding, markLength, isCertain: true, name: `${UNICODE[encoding]} with BOM` }
 }
 
 /** Every delimiter, digit and line end of UTF-16 has a zero on one side: there are many, and all on that side. */
@@ -239,21 +241,20 @@ export async function requireUtf8(
   found: FoundEncoding,
   { valid, invalid }: Utf8Evidence,
 ): Promise<void> {
-  if (found.encoding !== 'utf-8' || found.markLength > 0) return
+  if (found.encoding !== 'utf-8' || found.isCertain) return
   if (invalid === 0 || valid >= MIN_VALID_SHARE * (valid + invalid)) return
   const guesses = guessEncodings(await tellingBytes(file))
   const shown = guesses.map(
     ({ encoding, samples }) => `${encoding}: ${samples.map((sample) => `“${sample}”`).join(', ')}`,
   )
-  const first = guesses[0]?.encoding ?? 'NAME'
   throw new StagedoorError(
     'file_encoding_unknown',
     {
       guesses: shown.length > 0 ? ` It may be ${shown.join('; or ')}` : '',
       encodings: guesses.map(({ encoding }) => encoding),
     },
-    {
-      hint: `Export it again as UTF-8. Or, if the values above read right, name the encoding: \`--encoding ${first}\` (\`encoding\` in the API).`,
+    guesses[0] && {
+      hint: `Export it again as UTF-8. Or, if the values above read right, name the encoding: \`--encoding ${guesses[0].encoding}\` (\`encoding\` in the API).`,
     },
   )
 }

@@ -1,7 +1,7 @@
 /** A sheet of an Excel workbook as chunks. The sheet is streamed; only the texts that its cells share are held. */
 import { StagedoorError } from '../../errors.ts'
 import { type ChunkRow, ChunkWriter, chunkLine, flawIn } from './chunks.ts'
-import { columnKinds, isData, kindOf } from './csv-evidence.ts'
+import { isData, kindOf } from './csv-evidence.ts'
 import { LONGEST_RECORD, SHOWN_CHARACTERS } from './csv-record.ts'
 import { unreadable } from './format.ts'
 import { findHeader, headerNames, trailingBlanks, withoutHeader } from './header.ts'
@@ -111,8 +111,8 @@ function findHead(rows: SheetRow[], { knowsHeader, columns }: ReadOptions): Head
   const { header, known } = findHeader(filled, knowsHeader)
   const found = filled[header]
   if (!found) return undefined
-  const kinds = columnKinds(filled.slice(header + 1), found.fields.length)
-  if (known < 2 && isData(found.fields, kinds)) throw withoutHeader(found.line, found.fields)
+  if (known < 2 && isData(found.fields, filled.slice(header + 1)))
+    throw withoutHeader(found.line, found.fields)
   return {
     headers: headerNames(found.fields),
     unnamed: found.fields.filter((field) => field.trim() === '').length,

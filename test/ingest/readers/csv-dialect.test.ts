@@ -90,6 +90,13 @@ describe('A file without a header', () => {
     expect((error as Error).message).toContain('“2026-01-01”, “Ann”')
   })
 
+  it('is recognised among texts by values that stand again in their column', async () => {
+    const texts = 'Ann,Rome,fine\nBob,Oslo,fine\nCid,Rome,late\n'
+    await expect(readBack(texts)).rejects.toMatchObject({ code: 'file_has_no_header' })
+    const named = `name,city,state\n${texts}`
+    expect(await readBack(`${named}${named}`)).toMatchObject({ headers: ['name', 'city', 'state'] })
+  })
+
   it('is read with names that are given, all of its lines', async () => {
     const file = await readBack(content, { columns: ['Day', 'Name', 'Cost'] })
     expect(file).toMatchObject({ headers: ['Day', 'Name', 'Cost'], headerLine: 0, lines: 2 })
