@@ -233,6 +233,19 @@ it('keeps the collection and what its tools see in loop.started, large ones by r
   expect(kept.kept.has('m#1/collection')).toBe(true)
 })
 
+it('names the shards of a fan-out by URI where its collection is kept outside of the log, and only there', () => {
+  const fanoutOf = (items: Json) => {
+    const run = new Driven(playbook([{ step: 'l', loop: loop('fanout', items) }]))
+    run.start()
+    const of = (type: string) => run.log.find(({ event_type }) => event_type === type)!
+    return { started: of('loop.started'), fanout: of('loop.fanout.started') }
+  }
+  const large = fanoutOf(list(9_000))
+  expect(large.fanout.context).toEqual({ shards_ref: large.started.context!.collection_ref })
+  expect(large.fanout.context!.shards_ref).toMatch(/^stagedoor:\/\/results\/./)
+  expect(fanoutOf(list(3)).fanout.context).toBeUndefined()
+})
+
 it('puts results together only for a playbook that refers to them, and routes after the flush', () => {
   const when = 'size(steps.l.results) == 2'
   const next = { mode: 'exclusive' as const, arcs: [{ when, step: 'z' }] }

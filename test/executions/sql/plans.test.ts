@@ -61,6 +61,19 @@ it.each([
   expect(plan).not.toMatch(/Rows Removed by Filter/)
 })
 
+it('the catalogue says where the bytes of a result are, and why engines emit no workflow.*', async () => {
+  const [said] = await db.owner(
+    `select col_description('noetl.result_ref'::regclass, (select attnum from pg_attribute
+              where attrelid = 'noetl.result_ref'::regclass and attname = 'physical_uri')) as uri,
+            col_description('noetl.event'::regclass, (select attnum from pg_attribute
+              where attrelid = 'noetl.event'::regclass and attname = 'event_type')) as types`,
+  )
+  expect(said).toEqual({
+    uri: expect.stringMatching(/db:.*disk:.*eventlog:.*stagedoor:\/\/results/s),
+    types: expect.stringMatching(/workflow\.initialized.*do not emit/s),
+  })
+})
+
 it('an item that is handed out twice is refused, as a command that is issued twice', async () => {
   const id = await engines.newId()
   let seq = 0
