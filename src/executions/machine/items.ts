@@ -99,7 +99,10 @@ export function writeItemEnd(
   ended: Attempt,
   retry_at?: string,
 ): string {
-  const { attempt, event_id } = loop.open[index]!
+  const open = loop.open[index]!
+  const { event_id } = open
+  // An item that waits for its next attempt ends as that one: the attempt before has its own end in the log already.
+  const attempt = open.retry_at === undefined ? open.attempt : open.attempt + 1
   const shard = loop.mode === 'fanout' && retry_at === undefined
   const completed = ended.status === 'completed'
   const meta: Record<string, Json> = {

@@ -117,6 +117,28 @@ it('cancels the others when one of them fails fast', () => {
   expect(end.messages).toMatchObject([{ execution_id: two!.execution_id, kind: 'cancel' }])
 })
 
+it.each(['parallel', 'fanout'] as const)(
+  'an item that waits for its next attempt when a %s loop ends early has one end for each attempt',
+  (mode) => {
+    const run = new Driven(
+      playbook([{ step: 'l', tools: tools({}), loop: loop(mode, { fail_fast: true }), retry }]),
+    )
+    const [one, two] = run.start().children
+    const fail = (index: number, execution_id: string) =>
+      run.tell({ kind: 'child_ended', node_id: 'l#1', index, execution_id, status: 'FAILED' })
+    fail(0, one!.execution_id)
+    fail(1, two!.execution_id)
+    run.now += 1_000
+    const [again] = run.tell({ kind: 'due', node_id: 'l#1', index: 1 }).children
+    fail(1, again!.execution_id)
+    const ends = run.log.filter(({ event_type }) => /^(command|loop\.shard)\.failed$/.test(event_type))
+    expect(ends.map(({ meta }) => meta!.command_id)).toEqual(
+      ['0:1', '1:1', '1:2', '0:2'].map((attempt) => `7:l#1:${attempt}`),
+    )
+    expect(ends.at(-1)!.meta).toMatchObject({ cancelled: true })
+  },
+)
+
 it('fails an item whose arguments cannot be computed, and starts nothing for it', () => {
   const broken = tools({ r: '${row.name}' })
   const run = new Driven(playbook([{ step: 'l', tools: broken, loop: loop('sequential') }]))
