@@ -104,10 +104,10 @@ it('marks each staged row with what became of it, and says which days it wrote',
   ])
   expect(actions).toEqual([
     ['figure', 'update', true],
-    ['figure', 'skipped', true],
+    ['figure', 'unchanged', true],
     ['figure', 'insert', true],
-    ['group', 'skipped', true],
-    ['item', 'skipped', true],
+    ['group', 'unchanged', true],
+    ['item', 'unchanged', true],
   ])
   expect(await days(again.upload_id)).toEqual([{ date_from: '2026-10-31', date_to: '2026-11-09' }])
   await trial.undo(again.upload_id)
