@@ -316,6 +316,20 @@ describe('lines with the same key', () => {
     },
   )
 
+  // Joined in loops, 20,000 lines took 200 s to be staged.
+  it('may be many', { timeout: 60_000 }, async () => {
+    const lines = Array.from({ length: 16_000 }, (_, index) => {
+      const day = new Date(Date.UTC(1980, 0, 1 + (index >> 1))).toISOString().slice(0, 10)
+      return `O,${day},1,1.25,EUR\n`
+    })
+    const { upload_id, invalid_count } = await ingest.file(HEAD + lines.join(''), { until: 'staged' })
+    expect(invalid_count).toBe(16_000)
+    for (const repeated_keys of ['sum', 'last'] as const) {
+      const { totals } = await ingest.plan(upload_id, { repeated_keys })
+      expect(totals).toMatchObject({ daily_metric: { insert: 8_000, skipped: 8_000 } })
+    }
+  })
+
   it('of different currencies have no sum', async () => {
     const upload = await ingest.file(SAME.replace('2.50,EUR', '2.50,USD').replaceAll('G,', 'H,'), {
       repeated_keys: 'sum',

@@ -209,6 +209,7 @@ it('a measure that the dataset expects is asked for where no column is known to 
   const file = 'Campaign name,Day,Impressions,Media outlay\nA,2026-11-01,1,2.50\n'
   const refused = await ingest.file(file, { dataset: dataset.name }).catch((error) => error)
   expect(refused).toMatchObject({ code: 'upload_columns_missing', details: { missing: ['Spend'] } })
+  // Its name is not like spend, so it is listed and not suggested.
   expect(refused.hint).toContain('--header "HEADER=spend"')
   expect(refused.hint).toContain('Columns that are not known: “Media outlay”.')
   expect(refused.hint).toContain('`--without spend`')

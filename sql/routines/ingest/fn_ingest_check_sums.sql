@@ -7,6 +7,8 @@
 create or replace function iu_core.fn_ingest_check_sums(p_upload iu_core.ingest_upload, p_definition jsonb) returns integer
 language plpgsql
 set search_path = pg_catalog, pg_temp
+-- As in fn_ingest_check_set: nothing is known yet of these rows.
+set enable_nestloop = off
 as $$
 declare
   v_layout jsonb := p_upload.reading -> 'layout';

@@ -16,15 +16,13 @@ begin
                                 where t <> p_upload.reading -> 'layout' ->> 'leaf'));
   -- What the plan found wrong with a line was wrong with that plan.
   update public.staging_rows s
-     set validation_errors = e.errors, updated_at = now(),
-         validation_status = (case when e.errors = '[]' then 'valid' else 'invalid' end)::public.staging_validation_status
-    from (select r.ctid as place, (select coalesce(jsonb_agg(x order by o), '[]')
-                                   from jsonb_array_elements(r.validation_errors) with ordinality as a (x, o)
-                                  where x ->> 'scope' is distinct from 'plan') as errors
-            from public.staging_rows r
-           where r.upload_id = p_upload.upload_id and (r.validation_status <> 'valid' or r.validation_warnings <> '[]')
-             and r.validation_errors @> '[{"scope": "plan"}]' offset 0) e
-   where s.ctid = e.place;
+     set (validation_errors, validation_status, updated_at) = (
+           select e.errors, (case when e.errors = '[]' then 'valid' else 'invalid' end)::public.staging_validation_status, now()
+             from (select coalesce(jsonb_agg(x order by o), '[]') as errors
+                     from jsonb_array_elements(s.validation_errors) with ordinality as a (x, o)
+                    where x ->> 'scope' is distinct from 'plan') e)
+   where s.upload_id = p_upload.upload_id and (s.validation_status <> 'valid' or s.validation_warnings <> '[]')
+     and s.validation_errors @> '[{"scope": "plan"}]';
   if found then
     perform iu_core.fn_ingest_recount(p_upload.upload_id, p_upload.reading -> 'layout' ->> 'leaf', p_upload.line_count);
   end if;

@@ -3,6 +3,8 @@
 create or replace function iu_core.fn_ingest_plan_problems(p_upload iu_core.ingest_upload) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
+-- As in fn_ingest_check_set: nothing is known yet of these rows.
+set enable_nestloop = off
 as $$
 declare
   v_leaf text := p_upload.reading -> 'layout' ->> 'leaf';
