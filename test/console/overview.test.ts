@@ -375,6 +375,16 @@ describe('the console', { timeout: 30_000 }, () => {
     await heading('How data flows').waitFor()
   })
 
+  test('the link that start prints may be pasted, and one that was used is refused with the reason', async () => {
+    server.state.codes = 1
+    await open()
+    await signInWith('http://localhost:4680/#code=good-for-one_time')
+    await heading('How data flows').waitFor()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await signInWith('http://localhost:4680/#code=good-for-one_time')
+    await expectText('[role=alert]', /the sign-in link was used already/)
+  })
+
   test('an expired sign-in link says so and teaches how to get a token', async () => {
     server.state.codes = 0
     await open('/#code=used')
@@ -463,6 +473,10 @@ describe('the console for everyone', { timeout: 30_000 }, () => {
     })
     await signInWith(GOOD_TOKEN)
     await expectText('#gates', /reading…/)
+    await expectText('#needs', /Nothing needs your attention/)
+    await expectText('#jobs', /No job is waiting/)
+    await expectText('#executions', /No playbook has run yet/)
+    await expectText('#search', /up to date/)
     const places = () => Promise.all(['.flow', '#health', '#gates', '#events'].map(placeOf))
     const before = await places()
     answer()

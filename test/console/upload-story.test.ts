@@ -27,7 +27,7 @@ describe('the story of an upload', { timeout: 120_000 }, () => {
     await page.getByText('Nothing was uploaded yet.').waitFor()
     await page.getByText('Take an export').waitFor()
     await page.getByText('stagedoor -- ingest').first().waitFor()
-    await expect.poll(() => page.getByLabel('Dataset').inputValue()).toBe('ads')
+    await expect.poll(() => page.getByLabel('Dataset').first().inputValue()).toBe('ads')
     await expect.poll(() => seen(page.getByLabel('Client').locator('option:checked'))).toBe('Northwind')
     expect(await page.getByRole('button', { name: 'Upload', exact: true }).isEnabled()).toBe(false)
   })

@@ -1,10 +1,10 @@
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useState } from 'react'
 import { type Api, createApi } from '../api/client.ts'
 import { ApiProblem, asFailure, type Failure, NoAnswer } from '../api/failure.ts'
-import { createRequest } from '../api/request.ts'
 import type { Me } from '../api/types.ts'
 import { learnNames } from '../people.ts'
 import { CheckingPage } from './checking-page.tsx'
+import { exchange } from './exchange.ts'
 import { SignInPage } from './sign-in-page.tsx'
 import { forgetToken, mayUseLink, storedToken, storeToken, takeCodeFromAddress } from './token.ts'
 
@@ -70,15 +70,6 @@ async function signedIn(token: string): Promise<State> {
 function firstState(): State {
   const token = storedToken()
   return token === undefined ? { name: 'signed_out' } : { name: 'checking', token, unanswered: false }
-}
-
-/** A code is good once: the server forgets it with this. */
-async function exchange(code: string): Promise<string> {
-  const { token } = await createRequest(undefined)<{ token: string }>('/sign-in', {
-    method: 'POST',
-    body: { code },
-  })
-  return token
 }
 
 /** Opening a sign-in link in a tab that shows the console already changes the fragment only. */

@@ -3,7 +3,8 @@ import { asFailure, type Failure, NoAnswer } from '../api/failure.ts'
 import { Brand } from '../parts/brand.tsx'
 import { Command } from '../parts/command.tsx'
 import { Prose } from '../parts/prose.tsx'
-import { tokenIn } from './token.ts'
+import { exchange } from './exchange.ts'
+import { codeIn, tokenIn } from './token.ts'
 import './sign-in.css'
 
 interface Trouble {
@@ -30,14 +31,20 @@ export function SignInPage({ reason, signIn }: Props) {
   useEffect(() => {
     document.title = 'Sign in · Stagedoor'
   }, [])
+  // Why a link is refused comes when the page is shown already.
+  useEffect(() => {
+    if (reason) setTrouble(explain(reason))
+  }, [reason])
 
   async function submit(event: FormEvent) {
     event.preventDefault()
-    const token = tokenIn(field.current?.value ?? '')
-    if (token === undefined) return refuse(NOT_A_TOKEN)
+    const pasted = field.current?.value ?? ''
+    const code = codeIn(pasted)
+    const token = tokenIn(pasted)
+    if (code === undefined && token === undefined) return refuse(NOT_A_TOKEN)
     setChecking(true)
     try {
-      await signIn(token)
+      await signIn(token ?? (await exchange(code!)))
     } catch (thrown) {
       refuse(explain(asFailure(thrown)))
     } finally {

@@ -32,7 +32,12 @@ export function forgetToken(): void {
   sessionStorage.removeItem(KEY)
 }
 
-/** People paste what they have: a token, a whole sign-in link, or a header. Undefined: none of these. */
+/** The code of a sign-in link that is pasted as a whole. */
+export function codeIn(pasted: string): string | undefined {
+  return /#code=([\w-]+)\s*$/.exec(pasted)?.[1]
+}
+
+/** People paste what they have: a token, a link with one, or a header. Undefined: none of these. */
 export function tokenIn(pasted: string): string | undefined {
   const text = pasted
     .trim()
