@@ -16,9 +16,11 @@ as $$
   ), currency as (
     select c.key as "column", c.value as field from leaf, jsonb_each_text(leaf.spec -> 'columns') as c
      where p_definition -> 'fields' -> c.value ->> 'type' = 'currency' limit 1
-  ), kept as materialized (
+  ), planned as materialized (
+    -- Lines that a table refused since are invalid by now; the plan took them for valid.
     select s.normalized_payload ->> (select field from currency) as currency, sum(abs((s.normalized_payload ->> (p_definition ->> 'amount'))::numeric)) as size
-      from leaf join public.staging_rows s on s.upload_id = p_plan.upload_id and s.row_type = leaf.spec ->> 'name' and s.validation_status = 'valid'
+      from leaf join public.staging_rows s on s.upload_id = p_plan.upload_id and s.row_type = leaf.spec ->> 'name'
+                                                and (s.validation_status = 'valid' or s.processing_action = 'failed')
      where exists (select from refused) and p_definition ? 'amount' group by 1
   )
   select case when not exists (select from refused) then p_plan.control else (
@@ -31,7 +33,7 @@ as $$
              'difference', trim_scale((e.entry ->> 'difference')::numeric - x.lost + x.stays)::text)
              || coalesce((
                select jsonb_build_object('lost_share', trim_scale(round(l.share + x.size * (1 - l.share) / k.size, 9))::text)
-                 from kept k, lateral (select (e.entry ->> 'lost_share')::numeric) as l (share)
+                 from planned k, lateral (select (e.entry ->> 'lost_share')::numeric) as l (share)
                 where l.share is not null and k.size > 0 and k.currency is not distinct from e.entry ->> 'currency'), '{}') order by e.ordinality)
       from jsonb_array_elements(p_plan.control) with ordinality as e (entry, ordinality),
            lateral (select coalesce(sum(abs(iu_core.fn_ingest_amount(r.image ->> (e.entry ->> 'column'), a.type)))
