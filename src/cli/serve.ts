@@ -171,6 +171,10 @@ interface Parts {
 async function listen(config: Config, parts: Parts): Promise<string> {
   const { database, workers, log, closers, pool, blobs, ingest, measures, search } = parts
   const probe = createHealthProbe()
+  const asked = remembered(1000, async () => [
+    ...(await inTransaction(workers, probe).catch(unreachable)),
+    ...parts.workerHealth(),
+  ])
   const app = await createServer({
     config,
     pool,
@@ -183,11 +187,11 @@ async function listen(config: Config, parts: Parts): Promise<string> {
     search,
     measures,
     blobLimit: config.blobLimit,
-    health: remembered(1000, async () => [
-      ...(database.server ? [database.server.health()] : []),
-      ...(await inTransaction(workers, probe).catch(unreachable)),
-      ...parts.workerHealth(),
-    ]),
+    // The embedded server is known without asking: a short outage must not hide behind what is remembered.
+    health: async () => {
+      const checks = await asked()
+      return database.server ? [database.server.health(), ...checks] : checks
+    },
   })
   closers.push(() => app.close())
   try {
