@@ -93,6 +93,21 @@ describe('of a plan that is stale', () => {
       hint: expect.stringContaining(`stagedoor upload plan ${plan.upload_id} --stale`),
     })
   })
+
+  it('nobody approves it: the refusal is that of the promotion', async () => {
+    await trial.promoted([line('s8', 1)])
+    const plan = await trial.stagePlanned([line('s8', 2)])
+    await db.owner(`update trial_figures set note = 'edited' where amount = 1`)
+    const refused = trial.approved(plan).then(
+      () => undefined,
+      (error: { code: string; message: string }) => error,
+    )
+    expect(await refused).toMatchObject({
+      code: 'plan_stale',
+      message: expect.stringContaining('planned from line 2'),
+    })
+    expect((await stale(plan.upload_id)).total).toBe(1)
+  })
 })
 
 it('there is nothing to compare of an upload without a plan', async () => {

@@ -9,6 +9,7 @@ declare
   u iu_core.ingest_upload;
   v_plan iu_core.ingest_plan;
   v_actor record;
+  v_stale record;
   v_item text;
   v_open text;
 begin
@@ -24,6 +25,11 @@ begin
       detail = json_build_object('upload', p_upload_id, 'reason', 'the plan was not submitted yet')::text;
   end if;
   perform iu_core.fn_ingest_four_eyes(u, v_plan.review_record_id, v_actor);
+  -- Promotion would refuse it, too; whoever approves must hear it before they vouch for rows that are no longer so.
+  select * into v_stale from iu_core.fn_ingest_plan_stale(p_upload_id, 1);
+  if found then
+    perform iu_core.fn_ingest_refuse_stale(p_upload_id, v_stale.total, v_stale.target_table, v_stale.line);
+  end if;
   foreach v_item in array coalesce(p_ticked, '{}') loop
     perform iu_core.fn_iu_staging_tick_as(v_plan.review_record_id, v_item, true, v_actor.actor, null);
   end loop;
