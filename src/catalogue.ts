@@ -1027,7 +1027,7 @@ export const CATALOGUE = {
     status: 409,
     exit: 6,
     retryable: false,
-    message: 'The unit {address} is {status}: its content is locked',
+    message: 'The unit {unit} is {status}: its content is locked',
     hint: 'If it is in force: write a successor, enact it, and supersede this one with it (`stagedoor unit supersede`). If it is deleted: restore it first (`stagedoor unit restore`).',
     apiHint:
       'If it is in force: write a successor, enact it, and supersede this one with it (POST /api/units/{unit}/supersede). If it is deleted: restore it first (POST /api/units/{unit}/restore).',

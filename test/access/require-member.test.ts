@@ -45,7 +45,13 @@ describe.each(APP_ROLES)('%s', (role) => {
     async ({ right, may }) => {
       const asked = db.as(members.get(role)!, requireMember(ours, right))
       if (may) expect(await asked).toBe(role)
-      else expect(await sqlstateOf(asked)).toBe('SD202')
+      else {
+        const refused = await asked.catch((error: Error) => error)
+        expect(refused).toMatchObject({
+          code: 'right_missing',
+          message: `The role ${role} in this workspace does not include the right to ${right}`,
+        })
+      }
     },
   )
 

@@ -177,6 +177,7 @@ describe('the way to active', () => {
       enabled: true,
       dry_run: false,
     })
+    await expect(review('steps', 1)).rejects.toThrow(/steps is active: only one in a dry run is reviewed/)
   })
 
   it('is not open to whoever saw more evidence than this definition has left', async () => {

@@ -96,6 +96,17 @@ describe('a bad token is refused', () => {
     expect(status).toBe(401)
     expect(body).toMatchObject({ code: 'token_invalid' })
   })
+
+  it('cut short or damaged says so, in no words of a library', async () => {
+    const whole = await sign({ sub: 'x', exp: soon() })
+    for (const damaged of [whole.slice(0, whole.lastIndexOf('.')), `${whole}!!`]) {
+      const { status, body } = await api.get('/api/me', damaged)
+      expect(status).toBe(401)
+      expect(body).toMatchObject({
+        detail: 'The token is not valid: it is damaged or incomplete',
+      })
+    }
+  })
 })
 
 it('a subject with control characters is 401 everywhere, whether a row is there or not', async () => {

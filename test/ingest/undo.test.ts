@@ -33,6 +33,11 @@ describe('when', () => {
     expect(await trial.image()).toEqual(before)
   })
 
+  it('it was never promoted, there is nothing to undo, and that is what is said', async () => {
+    const plan = await trial.planned(await trial.stage([line()]))
+    await expect(trial.undo(plan.upload_id)).rejects.toThrow(/was never promoted: there is nothing to undo/)
+  })
+
   it('it was undone, it cannot be undone again', async () => {
     const plan = await trial.promoted([line()])
     await trial.undo(plan.upload_id)

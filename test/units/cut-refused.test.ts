@@ -86,6 +86,7 @@ describe('refused, it leaves nothing', () => {
     const staged = { staging_record_id: made.staging_record_id, digest: made.content_hash }
     await approve(place, staged)
     await refused(() => cut(place, staged), 'SD909')
+    await expect(cut(place, staged)).rejects.toThrow(/is a \w+, not the marking of a document/)
   })
   it('by an agent, who may stage it, and by those outside, who hear of nothing', async () => {
     const staged = await stageMark(within(place.agent.session), {

@@ -80,7 +80,6 @@ it('changes while the unit is enacted, and not when it is retired, superseded or
     expect(await refusal(profile(unit.unit_id, { a: 2 }))).toEqual({
       code: 'SD903',
       unit: unit.unit_id,
-      address: expect.any(String),
       status,
     })
 })

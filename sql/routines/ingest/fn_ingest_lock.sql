@@ -12,6 +12,7 @@ begin
     raise exception using
       errcode = 'SD602',
       message = case when u.status = p_to_be then format('Upload %s is %s already', p_upload_id, u.status)
+                     when p_to_be = 'undone' then format('Upload %s is %s and was never promoted: there is nothing to undo', p_upload_id, u.status)
                      else format('Upload %s is %s and cannot be %s', p_upload_id, u.status, p_to_be) end,
       detail = json_build_object('upload', p_upload_id, 'status', u.status, 'action', p_to_be)::text;
   end if;

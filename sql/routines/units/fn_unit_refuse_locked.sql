@@ -9,5 +9,5 @@ begin
   raise exception using
     errcode = 'SD903',
     message = format('The unit %s is %s: its content is locked', u.canonical_address, v_status),
-    detail = json_build_object('unit', u.unit_id, 'address', u.canonical_address, 'status', v_status)::text;
+    detail = json_build_object('unit', u.unit_id, 'status', v_status)::text;
 end $$;
