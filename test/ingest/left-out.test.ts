@@ -219,3 +219,29 @@ it('a measure that the dataset expects is asked for where no column is known to 
     ingest.file(`${file}B,2026-11-01,1,2\n`, { dataset: dataset.name, how: { without: ['date'] } }),
   ).rejects.toMatchObject({ code: 'argument_invalid' })
 })
+
+it.each([
+  ['dates', 'date.ambiguous', '03/04/2026,1', 'dmy', { date: '2026-04-03' }],
+  ['decimal', 'number.ambiguous', '2026-11-01,"1,234"', 'comma', { spend: 1.234 }],
+] as const)(
+  '--%s is suggested where it settles a line (%s), and settles it',
+  async (option, rule, cells, said, settled) => {
+    const file = `Campaign name,Day,Amount spent\nSettled by ${option},${cells}\n`
+    const stage = async (how: object) => {
+      const { upload_id } = await ingest.file(file, { until: 'staged', how })
+      const [row] = await ingest.service<{
+        payload: object
+        errors: { rule: string; suggestion: string }[]
+      }>(
+        `select normalized_payload as payload, validation_errors as errors from public.staging_rows where upload_id = $1`,
+        [upload_id],
+      )
+      await ingest.service('select iu_core.fn_ingest_discard($1)', [upload_id])
+      return row!
+    }
+    expect((await stage({})).errors).toMatchObject([
+      { rule, suggestion: expect.stringContaining(`--${option} ${said}`) },
+    ])
+    expect(await stage({ [option]: said })).toMatchObject({ errors: [], payload: settled })
+  },
+)

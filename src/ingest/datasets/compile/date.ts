@@ -4,6 +4,7 @@ import type { Styles } from '../profile.ts'
 import { listOf, matches, text } from '../sql-text.ts'
 import { type FieldColumns, type FieldSql, findingOf, withMembers } from './field-sql.ts'
 import { MONTHS } from './months.ts'
+import { WORDS } from './words.ts'
 
 /** Every date there is from 1900 to 2099, but 29 February: no cast is needed to know that it exists. */
 const PLAIN =
@@ -114,7 +115,7 @@ function serialReading(): string {
 }
 
 function bothReadings(): string {
-  const after = '. Export dates as YYYY-MM-DD, or repair the line.'
+  const after = `. ${WORDS['date.ambiguous']!.suggestion}`
   return `${text('It is either ')}, CAST(e.t AS VARCHAR), ${text(' or ')}, CAST(e.u AS VARCHAR), ${text(after)}`
 }
 

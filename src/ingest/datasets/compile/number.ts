@@ -4,6 +4,7 @@ import type { MappedField } from '../map-headers.ts'
 import type { Styles } from '../profile.ts'
 import { matches, replaced, text } from '../sql-text.ts'
 import { type FieldColumns, type FieldSql, findingOf, withMembers, withoutZeros } from './field-sql.ts'
+import { WORDS } from './words.ts'
 
 export const SPACES = `'’\\s\\x{a0}\\x{202f}\\x{2009}`
 const BLANK = '[\\s\\x{a0}\\x{202f}]*'
@@ -193,6 +194,6 @@ function bothReadings(): string {
     canonical('e.b', 'dot'),
     text(', with a decimal comma '),
     canonical('e.b', 'comma'),
-    text('. Write the one that is meant, without separators between thousands.'),
+    text(`. ${WORDS['number.ambiguous']!.suggestion}`),
   ].join(', ')
 }
