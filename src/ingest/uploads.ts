@@ -36,7 +36,9 @@ export interface ControlTotal {
   readonly valid: string
   readonly left_out: string
   readonly refused: string
-  /** Reason → what was left out by it. */
+  /** In lines that sum up others, which are counted nowhere else. Missing in plans of older versions, where they are in `read` and `left_out`. */
+  readonly totals_lines?: string
+  /** Reason → what the lines that it left out hold, those that sum up others included. */
   readonly reasons: Readonly<Record<string, string>>
   /** Cells that are no number, so that nobody knows how much they hold. */
   readonly unread: number
@@ -48,7 +50,7 @@ export interface ControlTotal {
   /** … and as they will be. */
   readonly after?: string
   readonly difference?: string
-  /** Of the dataset's amount: the share in lines that are wrong, or left out other than as sums of others. */
+  /** Of the dataset's amount: the share in lines that are wrong or left out. */
   readonly lost_share?: string
 }
 

@@ -44,10 +44,11 @@ Total,,21,26.3,EUR
       title: 'Spend',
       column: 'spend',
       currency: 'EUR',
-      read: '52.7',
+      read: '26.4',
       valid: '0.9',
-      left_out: '26.3',
+      left_out: '0',
       refused: '25.5',
+      totals_lines: '26.3',
       reasons: { 'row.total': '26.3' },
       unread: 0,
       written: '0.7',
@@ -60,13 +61,35 @@ Total,,21,26.3,EUR
     expect(spendOf(second, 'USD')).toMatchObject({ read: '4', written: '4', difference: '4' })
     expect(second.control.find(({ measure }) => measure === 'impressions')).toMatchObject({
       currency: null,
-      read: '39',
+      read: '18',
       valid: '12',
-      left_out: '21',
+      left_out: '0',
       refused: '6',
+      totals_lines: '21',
     })
     // Of people reached nobody can make a sum.
     expect(second.control.map(({ measure }) => measure)).toEqual(['impressions', 'spend', 'spend'])
+  })
+
+  it('keep lines that sum up others apart from lines that are left out, in the check, the plan and the promotion', async () => {
+    const file = `${HEAD}P,2026-11-01,1,1.25,EUR\nP,2026-11-01,2,2.50,EUR\nTotal,,3,3.75,EUR\nTotal,,3,1 million 3,\n`
+    const apart = { read: '3.75', left_out: '1.25', totals_lines: '3.75', unread: 0 }
+    const planned = await ingest.file(file, { repeated_keys: 'last' })
+    expect(spendOf(planned)).toMatchObject({
+      ...apart,
+      valid: '2.5',
+      reasons: { 'key.repeated': '1.25', 'row.total': '3.75' },
+    })
+    await ingest.service('select iu_core.fn_ingest_promote($1, $2)', [planned.upload_id, planned.plan_digest])
+    expect(spendOf(await ingest.find(planned.upload_id))).toMatchObject({ ...apart, written: '2.5' })
+    const checked = await ingest.file(file.replaceAll('P,', 'Q,'), { until: 'staged' })
+    expect(spendOf(checked)).toMatchObject({ read: '3.75', left_out: '0', totals_lines: '3.75' })
+  })
+
+  it('of a totals line without a currency are there, and count for no currency', async () => {
+    const upload = await ingest.file(`${HEAD}R,2026-11-01,1,1.5,EUR\nTotal,,1,1.5,\n`)
+    expect(spendOf(upload)).toMatchObject({ read: '1.5', totals_lines: '0' })
+    expect(spendOf(upload, null)).toMatchObject({ read: '0', left_out: '0', totals_lines: '1.5' })
   })
 
   it('are there after the check alone, and after a repair', async () => {
@@ -122,7 +145,7 @@ Total,,21,26.3,EUR
       [upload.upload_id],
     )
     const again = await ingest.plan(upload.upload_id)
-    expect(spendOf({ control: again.control })).toMatchObject({ left_out: '99' })
+    expect(spendOf({ control: again.control })).toMatchObject({ left_out: '0', totals_lines: '99' })
     expect(again.digest).not.toBe(upload.plan_digest)
     await db.owner(`update iu_core.ingest_dataset set approval_required = true where dataset = 'ads'`)
     try {

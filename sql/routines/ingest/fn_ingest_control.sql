@@ -1,11 +1,13 @@
 -- Control totals: how much of every measure was read, is valid, left out, refused, and would be written, and what the rows
 -- that the file speaks of hold now. Exact (numeric, given as text); money by currency. Before there is a plan only what the
 -- check knows. An array of
---   {"measure", "title", "column", "currency", "read", "valid", "left_out", "refused", "reasons", "unread",
+--   {"measure", "title", "column", "currency", "read", "valid", "left_out", "refused", "totals_lines", "reasons", "unread",
 --    "written", "unchanged", "before", "after", "difference", "lost_share"}
--- read = valid + left_out + refused; reasons: rule → amount left out by it; unread: cells that are no number. written: into
--- new and changed rows. before → after: the sum over all rows that valid lines are about, now and then. lost_share, of the
--- dataset's amount only: the share that wrong lines, and lines left out other than sums of others, hold. Internal.
+-- totals_lines: in lines that sum up others (row.total, row.subtotal, row.sum); those count nowhere else, since the lines that
+-- they sum up do. read = valid + left_out + refused; reasons: rule → amount in the lines that it left out, those that sum up
+-- others included, so reasons add up to left_out + totals_lines; unread: cells that are no number. written: into new and
+-- changed rows. before → after: the sum over all rows that valid lines are about, now and then. lost_share, of the dataset's
+-- amount only: refused and left_out as a share of all that was read, whatever its sign. Internal.
 create or replace function iu_core.fn_ingest_control(
   p_upload iu_core.ingest_upload, p_definition jsonb, p_planned boolean, p_only_inserts boolean default false
 ) returns jsonb
@@ -117,32 +119,35 @@ begin
   execute format($sql$
     with r as materialized (%1$s),
     figures as (
-      select m.place, m.field, m.title, m."column", case when m.is_money then r.currency end as currency, r.kind, r.reason,
-             coalesce(r.figures[m.place], 0) as figure, coalesce(r.unread[m.place], 0) as unread,
+      select m.place, m.field, m.title, m."column", case when m.is_money then r.currency end as currency, k.kind, r.reason,
+             coalesce(r.figures[m.place], 0) as figure, case k.kind when 'totals' then 0 else coalesce(r.unread[m.place], 0) end as unread,
              case when m.place = %2$L::integer then coalesce(r.figures[cardinality(r.figures)], 0) end as size
-        from r, iu_core.fn_ingest_measures($1, $2) m
+        from r, iu_core.fn_ingest_measures($1, $2) m,
+             lateral (select case when r.kind = 'left_out' and r.reason in ('row.total', 'row.subtotal', 'row.sum') then 'totals'
+                                  else r.kind end) as k (kind)
     ), sums as (
       select f.place, f.field, f.title, f."column", f.currency,
              coalesce(sum(f.figure) filter (where f.kind = 'valid'), 0) as valid,
              coalesce(sum(f.figure) filter (where f.kind = 'left_out'), 0) as left_out,
              coalesce(sum(f.figure) filter (where f.kind = 'refused'), 0) as refused,
+             coalesce(sum(f.figure) filter (where f.kind = 'totals'), 0) as totals_lines,
              coalesce(sum(f.figure) filter (where f.kind in ('insert', 'update')), 0) as written,
              coalesce(sum(f.figure) filter (where f.kind = 'unchanged'), 0) as unchanged,
              coalesce(sum(f.figure) filter (where f.kind = 'before'), 0) as before,
              sum(f.unread) as unread,
-             coalesce(sum(f.size) filter (where f.kind = 'refused' or f.kind = 'left_out' and f.reason not in ('row.total', 'row.subtotal', 'row.sum')), 0) as lost,
+             coalesce(sum(f.size) filter (where f.kind in ('refused', 'left_out')), 0) as lost,
              coalesce(sum(f.size) filter (where f.kind = 'valid'), 0) as kept
         from figures f group by 1, 2, 3, 4, 5
     ), reasons as (
       select a.place, a.currency, jsonb_object_agg(a.reason, trim_scale(a.figure)::text) as reasons
-        from (select f.place, f.currency, f.reason, sum(f.figure) as figure from figures f where f.kind = 'left_out' group by 1, 2, 3) a
+        from (select f.place, f.currency, f.reason, sum(f.figure) as figure from figures f where f.kind in ('left_out', 'totals') group by 1, 2, 3) a
        group by 1, 2
     )
     select coalesce(jsonb_agg(jsonb_build_object(
              'measure', s.field, 'title', s.title, 'column', s."column", 'currency', s.currency,
              'read', trim_scale(s.valid + s.left_out + s.refused)::text, 'valid', trim_scale(s.valid)::text,
              'left_out', trim_scale(s.left_out)::text, 'refused', trim_scale(s.refused)::text,
-             'reasons', coalesce(q.reasons, '{}'), 'unread', s.unread)
+             'totals_lines', trim_scale(s.totals_lines)::text, 'reasons', coalesce(q.reasons, '{}'), 'unread', s.unread)
              || case when $3 then jsonb_build_object(
                'written', trim_scale(s.written)::text, 'unchanged', trim_scale(s.unchanged)::text,
                'before', trim_scale(s.before + s.unchanged)::text, 'after', trim_scale(s.written + s.unchanged)::text,
@@ -153,7 +158,8 @@ begin
       from sums s left join reasons q on q.place = s.place and q.currency is not distinct from s.currency
      -- A currency that only other measures have.
      where s.currency is not null or not exists (select from sums o where o.place = s.place and o.currency is not null)
-        or s.valid <> 0 or s.left_out <> 0 or s.refused <> 0 or s.written <> 0 or s.unchanged <> 0 or s.before <> 0 or s.unread > 0
+        or s.valid <> 0 or s.left_out <> 0 or s.refused <> 0 or s.totals_lines <> 0 or s.written <> 0 or s.unchanged <> 0
+        or s.before <> 0 or s.unread > 0
   $sql$, v_rows, v_amount) into v_control using p_definition, v_layout, p_planned;
   return v_control;
 end $$;

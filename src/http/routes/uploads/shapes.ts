@@ -56,7 +56,16 @@ const ControlTotal = Type.Object(
     valid: decimal,
     left_out: decimal,
     refused: decimal,
-    reasons: Type.Record(Type.String(), decimal, { description: 'reason → what was left out by it' }),
+    totals_lines: Type.Optional(
+      Type.String({
+        ...decimal,
+        description:
+          'in lines that sum up others; counted nowhere else. Missing in plans of older versions, where it is in read and left_out',
+      }),
+    ),
+    reasons: Type.Record(Type.String(), decimal, {
+      description: 'reason → what the lines that it left out hold, those that sum up others included',
+    }),
     unread: Type.Integer({
       description: 'cells that are no number, so that nobody knows how much they hold',
     }),
@@ -69,7 +78,7 @@ const ControlTotal = Type.Object(
   },
   {
     description:
-      'How much of a measure was read (valid + left out + refused), goes into new and changed rows (written), and what the rows that valid lines are about hold before and after. Decimals are exact text; money is by currency.',
+      'How much of a measure was read (valid + left out + refused; lines that sum up others are apart), goes into new and changed rows (written), and what the rows that valid lines are about hold before and after. Decimals are exact text; money is by currency.',
   },
 )
 
