@@ -9,11 +9,11 @@ import { createProgram } from '../dist/cli/program.js'
 import { describeConfig, readConfig } from '../dist/config.js'
 import { makeManifest } from '../dist/db/doctor/manifest.js'
 import { startEmbedded } from '../dist/db/embedded/server.js'
+import { readSqlFiles } from '../dist/db/migrate/files.js'
 import { migrate } from '../dist/db/migrate/migrate.js'
 import { playbookJsonSchema } from '../dist/executions/playbook/schema.js'
 import { createServer } from '../dist/http/server.js'
 import { markManifestJsonSchema } from '../dist/units/manifest.js'
-import { ROOT } from './setup.mjs'
 import { executionsSqlReference, sqlReference, unitsSqlReference } from './sql-reference.mjs'
 
 const MADE = '<!-- Made by `npm run generate`. Do not edit. -->'
@@ -21,13 +21,14 @@ const MADE = '<!-- Made by `npm run generate`. Do not edit. -->'
 /** Returns the texts by their path from the root. */
 export async function generatedFiles() {
   const api = await openapi()
+  const { routines } = readSqlFiles()
   return {
     'docs/reference/errors.md': errors(),
     'docs/reference/configuration.md': configuration(),
     'docs/reference/cli.md': await cli(),
-    'docs/reference/events-and-jobs-sql.md': `${MADE}\n${sqlReference(join(ROOT, 'sql/routines'))}`,
-    'docs/reference/executions-sql.md': `${MADE}\n${executionsSqlReference(join(ROOT, 'sql/routines'))}`,
-    'docs/reference/units-sql.md': `${MADE}\n${unitsSqlReference(join(ROOT, 'sql/routines'))}`,
+    'docs/reference/events-and-jobs-sql.md': `${MADE}\n${sqlReference(routines)}`,
+    'docs/reference/executions-sql.md': `${MADE}\n${executionsSqlReference(routines)}`,
+    'docs/reference/units-sql.md': `${MADE}\n${unitsSqlReference(routines)}`,
     'docs/reference/mark-manifest.schema.json': `${JSON.stringify(markManifestJsonSchema(), null, 2)}\n`,
     'docs/reference/playbook.schema.json': `${JSON.stringify(playbookJsonSchema(), null, 2)}\n`,
     'docs/reference/openapi.json': `${JSON.stringify(api, null, 2)}\n`,

@@ -1,13 +1,15 @@
-/** The functions that somebody outside may call, with what their files say of them. */
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+/** The functions that somebody outside may call, with the comment above each, in the order of their chapters. */
 
-const ROOMS = [
-  ['jobs', 'Jobs'],
-  ['routes', 'Routes'],
-  ['consumers', 'Consumers and dispatch'],
-  ['issues', 'System issues'],
-  ['notifications', 'Webhooks, alerts, templates'],
+/** Title, then the chapters of sql/. */
+const EVENTS_AND_JOBS = [
+  [
+    'Jobs',
+    ...['queue', 'claims', 'outcomes', 'workers', 'kinds', 'schedules', 'history'].map(inRoom('jobs')),
+  ],
+  ['Routes', ...['routes', 'route-triggers', 'route-signals'].map(inRoom('events'))],
+  ['Consumers and dispatch', 'events/consumers.sql', 'events/dispatch.sql'],
+  ['System issues', 'events/issues.sql'],
+  ['Webhooks, alerts, templates', 'jobs/webhooks.sql', 'jobs/alerts.sql', 'jobs/templates.sql'],
 ]
 
 const HEAD = `# Events and jobs in SQL
@@ -17,7 +19,7 @@ together: [routes](../guides/routes.md), [consumers](../guides/consumers.md), [j
 [webhooks and alerts](../guides/webhooks-and-alerts.md). Bad arguments raise one of our SQLSTATEs ([errors](errors.md)), never NULL.
 `
 
-const EXECUTION_ROOMS = [['executions', 'Playbooks and executions']]
+const EXECUTIONS = [['Playbooks and executions', 'executions/']]
 
 const EXECUTION_HEAD = `# Executions in SQL
 
@@ -26,7 +28,7 @@ are what an engine calls. How they belong together: [playbooks](../guides/playbo
 raise one of our SQLSTATEs ([errors](errors.md)), never NULL.
 `
 
-const UNIT_ROOMS = [['units', 'Units, edges, topics, documents']]
+const UNITS = [['Units, edges, topics, documents', 'units/']]
 
 const UNIT_HEAD = `# Information units in SQL
 
@@ -46,25 +48,29 @@ the workspace counts. \`service_role\` acts for whom it names. Bad arguments rai
 How the functions belong together: [units](../guides/units.md).
 `
 
+/** `routines` as `readSqlFiles` reads them. */
 export function unitsSqlReference(routines) {
-  return reference(routines, UNIT_HEAD, UNIT_ROOMS)
+  return reference(routines, UNIT_HEAD, UNITS)
 }
 
 export function sqlReference(routines) {
-  return reference(routines, HEAD, ROOMS)
+  return reference(routines, HEAD, EVENTS_AND_JOBS)
 }
 
 export function executionsSqlReference(routines) {
-  return reference(routines, EXECUTION_HEAD, EXECUTION_ROOMS)
+  return reference(routines, EXECUTION_HEAD, EXECUTIONS)
 }
 
-function reference(routines, head, given) {
-  const rooms = given.map(([folder, title]) => {
-    const files = readdirSync(join(routines, folder)).sort()
-    const entries = files.map((file) => entry(readFileSync(join(routines, folder, file), 'utf8')))
-    return [`## ${title}\n`, ...entries.filter(Boolean)].join('\n')
+function reference(routines, head, sections) {
+  const parts = sections.map(([title, ...chapters]) => {
+    const own = chapters.flatMap((chapter) => routines.filter(({ file }) => file.startsWith(chapter)))
+    return [`## ${title}\n`, ...own.map(({ sql }) => entry(sql)).filter(Boolean)].join('\n')
   })
-  return [head, ...rooms].join('\n')
+  return [head, ...parts].join('\n')
+}
+
+function inRoom(room) {
+  return (chapter) => `${room}/${chapter}.sql`
 }
 
 /** Undefined for what only our own functions call. */

@@ -70,7 +70,7 @@ describe('imports point one way', () => {
 })
 
 describe('files', () => {
-  it('of SQL are one routine each, named after it, and the migrations have no gap', () => {
+  it('of SQL are chapters of a room, each routine stands in one of them, and the migrations have no gap', () => {
     expect(() => readSqlFiles()).not.toThrow()
   })
 

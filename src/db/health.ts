@@ -15,7 +15,7 @@ const FEWEST_PARTITION_DAYS = 30
 /** Reads the shipped SQL once; the answer is compared with it at every check. */
 export function createHealthProbe(): (db: Queryable) => Promise<HealthCheck[]> {
   const { migrations, routines } = readSqlFiles()
-  const expectedRoutines = digest(routines.map((routine) => `${routine.file} ${routine.hash}`))
+  const expectedRoutines = digest(routines.map(({ schema, name, hash }) => `${schema}.${name} ${hash}`))
   return async (db) => {
     const { rows } = await db.query<{
       migration_count: number

@@ -17,7 +17,7 @@ import { sqlstateOf } from '../support/sqlstate.ts'
 const db = useDatabase()
 const trial = useTrial(db)
 
-const ROOMS = ['sql/routines/ingest', 'sql/routines/routes']
+const ROOMS = ['sql/ingest', 'sql/events']
 /** Every word of the sources, in SQL or in a string that becomes SQL, and what stands in quotes there. */
 const OURS = [...new Set(ROOMS.flatMap(wordsOf))].sort()
 const AWKWARD = [

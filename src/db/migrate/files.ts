@@ -23,17 +23,18 @@ export interface Routine {
   readonly kind: 'function' | 'procedure' | 'view'
   readonly schema: string
   readonly name: string
-  /** routines/gates/fn_gate_open.sql */
+  /** The chapter that holds it: gates/gates.sql */
   readonly file: string
+  /** Its own part of the chapter: the comment above it, its definition, and the grants and triggers below. */
   readonly sql: string
   readonly hash: string
-  /** The functions, as `schema.name`, that triggers made in this file call. */
+  /** The functions, as `schema.name`, that the triggers below it call. */
   readonly triggerFunctions: readonly string[]
 }
 
 export interface SqlFiles {
   readonly migrations: readonly Migration[]
-  /** Functions first, then views, each in the order of their paths. */
+  /** Functions first, then views, each in the order of the chapters and of their places in them. */
   readonly routines: readonly Routine[]
   readonly afterMigrate: string
 }
@@ -41,7 +42,7 @@ export interface SqlFiles {
 export function readSqlFiles(folder: string = SQL_FOLDER): SqlFiles {
   return {
     migrations: readMigrations(join(folder, 'migrations')),
-    routines: ['routines', 'views'].flatMap((kind) => readRoutines(folder, kind)),
+    routines: readRoutines(folder),
     afterMigrate: readFileSync(join(folder, 'after-migrate.sql'), 'utf8'),
   }
 }
@@ -69,21 +70,72 @@ function readMigrations(folder: string): Migration[] {
 }
 
 const TRIGGER_CALL = /\bexecute\s+(?:function|procedure)\s+([a-z_]+\.[a-z_0-9]+)\s*\(/gi
-const HEAD = /^create or replace (function|procedure|view) ([a-z_]+)\.([a-z_0-9]+)/m
 
-function readRoutines(root: string, folder: string): Routine[] {
-  return sqlFilesBelow(join(root, folder)).map((path): Routine => {
-    const sql = readFileSync(path, 'utf8')
-    const file = relative(root, path).replaceAll('\\', '/')
-    const [, kind, schema, name] = HEAD.exec(sql) ?? []
-    if (!kind || !schema || !name)
-      throw new Error(`${file}: no "create or replace function schema.name" in it`)
-    if (!file.endsWith(`/${name}.sql`))
-      throw new Error(`${file}: it defines ${name}; one routine a file, named after it`)
+/** Folders of sql/ that are no rooms. */
+const NO_ROOMS = new Set(['migrations', 'packs'])
+
+function readRoutines(root: string): Routine[] {
+  const rooms = readdirSync(root, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && !NO_ROOMS.has(entry.name))
+    .map((entry) => entry.name)
+    .sort()
+  const routines = rooms
+    .flatMap((room) => sqlFilesBelow(join(root, room)))
+    .flatMap((path) => splitChapter(readFileSync(path, 'utf8'), relative(root, path).replaceAll('\\', '/')))
+  const twice = routines.find((routine, index) => routines.findIndex(sameObject(routine)) !== index)
+  if (twice) throw new Error(`${twice.file}: ${twice.schema}.${twice.name} is defined twice`)
+  return [
+    ...routines.filter((routine) => routine.kind !== 'view'),
+    ...routines.filter((routine) => routine.kind === 'view'),
+  ]
+}
+
+const sameObject =
+  (one: Routine) =>
+  ({ schema, name }: Routine) =>
+    schema === one.schema && name === one.name
+
+const DEFINITION = /^create or replace (function|procedure|view) ([a-z_]+)\.([a-z_0-9]+)/
+
+/**
+ * A chapter holds several routines. Each begins with the comment lines directly above its definition and ends where the next
+ * begins. Comments that stand apart, with an empty line below them, are headings of the chapter and belong to no routine, so
+ * that a routine's hash stays the same when the text around it changes or when it moves to another chapter.
+ */
+export function splitChapter(text: string, file: string): Routine[] {
+  const lines = text.replaceAll('\r\n', '\n').split('\n')
+  const definitions = lines.flatMap((line, index) => (DEFINITION.test(line) ? [index] : []))
+  const starts = definitions.map((index) => {
+    let start = index
+    while (start > 0 && lines[start - 1]!.startsWith('--')) start--
+    return start
+  })
+  const first = starts[0] ?? lines.length
+  if (definitions.length === 0 || lines.slice(0, first).some((line) => !isCommentOrEmpty(line))) {
+    throw new Error(
+      `${file}: it begins with "create or replace function|procedure|view schema.name", in lowercase`,
+    )
+  }
+  return definitions.map((definition, index): Routine => {
+    const own = lines.slice(starts[index], starts[index + 1] ?? lines.length)
+    while (isCommentOrEmpty(own.at(-1) ?? 'end')) own.pop()
+    const [, kind, schema, name] = DEFINITION.exec(lines[definition]!)!
+    const sql = `${own.join('\n')}\n`
+    if (!sql.trimEnd().endsWith(';')) throw new Error(`${file}: ${schema}.${name} does not end with ";"`)
     const triggerFunctions = [...sql.matchAll(TRIGGER_CALL)].map(([, called]) => called!)
-    return { kind: kind as Routine['kind'], schema, name, file, sql, hash: sha256(sql), triggerFunctions }
+    return {
+      kind: kind as Routine['kind'],
+      schema: schema!,
+      name: name!,
+      file,
+      sql,
+      hash: sha256(sql),
+      triggerFunctions,
+    }
   })
 }
+
+const isCommentOrEmpty = (line: string) => line.trim() === '' || line.startsWith('--')
 
 function sqlFilesBelow(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })

@@ -5,7 +5,7 @@ import { withClient } from '../connection.ts'
 import { refuseTransactionPooler } from '../pooler.ts'
 import { assertSupported } from '../server-version.ts'
 import { assertMigrator, bootstrap, bootstrapStatements, HISTORY_EXISTS, refused } from './bootstrap.ts'
-import { type Migration, readSqlFiles, type SqlFiles } from './files.ts'
+import { type Migration, type Routine, readSqlFiles, type SqlFiles } from './files.ts'
 import { applyRoutines, compareRoutines } from './routines.ts'
 
 /** What `migrate` would do, or did. */
@@ -13,6 +13,7 @@ export interface MigrationPlan {
   /** Roles, memberships and schemas to create, as SQL. */
   readonly bootstrap: readonly string[]
   readonly migrations: readonly string[]
+  /** Functions, procedures and views to create or replace, as `schema.name`. */
   readonly routines: readonly string[]
   readonly removed_routines: readonly string[]
 }
@@ -89,7 +90,7 @@ async function compare(client: pg.Client, files: SqlFiles): Promise<MigrationPla
     return {
       bootstrap: statements,
       migrations: files.migrations.map((migration) => migration.name),
-      routines: files.routines.map((routine) => routine.file),
+      routines: files.routines.map(nameOf),
       removed_routines: [],
     }
   }
@@ -100,10 +101,12 @@ async function compare(client: pg.Client, files: SqlFiles): Promise<MigrationPla
   return {
     bootstrap: statements,
     migrations: migrations.map((migration) => migration.name),
-    routines: changes.changed.map((routine) => routine.file),
-    removed_routines: changes.removed.map((routine) => routine.file),
+    routines: changes.changed.map(nameOf),
+    removed_routines: changes.removed.map((gone) => `${gone.schema_name}.${gone.object_name}`),
   }
 }
+
+const nameOf = ({ schema, name }: Routine) => `${schema}.${name}`
 
 /** The migrations still to apply; refuses a history that this package cannot explain. */
 async function pending(client: pg.Client, migrations: readonly Migration[]): Promise<Migration[]> {

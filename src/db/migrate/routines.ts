@@ -1,5 +1,6 @@
 /**
- * Routines and views are re-applied when their file's hash changes, all in one transaction.
+ * Routines and views are re-applied when their text changes, all in one transaction; one that only moved to another
+ * chapter is left as it is.
  * CREATE OR REPLACE alone is not enough: a changed return type or parameter name is refused, a changed
  * parameter list makes a second function beside the first, and old grants stay.
  */
@@ -20,12 +21,10 @@ interface Applied {
 }
 
 export interface RoutineChanges {
-  /** To be applied: the file is new, has changed, or the database no longer has what it made. */
+  /** To be applied: the routine is new, its text has changed, or the database no longer has what it made. */
   readonly changed: readonly Routine[]
   readonly removed: readonly Applied[]
-  /** Old and new path of files that make the same object: it stays, with all that stands on it. */
-  readonly moved: readonly (readonly [from: string, to: string])[]
-  /** Those of `changed` whose file was applied as it is, and which were changed or dropped behind our back. */
+  /** Those of `changed` whose text was applied as it is, and which were changed or dropped behind our back. */
   readonly drifted: readonly Routine[]
 }
 
@@ -43,27 +42,25 @@ export async function compareRoutines(
             ${liveHashes('kind', 'schema_name', 'object_name')} as live
        from iu_core.schema_routine`,
   )
-  const applied = new Map(rows.map((row) => [row.file, row]))
-  const files = new Set(routines.map((routine) => routine.file))
-  const unchanged = (routine: Routine) => applied.get(routine.file)?.hash === routine.hash
-  const drifted = routines.filter((routine) => unchanged(routine) && isDrifted(applied.get(routine.file)!))
-  const gone = rows.filter((row) => !files.has(row.file))
-  const heirs = new Map(routines.map((routine) => [objectKey(routine), routine.file]))
-  const heirOf = (row: Applied) =>
-    heirs.get(objectKey({ kind: row.kind, schema: row.schema_name, name: row.object_name }))
+  const applied = new Map(rows.map((row) => [appliedKey(row), row]))
+  const shipped = new Set(routines.map(objectKey))
+  const unchanged = (routine: Routine) => applied.get(objectKey(routine))?.hash === routine.hash
+  const drifted = routines.filter(
+    (routine) => unchanged(routine) && isDrifted(applied.get(objectKey(routine))!),
+  )
   return {
     changed: routines.filter((routine) => !unchanged(routine) || drifted.includes(routine)),
-    removed: gone.filter((row) => heirOf(row) === undefined),
-    moved: gone.flatMap((row) => {
-      const heir = heirOf(row)
-      return heir === undefined ? [] : [[row.file, heir] as const]
-    }),
+    removed: rows.filter((row) => !shipped.has(appliedKey(row))),
     drifted,
   }
 }
 
 function objectKey({ kind, schema, name }: Pick<Routine, 'kind' | 'schema' | 'name'>): string {
   return `${kind} ${schema}.${name}`
+}
+
+function appliedKey({ kind, schema_name, object_name }: Applied): string {
+  return objectKey({ kind, schema: schema_name, name: object_name })
 }
 
 /** Another major version shows the same view in other words, so after an upgrade there is nothing to compare. */
@@ -80,16 +77,17 @@ export async function applyRoutines(
   routines: readonly Routine[],
   changes: RoutineChanges,
 ): Promise<void> {
-  // Bodies may name functions of later files.
+  // Bodies may name functions of later chapters.
   await client.query(`set local check_function_bodies = off; ${FIXED_PATH}`)
   const pending = new Set(changes.changed)
-  for (const [from, to] of changes.moved) {
-    await client.query('update iu_core.schema_routine set file = $2 where file = $1', [from, to])
-  }
+  await recordFiles(client, routines)
   for (const gone of changes.removed) {
     const dropped = await drop(client, gone.kind, gone.schema_name, gone.object_name, routines)
     for (const dependent of dropped) pending.add(dependent)
-    await client.query('delete from iu_core.schema_routine where file = $1', [gone.file])
+    await client.query(
+      'delete from iu_core.schema_routine where kind = $1 and schema_name = $2 and object_name = $3',
+      [gone.kind, gone.schema_name, gone.object_name],
+    )
   }
   for (;;) {
     const routine = next(routines, pending)
@@ -100,8 +98,8 @@ export async function applyRoutines(
 }
 
 /**
- * Always the first of the files' order, in which each finds what it stands on: also a view that was dropped with what
- * it depends on. Only a trigger may want a function of a later file, and the server wants it to be there.
+ * Always the first in the order of the chapters, in which each finds what it stands on: also a view that was dropped with
+ * what it depends on. Only a trigger may want a function of a later chapter, and the server wants it to be there.
  */
 function next(routines: readonly Routine[], pending: ReadonlySet<Routine>): Routine | undefined {
   const waiting = routines.filter((routine) => pending.has(routine))
@@ -110,7 +108,7 @@ function next(routines: readonly Routine[], pending: ReadonlySet<Routine>): Rout
   return waiting.find(isReady) ?? waiting[0]
 }
 
-/** Does this file make a trigger that calls that function? */
+/** Does this routine's text make a trigger that calls that function? */
 function makesTriggerOn({ triggerFunctions }: Routine, { schema, name }: Routine): boolean {
   return triggerFunctions.includes(`${schema}.${name}`)
 }
@@ -152,7 +150,7 @@ async function applyRoutine(
   if (!identity) throw failed(routine, new Error('it made nothing of its name'))
   if (routine.kind !== 'view') await client.query(`revoke all on ${routine.kind} ${identity} from public`)
   await record(client, routine)
-  // A function that was not there, or not this one, has lost the triggers that other files had put on it.
+  // A function that was not there, or not this one, has lost the triggers that other routines' texts had put on it.
   const isNew = before.length === 0 || added.length > 0 || recreated
   const triggers = isNew
     ? routines.filter((other) => other !== routine && makesTriggerOn(other, routine))
@@ -187,7 +185,7 @@ async function refuseForeign(client: pg.Client, routine: Routine, existing: stri
     throw new StagedoorError('foreign_object', { object: `The ${routine.kind} ${existing[0]!}` })
 }
 
-/** A grant that left the file must leave the database too. */
+/** A grant that left the text must leave the database too. */
 async function resetGrants(client: pg.Client, routine: Routine, identity: string): Promise<void> {
   const others = ROLES.map((role) => role.name).filter((name) => name !== 'workflow_admin')
   const kind = routine.kind === 'view' ? 'table' : routine.kind
@@ -238,7 +236,7 @@ async function dropObject(
   return remade
 }
 
-/** A view of ours whose file is gone, too: it is about to be dropped anyway. */
+/** A view of ours that is no longer shipped: it is about to be dropped anyway. */
 async function isOurs(client: pg.Client, view: string): Promise<boolean> {
   const { rowCount } = await client.query(
     `select from iu_core.schema_routine where kind = 'view' and format('%I.%I', schema_name, object_name) = $1`,
@@ -269,7 +267,7 @@ async function dependentViews(client: pg.Client, kind: Routine['kind'], identity
   return rows.map((row) => row.view)
 }
 
-/** On a table of ours a trigger was made by our files, and those that still make it run again. */
+/** On a table of ours a trigger was made by our routines' texts, and those that still make it run again. */
 async function dependentTriggers(
   client: pg.Client,
   kind: Routine['kind'],
@@ -298,12 +296,27 @@ async function signature(client: pg.Client, identity: string): Promise<string> {
   return rows[0]!.signature
 }
 
+/** Where each routine stands now; what only moved is not applied again. */
+async function recordFiles(client: pg.Client, routines: readonly Routine[]): Promise<void> {
+  await client.query(
+    `update iu_core.schema_routine r set file = s.file
+       from unnest($1::text[], $2::text[], $3::text[], $4::text[]) as s (kind, schema_name, object_name, file)
+      where (r.kind, r.schema_name, r.object_name) = (s.kind, s.schema_name, s.object_name) and r.file <> s.file`,
+    [
+      routines.map(({ kind }) => kind),
+      routines.map(({ schema }) => schema),
+      routines.map(({ name }) => name),
+      routines.map(({ file }) => file),
+    ],
+  )
+}
+
 async function record(client: pg.Client, routine: Routine): Promise<void> {
   await client.query(
     `insert into iu_core.schema_routine (file, kind, schema_name, object_name, hash, definition_hash)
      values ($1, $2, $3, $4, $5, (${liveHashes('$2::text', '$3::text', '$4::text')})[1])
-     on conflict (file) do update
-       set hash = excluded.hash, definition_hash = excluded.definition_hash, applied_at = clock_timestamp()`,
+     on conflict (kind, schema_name, object_name) do update
+       set file = excluded.file, hash = excluded.hash, definition_hash = excluded.definition_hash, applied_at = clock_timestamp()`,
     [routine.file, routine.kind, routine.schema, routine.name, routine.hash],
   )
 }
@@ -326,7 +339,7 @@ function failed(routine: Routine, cause: unknown): StagedoorError {
   if (cause instanceof StagedoorError) return cause
   return new StagedoorError(
     'migration_failed',
-    { file: routine.file, reason: (cause as Error).message },
+    { file: `${routine.file}, ${routine.schema}.${routine.name}`, reason: (cause as Error).message },
     { cause },
   )
 }

@@ -57,7 +57,7 @@ it('finds routines that are to be applied or removed; migrate mends both', async
   await superuser(
     `update iu_core.schema_routine set hash = 'older' where object_name = 'fn_gate_set';
      insert into iu_core.schema_routine (file, kind, schema_name, object_name, hash, definition_hash)
-     values ('routines/gates/fn_old.sql', 'function', 'iu_core', 'fn_old', '', '');
+     values ('gates/gates.sql', 'function', 'iu_core', 'fn_old', '', '');
      create function iu_core.fn_old() returns int language sql as 'select 1';
      alter function iu_core.fn_old() owner to workflow_admin`,
   )

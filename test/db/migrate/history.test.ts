@@ -4,7 +4,7 @@ import { readSqlFiles } from '../../../src/db/migrate/files.ts'
 import { isUpToDate, migrate, planMigration } from '../../../src/db/migrate/migrate.ts'
 import { type BareDatabase, useDatabases } from '../../support/empty-database.ts'
 import { catalogue } from './catalogue.ts'
-import { editedSql, nextMigration } from './sql-copy.ts'
+import { editedSql, nextMigration, withoutRoutine } from './sql-copy.ts'
 
 const createDatabase = useDatabases()
 
@@ -29,14 +29,14 @@ it('plans what a newer version would change, without changing anything', async (
   const before = await catalogue(database)
   const files = editedSql({
     [nextMigration('more')]: 'create table iu_core.more (id int)',
-    'routines/gates/fn_gate_open.sql': (sql) => sql.replace('-- Is the gate', '-- Really: is the gate'),
-    'routines/runs/fn_command_run_finish.sql': null,
+    'gates/gates.sql': (sql) => sql.replace('-- Is the gate', '-- Really: is the gate'),
+    'events/runs.sql': withoutRoutine('fn_command_run_finish'),
   })
   expect(await planMigration({ url: database.url, files })).toMatchObject({
     bootstrap: [],
     migrations: [expect.stringMatching(/_more$/)],
-    routines: ['routines/gates/fn_gate_open.sql'],
-    removed_routines: ['routines/runs/fn_command_run_finish.sql'],
+    routines: ['iu_core.fn_gate_open'],
+    removed_routines: ['iu_core.fn_command_run_finish'],
   })
   expect(await catalogue(database)).toEqual(before)
 })
@@ -133,13 +133,12 @@ it('keeps nothing of the routines when one of them fails', async () => {
   const database = await createDatabase('migrated')
   const before = await catalogue(database)
   const files = editedSql({
-    'routines/access/fn_actor_for.sql': (sql) => sql.replace("btrim(p_named) <> ''", "trim(p_named) <> ''"),
-    'routines/runs/fn_new.sql':
-      'create or replace function iu_core.fn_new() returns nonsense language sql as $$ $$;',
+    'access/actors.sql': (sql) => sql.replace("btrim(p_named) <> ''", "trim(p_named) <> ''"),
+    'events/new.sql': 'create or replace function iu_core.fn_new() returns nonsense language sql as $$ $$;',
   })
   await expect(migrate({ url: database.url, files })).rejects.toMatchObject({
     code: 'migration_failed',
-    details: { file: 'routines/runs/fn_new.sql' },
+    details: { file: 'events/new.sql, iu_core.fn_new' },
   })
   expect(await catalogue(database)).toEqual(before)
 })

@@ -10,7 +10,7 @@ const createDatabase = useDatabases()
 let shop: BareDatabase
 let database: BareDatabase
 
-const FILE = 'routines/shop/fn_price.sql'
+const FILE = 'shop/fn_price.sql'
 const PRICE = `create or replace function iu_core.fn_price(p_item text) returns integer
 language sql stable set search_path = pg_catalog, pg_temp
 as $$ select 1 $$;
@@ -19,12 +19,12 @@ const view = (name: string, query: string) =>
   `create or replace view iu_core.${name} with (security_invoker = true) as ${query};
 grant select on iu_core.${name} to service_role;`
 const VIEWS = {
-  'views/shop/v_a_items.sql': view('v_a_items', `select 'tea'::text as item, 1 as stock, 2 as weight`),
-  'views/shop/v_b_prices.sql': view(
+  'shop/v_a_items.sql': view('v_a_items', `select 'tea'::text as item, 1 as stock, 2 as weight`),
+  'shop/v_b_prices.sql': view(
     'v_b_prices',
     'select item, iu_core.fn_price(item) as price from iu_core.v_a_items',
   ),
-  'views/shop/v_c_dear.sql': view(
+  'shop/v_c_dear.sql': view(
     'v_c_dear',
     'select b.item, b.price from iu_core.v_b_prices b join iu_core.v_a_items a using (item)',
   ),
@@ -50,9 +50,9 @@ beforeEach(async () => {
   database = await createDatabase(shop)
 })
 
-it('applies a changed body, and only that file', async () => {
+it('applies a changed body, and only that routine', async () => {
   const plan = await apply({ [FILE]: PRICE.replace('select 1', 'select 2') })
-  expect(plan).toMatchObject({ migrations: [], routines: [FILE], removed_routines: [] })
+  expect(plan).toMatchObject({ migrations: [], routines: ['iu_core.fn_price'], removed_routines: [] })
   expect(await rows('select * from iu_core.v_c_dear')).toEqual([{ item: 'tea', price: 2 }])
 })
 
@@ -76,7 +76,7 @@ it.each([
   const prices = parameters.includes('default')
     ? {}
     : {
-        'views/shop/v_b_prices.sql': view(
+        'shop/v_b_prices.sql': view(
           'v_b_prices',
           'select item, iu_core.fn_price(item, null) as price from iu_core.v_a_items',
         ),
@@ -89,7 +89,7 @@ it.each([
 it('applies a removed parameter', async () => {
   await apply({
     [FILE]: PRICE.replace('p_item text', '').replace('fn_price(text)', 'fn_price()'),
-    'views/shop/v_b_prices.sql': view(
+    'shop/v_b_prices.sql': view(
       'v_b_prices',
       'select item, iu_core.fn_price() as price from iu_core.v_a_items',
     ),
@@ -99,7 +99,7 @@ it('applies a removed parameter', async () => {
 })
 
 it('drops a column of a view, and remakes the views on views that stand on it', async () => {
-  await apply({ 'views/shop/v_a_items.sql': view('v_a_items', `select 'tea'::text as item, 2 as weight`) })
+  await apply({ 'shop/v_a_items.sql': view('v_a_items', `select 'tea'::text as item, 2 as weight`) })
   expect(await rows('select * from iu_core.v_a_items')).toEqual([{ item: 'tea', weight: 2 }])
   expect(await rows('select * from iu_core.v_c_dear')).toEqual([{ item: 'tea', price: 1 }])
 })
@@ -108,7 +108,7 @@ it.each([
   ['a view on a function', { [FILE]: PRICE.replace('integer', 'bigint') }, "fn_price('tea') as p"],
   [
     'a view on a view',
-    { 'views/shop/v_a_items.sql': view('v_a_items', `select 'tea'::text as item`) },
+    { 'shop/v_a_items.sql': view('v_a_items', `select 'tea'::text as item`) },
     '* from iu_core.v_a_items',
   ],
 ])('refuses to drop what somebody else’s object uses: %s', async (_, edits, query) => {
@@ -143,12 +143,12 @@ it('drops the function and the views whose files were removed, whatever stands o
   expect(
     await rows(`select relname from pg_class where relname in ('v_a_items', 'v_b_prices', 'v_c_dear')`),
   ).toEqual([])
-  expect(await rows(`select from iu_core.schema_routine where file like '%/shop/%'`)).toEqual([])
+  expect(await rows(`select from iu_core.schema_routine where file like 'shop/%'`)).toEqual([])
 })
 
 it('drops a trigger function with its trigger', async () => {
   const files = {
-    'routines/shop/fn_watch.sql': `create or replace function iu_core.fn_watch() returns trigger language plpgsql
+    'shop/fn_watch.sql': `create or replace function iu_core.fn_watch() returns trigger language plpgsql
       as 'begin return null; end';
       create or replace trigger watched after insert on iu_core.dot_config for each row execute function iu_core.fn_watch();`,
   }
@@ -159,8 +159,8 @@ it('drops a trigger function with its trigger', async () => {
 })
 
 describe('triggers that other files put on a function', () => {
-  const WATCH = 'routines/shop/fn_watch.sql'
-  const USER = 'routines/shop/fn_another.sql'
+  const WATCH = 'shop/fn_watch.sql'
+  const USER = 'shop/fn_another.sql'
   const watch = (name = 'fn_watch', returns = 'trigger') =>
     `create or replace function iu_core.${name}() returns ${returns} language plpgsql as 'begin return null; end';`
   const USES = `create or replace function iu_core.fn_another() returns integer language sql as 'select 1';
@@ -180,11 +180,12 @@ describe('triggers that other files put on a function', () => {
   it('stay when its file changes or moves', async () => {
     await apply({ [WATCH]: watch().replace('return null', 'return new'), [USER]: USES })
     expect(await triggers()).toEqual(WATCHED)
-    const plan = await apply({ [WATCH]: null, 'routines/zoo/fn_watch.sql': watch(), [USER]: USES })
-    expect(plan).toMatchObject({ routines: ['routines/zoo/fn_watch.sql'], removed_routines: [] })
+    const changed = watch().replace('return null', 'return old')
+    const plan = await apply({ [WATCH]: null, 'zoo/fn_watch.sql': changed, [USER]: USES })
+    expect(plan).toMatchObject({ routines: ['iu_core.fn_watch'], removed_routines: [] })
     expect(await triggers()).toEqual(WATCHED)
     expect(await rows(`select file from iu_core.schema_routine where object_name = 'fn_watch'`)).toEqual([
-      { file: 'routines/zoo/fn_watch.sql' },
+      { file: 'zoo/fn_watch.sql' },
     ])
   })
 
@@ -222,19 +223,63 @@ it('keeps the guards of every table that only grows when the file of their funct
            where tgfoid = 'iu_core.fn_refuse_change()'::regprocedure order by 1, 2`)
   const before = await guards()
   expect(before.length).toBeGreaterThan(8)
-  const file = 'routines/access/fn_refuse_change.sql'
-  const sql = readSqlFiles().routines.find((routine) => routine.file === file)!.sql
-  await apply({ [file]: null, 'routines/zoo/fn_refuse_change.sql': sql })
+  const { file, sql } = readSqlFiles().routines.find(({ name }) => name === 'fn_refuse_change')!
+  await apply({ [file]: null, 'zoo/fn_refuse_change.sql': `${sql}\nselect 1;\n` })
   expect(await guards()).toEqual(before)
   await rows('drop function iu_core.fn_refuse_change() cascade')
-  await apply({ [file]: null, 'routines/zoo/fn_refuse_change.sql': sql })
+  await apply({ [file]: null, 'zoo/fn_refuse_change.sql': sql })
   expect(await guards()).toEqual(before)
 })
 
-it('follows a file that moved to another folder', async () => {
-  await apply({ [FILE]: null, 'routines/market/fn_price.sql': PRICE })
-  expect(await versions()).toHaveLength(1)
-  expect(await rows('select * from iu_core.v_c_dear')).toEqual([{ item: 'tea', price: 1 }])
+describe('chapters', () => {
+  /** Rows of the catalogue that a replacement would have written anew. */
+  const catalogue = () =>
+    rows(`select p.oid::regprocedure::text as object, p.oid::text, p.xmin::text from pg_proc p
+            join pg_namespace n on n.oid = p.pronamespace where n.nspname in ('iu_core', 'noetl', 'public')
+          union all
+          select c.oid::regclass::text, c.oid::text, r.xmin::text from pg_class c
+            join pg_rewrite r on r.ev_class = c.oid
+            join pg_namespace n on n.oid = c.relnamespace where n.nspname in ('iu_core', 'noetl', 'public')
+          order by 1`)
+  const files = () => rows('select distinct file from iu_core.schema_routine order by 1')
+
+  it('re-create nothing of a database whose routines stood in one file each', async () => {
+    const { routines } = readSqlFiles()
+    const before = await catalogue()
+    // As the version before chapters left it: another file for every routine, and the file as the key.
+    await rows(`update iu_core.schema_routine set file = 'routines/' || object_name || '.sql';
+                alter table iu_core.schema_routine drop constraint schema_routine_pkey, add primary key (file),
+                  add constraint schema_routine_one_file_each unique (kind, schema_name, object_name);
+                delete from iu_core.schema_migration where name = '0024_routines_in_chapters'`)
+    const plan = await apply({})
+    expect(plan).toMatchObject({
+      migrations: ['0024_routines_in_chapters'],
+      routines: [],
+      removed_routines: [],
+    })
+    expect(await catalogue()).toEqual(before)
+    expect((await files()).length).toBeLessThan(routines.length / 4)
+  })
+
+  it('hold several routines; one that changes is applied alone', async () => {
+    const chapter = [PRICE, ...Object.values(VIEWS)].join('\n\n')
+    const none = Object.fromEntries([FILE, ...Object.keys(VIEWS)].map((file) => [file, null]))
+    const before = await catalogue()
+    expect(await apply({ ...none, 'shop/prices.sql': chapter })).toMatchObject({ routines: [] })
+    expect(await catalogue()).toEqual(before)
+    const plan = await apply({ ...none, 'shop/prices.sql': chapter.replace('select 1', 'select 3') })
+    expect(plan).toMatchObject({ routines: ['iu_core.fn_price'], removed_routines: [] })
+    expect(await rows('select * from iu_core.v_c_dear')).toEqual([{ item: 'tea', price: 3 }])
+  })
+
+  it('follow a routine to another room, and record where it stands', async () => {
+    await apply({ [FILE]: null, 'market/prices.sql': PRICE.replace('select 1', 'select 4') })
+    expect(await versions()).toHaveLength(1)
+    expect(await rows('select * from iu_core.v_c_dear')).toEqual([{ item: 'tea', price: 4 }])
+    expect(await rows(`select file from iu_core.schema_routine where object_name = 'fn_price'`)).toEqual([
+      { file: 'market/prices.sql' },
+    ])
+  })
 })
 
 it('takes back a grant that left the file', async () => {
@@ -244,10 +289,7 @@ it('takes back a grant that left the file', async () => {
   ])
   await apply({
     [FILE]: PRICE.replace('to authenticated, service_role', 'to service_role'),
-    'views/shop/v_a_items.sql': VIEWS['views/shop/v_a_items.sql'].replace(
-      'to service_role',
-      'to dot_executor',
-    ),
+    'shop/v_a_items.sql': VIEWS['shop/v_a_items.sql'].replace('to service_role', 'to dot_executor'),
   })
   expect(await privileges('iu_core.fn_price(text)')).toEqual([{ role: 'service_role', may: 'EXECUTE' }])
   expect(await privileges('iu_core.v_a_items')).toEqual([{ role: 'dot_executor', may: 'SELECT' }])

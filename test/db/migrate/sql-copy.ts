@@ -2,7 +2,7 @@
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { readSqlFiles, SQL_FOLDER, type SqlFiles } from '../../../src/db/migrate/files.ts'
+import { readSqlFiles, SQL_FOLDER, type SqlFiles, splitChapter } from '../../../src/db/migrate/files.ts'
 
 /** A text is the file's new content, a function changes what is there, null removes it. */
 export type Edits = Record<string, string | null | ((sql: string) => string)>
@@ -21,6 +21,15 @@ export function editedSql(edits: Edits): SqlFiles {
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** An edit of a chapter that takes one routine out of it. */
+export function withoutRoutine(name: string): (sql: string) => string {
+  return (sql) =>
+    splitChapter(sql, 'a chapter')
+      .filter((routine) => routine.name !== name)
+      .map((routine) => routine.sql)
+      .join('\n')
 }
 
 /** A migration after the last one. */

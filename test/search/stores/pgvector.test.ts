@@ -3,11 +3,11 @@
  * functions need, as migrations make it.
  */
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { PGlite } from '@electric-sql/pglite'
 import { vector } from '@electric-sql/pglite-pgvector'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Queryable } from '../../../src/db/connection.ts'
+import { readSqlFiles } from '../../../src/db/migrate/files.ts'
 import { openStore } from '../../../src/search/stores/open.ts'
 import { createPgvectorStore } from '../../../src/search/stores/pgvector.ts'
 import { StoreUnavailable, type VectorStore } from '../../../src/search/stores/store.ts'
@@ -44,9 +44,10 @@ const register = async (collection: string, dimension: number, state = 'active')
 beforeAll(async () => {
   lite = await PGlite.create({ extensions: { vector } })
   await lite.exec(SCHEMA)
+  const { routines } = readSqlFiles()
   for (const name of FUNCTIONS) {
-    const file = new URL(`../../../sql/routines/search/fn_search_${name}.sql`, import.meta.url)
-    await lite.exec(readFileSync(file, 'utf8'))
+    const { sql } = routines.find((routine) => routine.name === `fn_search_${name}`)!
+    await lite.exec(sql)
   }
   await lite.exec('revoke execute on all functions in schema iu_core from public; set role vector_worker')
   const db = { query: (sql: string, values: unknown[]) => lite.query(sql, values) } as unknown as Queryable
