@@ -72,7 +72,7 @@ it.each([
     `create function iu_core.fn_staging_cut(${parameters}) returns void language sql as ''`,
   )
   await expectRefused(database, /The function iu_core\.fn_staging_cut/, {
-    'routines/staging/fn_staging_cut.sql': `create or replace function iu_core.fn_staging_cut(p_id uuid) returns void language sql as '';`,
+    'staging/cut.sql': `create or replace function iu_core.fn_staging_cut(p_id uuid) returns void language sql as '';`,
   })
 })
 

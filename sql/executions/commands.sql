@@ -1,0 +1,195 @@
+-- Commands: items that any engine may claim.
+
+-- Leases due commands to an engine, of those whose handlers it has. Executions take turns: each gets an equal part of the
+-- claim and what others leave of theirs, so that a fan-out of 100,000 does not hold up the small loop that began after it.
+--
+-- They are looked at in the order of their ids, so many at a time until the claim is full, and the next claim of the session
+-- goes on behind the last one that was served: in a round, to whose end comes everybody, whatever waits in between. A place
+-- that is drawn by chance does not: ids are times, and behind one old execution almost every draw is the same gap.
+--
+-- A suspect, a command under which three engines died, is claimed only by an engine that has no other: the one that ends its
+-- engines then takes no other suspect with it, and its neighbours are not charged until they have failed, too.
+create or replace function noetl.fn_command_claim(p_engine uuid, p_limit integer) returns setof noetl.command
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+declare
+  c_together constant integer := 64;
+  -- Of one claim: where more than these have nothing due, the rest is for the next.
+  c_most constant integer := 4096;
+  v_now timestamptz := clock_timestamp();
+  v_handlers text[];
+  v_began bigint := coalesce(nullif(current_setting('stagedoor.claimed', true), '')::bigint, 0);
+  v_at bigint := v_began;
+  v_until bigint := 9223372036854775807;
+  v_executions bigint[];
+  v_turns bigint[];
+  v_seen integer := 0;
+  v_left integer := p_limit;
+  v_part integer;
+  v_is_short boolean;
+  v_taken noetl.command[];
+  v_suspect noetl.command;
+begin
+  if p_limit is null or p_limit not between 1 and 10000 then
+    raise exception using errcode = 'SD001', message = 'The limit must be from 1 to 10000';
+  end if;
+  -- Held until the claim is committed: reaped meanwhile, its commands would be with an engine that nobody looks for any more.
+  select handlers into v_handlers from noetl.engine
+   where engine_id = p_engine and leased_until > clock_timestamp() for key share;
+  if not found then
+    perform noetl.fn_engine_lost(p_engine);
+  end if;
+  -- Two steps in an index that is almost always empty.
+  if exists (select from noetl.command c where c.crashes >= 3 and c.leased_by is null)
+     and not exists (select from noetl.command c where c.crashes >= 3 and c.leased_by = p_engine) then
+    update noetl.command c set leased_by = p_engine, lease_epoch = c.lease_epoch + 1, started_at = v_now
+     where c.command_id = (select s.command_id from noetl.command s
+                            where s.crashes >= 3 and s.process_after <= v_now and s.leased_by is null
+                              and (s.needs is null or s.needs <@ v_handlers)
+                            order by s.process_after limit 1 for update skip locked)
+    returning c.* into v_suspect;
+    if found then
+      return next v_suspect;
+      v_left := v_left - 1;
+      if v_left = 0 then
+        return;
+      end if;
+    end if;
+  end if;
+  loop
+    v_executions := noetl.fn_command_executions(v_at, v_until, c_together);
+    if cardinality(v_executions) < c_together and v_until > v_began then
+      -- The end of the round: from the first one on, up to where it began.
+      v_until := v_began;
+      v_executions := v_executions || noetl.fn_command_executions(-1, v_until, c_together - cardinality(v_executions));
+    end if;
+    exit when cardinality(v_executions) = 0;
+    v_at := v_executions[cardinality(v_executions)];
+    v_seen := v_seen + cardinality(v_executions);
+    v_turns := v_executions;
+    while cardinality(v_turns) > 0 and v_left > 0 loop
+      v_part := greatest(1, v_left / cardinality(v_turns));
+      v_is_short := cardinality(v_turns) > v_left and v_turns = v_executions;
+      with turn as materialized (
+        select d.command_id
+          from unnest(v_turns) x (execution_id)
+         cross join lateral (
+           select c.command_id from noetl.command c
+            where c.execution_id = x.execution_id and c.process_after <= v_now and c.leased_by is null
+              and c.crashes < 3 and (c.needs is null or c.needs <@ v_handlers)
+            order by c.process_after limit v_part for update skip locked) d
+         limit v_left
+      ), taken as (
+        update noetl.command c set leased_by = p_engine, lease_epoch = c.lease_epoch + 1, started_at = v_now
+          from turn where c.command_id = turn.command_id
+        returning c.*
+      )
+      -- Who gave less than its part has no more.
+      select array_agg(t), array(select f.execution_id from taken f group by 1 having count(*) >= v_part)
+        into v_taken, v_turns from taken t;
+      return query select * from unnest(v_taken);
+      v_left := v_left - coalesce(cardinality(v_taken), 0);
+    end loop;
+    if v_left = 0 and v_is_short then
+      -- Not all of them had their turn: the next claim begins with who went without.
+      select v_executions[max(array_position(v_executions, t.execution_id))] into v_at from unnest(v_taken) t;
+    end if;
+    exit when v_left = 0 or cardinality(v_executions) < c_together or v_seen >= c_most;
+  end loop;
+  perform set_config('stagedoor.claimed', v_at::text, false);
+end $$;
+
+grant execute on function noetl.fn_command_claim(uuid, integer) to dot_executor;
+
+-- The first executions behind an id, and not behind another, that have commands: from one to the next by index, whatever the
+-- number of commands. Internal.
+create or replace function noetl.fn_command_executions(p_after bigint, p_until bigint, p_limit integer) returns bigint[]
+language sql stable
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+as $$
+  with recursive execution as (
+    select (select min(c.execution_id) from noetl.command c where c.execution_id > p_after and c.execution_id <= p_until) as id
+    union all
+    select (select min(c.execution_id) from noetl.command c where c.execution_id > x.id and c.execution_id <= p_until)
+      from execution x where x.id is not null
+  )
+  select array(select id from execution x
+                where id is not null and not exists (select from noetl.checkpoint k where k.execution_id = x.id and k.paused)
+                limit p_limit)
+$$;
+
+-- Commands have ended: each leaves its table for the inbox of its execution, if the lease is still the one it ran under.
+-- Answers the ids that counted. An array of {command_id, lease_epoch, status, result, error, retryable}.
+-- Locked in the order of their ids, as by everybody who locks several.
+create or replace function noetl.fn_command_end(p_engine uuid, p_outcomes jsonb) returns setof text
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_counted text[];
+  v_shards text;
+begin
+  if jsonb_typeof(p_outcomes) is distinct from 'array' then
+    raise exception using errcode = 'SD001', message = 'fn_command_end takes a JSON array of outcomes';
+  end if;
+  with given as materialized (
+    select o.* from jsonb_to_recordset(p_outcomes) as o (
+      command_id text, lease_epoch integer, status text, result jsonb, error text, retryable boolean)
+  ), held as materialized (
+    select c.command_id, g.status, g.result, g.error, g.retryable
+      from given g join noetl.command c on c.command_id = g.command_id
+     where c.leased_by = p_engine and c.lease_epoch = g.lease_epoch and g.status in ('completed', 'failed')
+     order by c.command_id for update of c
+  ), gone as (
+    delete from noetl.command c using held h where c.command_id = h.command_id
+    returning c.execution_id, c.shard_id, c.command_id, c.node_id, c.loop_id, c.item_index, c.attempt, h.status, h.result, h.error, h.retryable
+  ), told as (
+    insert into noetl.inbox (execution_id, shard_id, kind, body)
+    select g.execution_id, g.shard_id, 'command_ended', jsonb_build_object(
+             'command_id', g.command_id, 'node_id', g.node_id, 'loop_id', g.loop_id::text, 'index', g.item_index,
+             'attempt', g.attempt, 'status', g.status, 'result', g.result, 'error', g.error, 'retryable', coalesce(g.retryable, true))
+      from gone g
+  )
+  select array_agg(g.command_id), string_agg(distinct g.shard_id::text, ',') into v_counted, v_shards from gone g;
+  if v_shards is not null then
+    perform pg_notify('stagedoor_inbox', v_shards);
+  end if;
+  return query select unnest(v_counted);
+end $$;
+
+grant execute on function noetl.fn_command_end(uuid, jsonb) to dot_executor;
+
+-- Of the commands that an engine runs, those that are not its own any more: their loop or execution has ended, or its lease
+-- had passed and they were given to others. Nobody waits for what they give.
+create or replace function noetl.fn_command_cancelled(p_engine uuid, p_commands text[]) returns setof text
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+  select h from unnest(p_commands) h
+   where not exists (select from noetl.command c where c.command_id = h and c.leased_by = p_engine)
+$$;
+
+grant execute on function noetl.fn_command_cancelled(uuid, text[]) to dot_executor;
+
+-- Whether a command was handed over: somebody has it or will, or its end is on its way to the owner or has arrived. A statement
+-- sees all of that as it was at one moment, so that a command which ends meanwhile is not missed between the two.
+create or replace function noetl.fn_command_is_out(p_execution_id bigint, p_command_id text) returns boolean
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+  select exists (select from noetl.command where command_id = p_command_id)
+      or exists (select from noetl.inbox
+                  where execution_id = p_execution_id and body ->> 'command_id' = p_command_id and kind = 'command_ended')
+      or exists (select from noetl.event
+                  where execution_id = p_execution_id and event_type in ('command.completed', 'command.failed')
+                    and meta ->> 'command_id' = p_command_id)
+$$;
+
+grant execute on function noetl.fn_command_is_out(bigint, text) to dot_executor;

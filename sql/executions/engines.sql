@@ -1,0 +1,321 @@
+-- Engines: registration, heartbeat, shards, inbox, missing handlers.
+
+-- A process begins: it drives executions, runs their commands, or both, as long as it keeps its lease. p_handlers: what it
+-- can be called for by name; commands that need another are not given to it.
+--
+-- Its node number goes into every id that it makes. Any free one rather than the lowest: what a process makes that is dead
+-- already, or only thought to be, stays apart from what its successor makes in the same millisecond.
+create or replace function noetl.fn_engine_register(
+  p_name text, p_drives boolean, p_runs boolean, p_lease interval default '6 seconds', p_handlers text[] default '{}',
+  out engine_id uuid, out node_number smallint
+)
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+begin
+  if p_drives is null or p_runs is null or not (p_drives or p_runs) then
+    raise exception using errcode = 'SD001', message = 'An engine drives executions, runs commands, or both';
+  end if;
+  if p_lease is null or p_lease not between '1 second' and '1 hour' then
+    raise exception using errcode = 'SD001', message = 'A lease lasts from 1 second to 1 hour';
+  end if;
+  perform pg_advisory_xact_lock(hashtextextended('noetl.engine.node_number', 0));
+  select n into fn_engine_register.node_number from generate_series(1, 1023) n
+   where not exists (select from noetl.engine e where e.node_number = n) order by random() limit 1;
+  if not found then
+    raise exception using errcode = 'SD001', message = 'All 1023 node numbers are taken by engines: stop some, or wait for the leases of dead ones';
+  end if;
+  insert into noetl.engine as e (name, node_number, drives, runs, handlers, lease, leased_until, registered_by)
+  values (left(p_name, 200), fn_engine_register.node_number, p_drives, p_runs, coalesce(p_handlers, '{}'), p_lease, clock_timestamp() + p_lease, iu_core.fn_actor())
+  returning e.engine_id into fn_engine_register.engine_id;
+end $$;
+
+grant execute on function noetl.fn_engine_register(text, boolean, boolean, interval, text[]) to dot_executor;
+
+-- Renews the lease of an engine and says which shards it holds. One that drives also takes shards that nobody holds, up to
+-- its fair share of all, and is told of those above it (surplus): it gives them back when it has come to rest there.
+--
+-- The lease is the engine's: a shard is free when its owner is not a living engine. Its own leased_until is for people.
+-- An engine whose lease had passed goes on with what nobody took meanwhile; once it was reaped it is refused.
+-- last_event_id: the newest of the shard that is projected, a floor for ids; each execution's own last event is in its log.
+create or replace function noetl.fn_engine_heartbeat(p_engine uuid)
+returns table (shard_id smallint, epoch bigint, last_event_id bigint, surplus boolean)
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  e noetl.engine;
+  v_share integer;
+  v_held integer;
+  v_free smallint[];
+begin
+  update noetl.engine g set leased_until = clock_timestamp() + g.lease, heartbeat_at = clock_timestamp()
+   where g.engine_id = p_engine returning * into e;
+  if not found then
+    perform noetl.fn_engine_lost(p_engine);
+  end if;
+  if not e.drives then
+    return;
+  end if;
+  select ceil(16.0 / count(*)) into v_share from noetl.engine g
+   -- Whoever missed a beat may be dead: counted, it would keep the living from taking what other dead ones left.
+   where g.drives and (g.leased_until > clock_timestamp() and g.heartbeat_at > clock_timestamp() - g.lease / 2 or g.engine_id = p_engine);
+  select count(*) into v_held from noetl.execution_shard s where s.owner = p_engine;
+  if v_held < v_share then
+    -- Those that somebody writes under right now are left: their lock would hold up our own lease.
+    v_free := array(
+      select s.shard_id from noetl.execution_shard s
+       where s.owner is distinct from p_engine
+         and not exists (select from noetl.engine g where g.engine_id = s.owner and g.leased_until > clock_timestamp())
+       order by s.shard_id limit v_share - v_held for update skip locked);
+    -- Asked again, now that they are ours alone: their owner may have come after the snapshot of the statement before.
+    update noetl.execution_shard s set owner = p_engine, epoch = s.epoch + 1, leased_until = e.leased_until
+     where s.shard_id = any (v_free)
+       and not exists (select from noetl.engine g where g.engine_id = s.owner and g.leased_until > clock_timestamp());
+  end if;
+  update noetl.execution_shard s set leased_until = e.leased_until
+   where s.shard_id = any (array(select h.shard_id from noetl.execution_shard h
+                                  where h.owner = p_engine and h.leased_until < e.leased_until for update skip locked));
+  return query
+    select s.shard_id, s.epoch, p.last_projected_event_id, row_number() over (order by s.shard_id) > v_share
+      from noetl.execution_shard s join noetl.projection_checkpoint p on p.shard_id = s.shard_id
+     where s.owner = p_engine order by s.shard_id;
+end $$;
+
+grant execute on function noetl.fn_engine_heartbeat(uuid) to dot_executor;
+
+-- Hands shards back. From here on whatever their engine still flushes there is refused.
+create or replace function noetl.fn_engine_give(p_engine uuid, p_shards smallint[]) returns void
+language sql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+  update noetl.execution_shard set owner = null, leased_until = null
+   where shard_id = any (array(select s.shard_id from noetl.execution_shard s
+                                where s.owner = p_engine and s.shard_id = any (p_shards) order by s.shard_id for update))
+$$;
+
+grant execute on function noetl.fn_engine_give(uuid, smallint[]) to dot_executor;
+
+-- An engine goes, and what it holds is free at once. p_crashed: it goes because of an error while these commands ran; they are
+-- charged with a crash, the others are not.
+create or replace function noetl.fn_engine_leave(p_engine uuid, p_crashed text[] default '{}') returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform from noetl.engine where engine_id = p_engine for update;
+  if found then
+    perform noetl.fn_engine_free(array[p_engine], cardinality(p_crashed) > 0, p_crashed);
+  end if;
+end $$;
+
+grant execute on function noetl.fn_engine_leave(uuid, text[]) to dot_executor;
+
+-- What engines held that are gone, or go, is free again: shards, and commands by one read of them all, because the lease
+-- is in no index. p_crashed: they died under it; a command whose engines died 20 times (as of a job) has failed. p_begun: only
+-- these had begun (null: any of them may have), and only they are charged. Returns how many commands that were. Internal.
+--
+-- A command or shard that somebody has locked is not waited for: it may be an end in the transaction of a machine that lost
+-- its power. Its engine stays, with its lease over, until the lock is gone. A locked shard goes with the next that takes it.
+create or replace function noetl.fn_engine_free(p_engines uuid[], p_crashed boolean, p_begun text[] default null) returns integer
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  c_most_crashes constant smallint := 20;
+  v_held text[] := array(select c.command_id from noetl.command c where c.leased_by = any (p_engines));
+  v_free text[];
+  v_shards text;
+begin
+  v_free := array(select c.command_id from noetl.command c
+                   where c.command_id = any (v_held) and c.leased_by = any (p_engines) order by c.command_id for update skip locked);
+  if p_crashed then
+    with dead as (
+      delete from noetl.command c
+       where c.command_id = any (v_free) and (p_begun is null or c.command_id = any (p_begun)) and c.crashes + 1 >= c_most_crashes
+      returning c.*
+    ), told as (
+      insert into noetl.inbox (execution_id, shard_id, kind, body)
+      select d.execution_id, d.shard_id, 'command_ended', jsonb_build_object(
+               'command_id', d.command_id, 'node_id', d.node_id, 'loop_id', d.loop_id::text, 'index', d.item_index,
+               'attempt', d.attempt, 'status', 'failed', 'error', format('its worker died %s times', d.crashes + 1), 'retryable', false)
+        from dead d
+      returning shard_id
+    )
+    select string_agg(distinct shard_id::text, ',') into v_shards from told;
+    if v_shards is not null then
+      perform pg_notify('stagedoor_inbox', v_shards);
+    end if;
+  end if;
+  update noetl.command
+     set leased_by = null, crashes = crashes + (p_crashed and (p_begun is null or command_id = any (p_begun)))::integer
+   where command_id = any (v_free);
+  if cardinality(v_free) > 0 then
+    perform pg_notify('stagedoor_command', '');
+  end if;
+  update noetl.execution_shard set owner = null, leased_until = null
+   where shard_id = any (array(select s.shard_id from noetl.execution_shard s where s.owner = any (p_engines) for update skip locked));
+  update noetl.engine set leased_until = least(leased_until, clock_timestamp()) where engine_id = any (p_engines);
+  delete from noetl.engine g where g.engine_id = any (p_engines)
+     and not exists (select from noetl.command c where c.command_id = any (v_held) and c.leased_by = g.engine_id);
+  return cardinality(v_free);
+end $$;
+
+-- Takes back what dead engines held: those whose lease has passed. Whoever asks first does it, the others go on.
+-- Returns how many commands are free again.
+create or replace function noetl.fn_engine_reap() returns integer
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_dead uuid[];
+begin
+  if not exists (select from noetl.engine where leased_until <= clock_timestamp()) then
+    return 0;
+  end if;
+  v_dead := array(select engine_id from noetl.engine where leased_until <= clock_timestamp() for update skip locked);
+  if cardinality(v_dead) = 0 then
+    return 0;
+  end if;
+  return noetl.fn_engine_free(v_dead, true);
+end $$;
+
+grant execute on function noetl.fn_engine_reap() to dot_executor;
+
+-- The executions of a shard that have not ended, or whose end is not projected yet: what its new owner begins with. The
+-- state is the fold as of last_seq; where there is none, the log is folded from its start.
+create or replace function noetl.fn_executions_load(p_engine uuid, p_shard smallint)
+returns table (execution_id bigint, last_seq integer, fold_version smallint, state jsonb, ended boolean)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+begin
+  if not exists (select from noetl.execution_shard s where s.shard_id = p_shard and s.owner = p_engine) then
+    perform noetl.fn_engine_lost(p_engine);
+  end if;
+  return query
+    select c.execution_id, case when c.state is null then 0 else c.last_seq end, c.fold_version, c.state, c.ended
+      from noetl.checkpoint c where c.shard_id = p_shard order by c.execution_id;
+end $$;
+
+grant execute on function noetl.fn_executions_load(uuid, smallint) to dot_executor;
+
+-- What the executions of an engine's shards are told, oldest first, without the rows that it has in hand already and without
+-- executions that can be told nothing for now. Read whole every time, so what commits late is never passed over; the flush
+-- that follows from a row deletes it.
+create or replace function noetl.fn_inbox_read(
+  p_engine uuid,
+  p_limit integer,
+  p_without bigint[] default '{}',
+  p_without_executions bigint[] default '{}'
+) returns setof noetl.inbox
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+as $$
+  select i.* from noetl.execution_shard s
+   cross join lateral (
+     select n.* from noetl.inbox n
+      where n.shard_id = s.shard_id and n.inbox_id not in (select w from unnest(p_without) w where w is not null)
+        and n.execution_id not in (select w from unnest(p_without_executions) w where w is not null)
+      order by n.inbox_id limit p_limit) i
+   where s.owner = p_engine
+   order by i.inbox_id limit p_limit
+$$;
+
+grant execute on function noetl.fn_inbox_read(uuid, integer, bigint[], bigint[]) to dot_executor;
+
+-- Looks for commands that wait for handlers which no running process has: most often its only process is being restarted, and
+-- they wait for it. After p_issue_after an issue says so, which is resolved by itself when a process has them again. With
+-- p_grace they fail for good after that long; null: they wait for ever. Answers how many commands failed.
+--
+-- The time counts from when the handlers were first missed, not from when a command was due: one that queued for an hour behind
+-- others waits as long as everybody else. One session looks at a time, the others go on.
+create or replace function noetl.fn_handlers_missing(p_issue_after interval default '1 minute', p_grace interval default null)
+returns integer
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_now timestamptz := clock_timestamp();
+  v_missing noetl.missing_handler;
+  v_names text;
+  v_waiting record;
+  v_failed integer := 0;
+  v_count integer;
+begin
+  if not pg_try_advisory_xact_lock(hashtextextended('noetl.missing_handler', 0)) then
+    return 0;
+  end if;
+  insert into noetl.missing_handler (needs, since)
+  select distinct c.needs, v_now from noetl.command c
+   where c.needs is not null and c.leased_by is null and c.process_after <= v_now
+     and not exists (select from noetl.engine e where e.runs and e.leased_until > v_now and c.needs <@ e.handlers)
+  on conflict do nothing;
+  for v_missing in select * from noetl.missing_handler order by needs for update loop
+    v_names := array_to_string(v_missing.needs, ', ');
+    select count(*) as commands, count(distinct c.execution_id) as executions, min(c.process_after) as oldest,
+           (array_agg(distinct c.execution_id::text))[1:10] as examples
+      into v_waiting from noetl.command c where c.needs = v_missing.needs and c.leased_by is null and c.process_after <= v_now;
+    if v_waiting.commands = 0
+       or exists (select from noetl.engine e where e.runs and e.leased_until > v_now and v_missing.needs <@ e.handlers) then
+      delete from noetl.missing_handler where needs = v_missing.needs;
+      if exists (select from iu_core.system_issue where issue_id = v_missing.issue_id and resolved_at is null) then
+        perform iu_core.fn_system_issue_resolve(
+          v_missing.issue_id,
+          case when v_waiting.commands = 0 then 'Nothing waits for it any more' else 'A running process has it again' end);
+      end if;
+      continue;
+    end if;
+    if p_grace is not null and v_missing.since <= v_now - p_grace then
+      with free as materialized (
+        select command_id from noetl.command
+         where needs = v_missing.needs and leased_by is null and process_after <= v_now order by command_id for update skip locked
+      ), gone as (
+        delete from noetl.command c using free f where c.command_id = f.command_id
+        returning c.execution_id, c.shard_id, c.command_id, c.node_id, c.loop_id, c.item_index, c.attempt
+      ), told as (
+        insert into noetl.inbox (execution_id, shard_id, kind, body)
+        select g.execution_id, g.shard_id, 'command_ended', jsonb_build_object(
+                 'command_id', g.command_id, 'node_id', g.node_id, 'loop_id', g.loop_id::text, 'index', g.item_index,
+                 'attempt', g.attempt, 'status', 'failed', 'retryable', false,
+                 'error', format('No running process has had the handler %s for %s. Give its file with --handlers to stagedoor run, start or worker', v_names, p_grace))
+          from gone g
+        returning shard_id
+      )
+      select count(*), string_agg(distinct shard_id::text, ',') into v_count, v_names from told;
+      v_failed := v_failed + v_count;
+      if v_names is not null then
+        perform pg_notify('stagedoor_inbox', v_names);
+      end if;
+    elsif v_missing.issue_id is null and v_missing.since <= v_now - p_issue_after then
+      update noetl.missing_handler set issue_id = iu_core.fn_system_issue_open(
+               'handler_missing', 'error', 'handler:' || left(v_names, 480),
+               format('No running process has the handler %s; %s step(s) of %s execution(s) wait for it', v_names, v_waiting.commands, v_waiting.executions),
+               jsonb_build_object('handlers', v_missing.needs, 'commands', v_waiting.commands, 'executions', v_waiting.executions,
+                                  'examples', v_waiting.examples, 'since', v_missing.since,
+                                  'remedy', 'Start a process with its file: stagedoor worker --handlers FILE'))
+       where needs = v_missing.needs;
+    end if;
+  end loop;
+  return v_failed;
+end $$;
+
+grant execute on function noetl.fn_handlers_missing(interval, interval) to dot_executor;
+
+-- Refuses an engine that does not hold (any more) what it writes under. Internal.
+create or replace function noetl.fn_engine_lost(p_engine uuid) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  raise exception using
+    errcode = 'SD805',
+    message = format('The lease of the engine %s has passed, or its shards belong to another', coalesce(p_engine::text, 'NULL')),
+    detail = json_build_object('engine', p_engine)::text;
+end $$;

@@ -1,0 +1,402 @@
+-- Executions: start, rerun, cancel, pause, resume; how they are shown.
+
+-- Starts a playbook, in the caller's transaction: rolled back, it never was. The same key again: the same execution.
+-- Members start what is open to them, in a workspace of theirs; without a workspace it is global, for back-end code only.
+create or replace function noetl.fn_execution_start(
+  p_playbook text,
+  p_args jsonb default '{}',
+  p_workspace_id uuid default null,
+  p_version integer default null,
+  p_idempotency_key text default null
+) returns bigint
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_member text;
+  c noetl.catalog;
+  v_unknown text;
+  v_id bigint;
+  v_digest bytea;
+  v_first noetl.execution_key;
+begin
+  v_member := noetl.require_starter(p_workspace_id);
+  perform iu_core.fn_require_workspace(p_workspace_id);
+  c := noetl.fn_playbook_require(p_playbook, p_version);
+  if v_member <> 'service' and not c.open_to_members then
+    raise exception using
+      errcode = 'SD810',
+      message = format('The playbook %s is started by the back end only', p_playbook),
+      detail = json_build_object('playbook', p_playbook)::text;
+  end if;
+  if jsonb_typeof(p_args) is distinct from 'object' then
+    raise exception using errcode = 'SD001', message = 'The arguments of a playbook are a JSON object';
+  end if;
+  -- They stand in the log, and in every snapshot.
+  if pg_column_size(p_args) > 16777216 then
+    raise exception using
+      errcode = 'SD001',
+      message = 'The arguments of an execution have at most 16 MiB',
+      hint = 'Put the data into a table or a file, and give its name.';
+  end if;
+  select string_agg(k, ', ' order by k) into v_unknown from jsonb_object_keys(p_args) k where not coalesce(c.payload -> 'args', '{}') ? k;
+  if v_unknown is not null then
+    raise exception using errcode = 'SD001', message = format('The playbook %s takes no %s', p_playbook, v_unknown);
+  end if;
+  if p_idempotency_key = '' then
+    raise exception using errcode = 'SD001', message = 'An idempotency key is not empty';
+  end if;
+  v_id := noetl.fn_snowflake();
+  if p_idempotency_key is not null then
+    v_digest := sha256(convert_to(p_args::text, 'utf8'));
+    -- Of two at once the second waits here for the first, and takes over only if that one is rolled back.
+    insert into noetl.execution_key (path, workspace_id, idempotency_key, execution_id, args_digest)
+    values (p_playbook, p_workspace_id, p_idempotency_key, v_id, v_digest) on conflict do nothing;
+    if not found then
+      select * into strict v_first from noetl.execution_key k
+       where k.path = p_playbook and k.workspace_id is not distinct from p_workspace_id and k.idempotency_key = p_idempotency_key;
+      -- Whoever asks for something else would take the old answer for theirs.
+      if v_first.args_digest <> v_digest then
+        raise exception using
+          errcode = 'SD813',
+          message = format('The key %s of the playbook %s belongs to the execution %s, which has other arguments',
+                           p_idempotency_key, p_playbook, v_first.execution_id),
+          detail = json_build_object('key', p_idempotency_key, 'playbook', p_playbook, 'execution', v_first.execution_id::text)::text;
+      end if;
+      return v_first.execution_id;
+    end if;
+  end if;
+  perform noetl.fn_execution_begin(v_id, jsonb_build_object('catalog_id', c.catalog_id::text, 'args', p_args, 'workspace_id', p_workspace_id));
+  return v_id;
+end $$;
+
+grant execute on function noetl.fn_execution_start(text, jsonb, uuid, integer, text) to authenticated, service_role, dot_executor, stagedoor_reviewer, stagedoor_producer;
+
+-- The doorman of fn_execution_start. A login with stagedoor_producer is a back end's: it starts any playbook, in any
+-- workspace or in none, as it enqueues any job. Members start in a workspace where they may operate. Internal.
+create or replace function noetl.require_starter(p_workspace_id uuid) returns text
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if pg_has_role(iu_core.fn_caller_role(), 'stagedoor_producer', 'usage') or iu_core.fn_caller_is_service() then
+    return 'service';
+  end if;
+  if p_workspace_id is null then
+    raise exception using
+      errcode = 'SD001',
+      message = 'Members start playbooks in a workspace, and none was given',
+      hint = 'Give workspace_id: one of the workspaces where you may operate.';
+  end if;
+  return iu_core.require_member(p_workspace_id, 'operate');
+end $$;
+
+-- Puts the start of a new execution into its inbox. It follows from the event that the caller's job came from. Internal.
+create or replace function noetl.fn_execution_begin(p_execution_id bigint, p_body jsonb) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_cause record;
+begin
+  select * into v_cause from iu_core.fn_event_cause();
+  perform noetl.fn_execution_tell(p_execution_id, 'start', p_body || jsonb_build_object(
+    'started_by', iu_core.fn_actor(), 'cause', v_cause.event_id, 'correlation_id', v_cause.correlation_id, 'depth', 0, 'parent', null));
+end $$;
+
+-- Puts a row into the inbox of an execution and wakes its owner. Internal.
+create or replace function noetl.fn_execution_tell(p_execution_id bigint, p_kind text, p_body jsonb) returns void
+language sql
+set search_path = pg_catalog, pg_temp
+as $$
+  insert into noetl.inbox (execution_id, shard_id, kind, body)
+  values (p_execution_id, noetl.fn_shard_of(p_execution_id), p_kind, p_body);
+  select pg_notify('stagedoor_inbox', noetl.fn_shard_of(p_execution_id)::text)
+$$;
+
+-- Begins a new execution from a step of an old one, with its arguments and its version of the playbook, or another one: a
+-- playbook that was wrong is mended by a new version. The engine finds in the old log what had ended before that step.
+create or replace function noetl.fn_execution_rerun(p_execution_id bigint, p_from_step text, p_version integer default null) returns bigint
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_member text;
+  v_begun noetl.event;
+  c noetl.catalog;
+  v_id bigint;
+begin
+  v_member := iu_core.require_member(noetl.fn_execution_workspace(p_execution_id), 'operate');
+  select * into v_begun from noetl.event e where e.execution_id = p_execution_id and e.seq = 1;
+  if not found then
+    -- It has not begun: there is no step that it came to.
+    perform noetl.fn_step_unknown(p_execution_id, p_from_step);
+  end if;
+  select (noetl.fn_playbook_require(k.path, coalesce(p_version, k.version))).* into c from noetl.catalog k where k.catalog_id = v_begun.catalog_id;
+  if v_member <> 'service' and not c.open_to_members then
+    raise exception using
+      errcode = 'SD810',
+      message = format('The playbook %s is started by the back end only', c.path),
+      detail = json_build_object('playbook', c.path)::text;
+  end if;
+  if not exists (select from jsonb_array_elements(c.payload -> 'steps') s where s ->> 'step' = p_from_step)
+     or not exists (select from noetl.event e where e.execution_id = p_execution_id and e.node_name = p_from_step) then
+    perform noetl.fn_step_unknown(p_execution_id, p_from_step);
+  end if;
+  v_id := noetl.fn_snowflake();
+  perform noetl.fn_execution_begin(v_id, jsonb_build_object(
+    'catalog_id', c.catalog_id::text,
+    -- Another version may take fewer.
+    'args', (select coalesce(jsonb_object_agg(a.key, a.value), '{}') from jsonb_each(v_begun.context -> 'args') a
+              where coalesce(c.payload -> 'args', '{}') ? a.key),
+    'workspace_id', v_begun.meta ->> 'workspace_id',
+    'rerun_of', p_execution_id::text, 'from_step', p_from_step));
+  return v_id;
+end $$;
+
+grant execute on function noetl.fn_execution_rerun(bigint, text, integer) to authenticated, service_role, dot_executor, stagedoor_reviewer;
+
+-- The playbook has no such step, or the execution never came there. Internal.
+create or replace function noetl.fn_step_unknown(p_execution_id bigint, p_step text) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  raise exception using
+    errcode = 'SD807',
+    message = format('The execution %s has no step %L, or never came there', p_execution_id, p_step),
+    detail = json_build_object('execution', p_execution_id::text, 'step', p_step)::text;
+end $$;
+
+-- Ends an execution before its time: nothing more of it begins, and nobody waits for what runs.
+create or replace function noetl.fn_execution_cancel(p_execution_id bigint, p_reason text default null) returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform iu_core.require_member(noetl.fn_execution_workspace(p_execution_id), 'operate');
+  perform noetl.fn_execution_steer(p_execution_id, 'cancel', p_reason);
+end $$;
+
+grant execute on function noetl.fn_execution_cancel(bigint, text) to authenticated, service_role, dot_executor, stagedoor_reviewer;
+
+-- Tells an execution that has not ended to do something. Internal: for those who have asked require_member.
+create or replace function noetl.fn_execution_steer(p_execution_id bigint, p_kind text, p_reason text default null) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_status text := noetl.fn_execution_status(p_execution_id);
+begin
+  if v_status not in ('RUNNING', 'PAUSED') then
+    raise exception using
+      errcode = 'SD804',
+      message = format('The execution %s has ended: it is %s', p_execution_id, v_status),
+      detail = json_build_object('execution', p_execution_id::text, 'status', v_status)::text;
+  end if;
+  if p_kind = 'resume' and v_status <> 'PAUSED' then
+    raise exception using
+      errcode = 'SD808',
+      message = format('The execution %s is not paused: it is %s', p_execution_id, v_status),
+      detail = json_build_object('execution', p_execution_id::text, 'status', v_status)::text;
+  end if;
+  if p_kind = 'pause' and v_status = 'PAUSED' then
+    return;
+  end if;
+  perform noetl.fn_execution_tell(p_execution_id, p_kind, case p_kind
+    when 'cancel' then jsonb_build_object('by', iu_core.fn_actor(), 'reason', left(p_reason, 2000))
+    else jsonb_build_object('by', iu_core.fn_actor()) end);
+end $$;
+
+-- What an execution is at this moment: as projected, brought up to date by the rest of its log and by what it has been told
+-- and not yet heard. Internal.
+create or replace function noetl.fn_execution_status(p_execution_id bigint) returns text
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  with known as (
+    select (select x.status from noetl.execution x where x.execution_id = p_execution_id) as projected,
+           (select case e.event_type when 'execution.paused' then 'PAUSED' when 'execution.resumed' then 'RUNNING'
+                                     when 'execution.cancelled' then 'CANCELLED' else upper(split_part(e.event_type, '.', 2)) end
+              from noetl.event e
+             where e.execution_id = p_execution_id
+               and e.seq > coalesce((select x.last_seq from noetl.execution x where x.execution_id = p_execution_id), 0)
+               and e.event_type in ('execution.paused', 'execution.resumed', 'execution.cancelled', 'playbook.completed', 'playbook.failed')
+             order by e.seq desc limit 1) as logged,
+           (select case i.kind when 'pause' then 'PAUSED' else 'RUNNING' end from noetl.inbox i
+             where i.execution_id = p_execution_id and i.kind in ('pause', 'resume')
+             order by i.inbox_id desc limit 1) as told
+  ), settled as (
+    select coalesce(logged, projected, 'RUNNING') as status, told from known
+  )
+  select case when status in ('RUNNING', 'PAUSED') then coalesce(told, status) else status end from settled
+$$;
+
+-- Holds an execution: what runs may end and is recorded, nothing new begins until it is resumed.
+create or replace function noetl.fn_execution_pause(p_execution_id bigint) returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform iu_core.require_member(noetl.fn_execution_workspace(p_execution_id), 'operate');
+  perform noetl.fn_execution_steer(p_execution_id, 'pause');
+end $$;
+
+grant execute on function noetl.fn_execution_pause(bigint) to authenticated, service_role, dot_executor, stagedoor_reviewer;
+
+-- Lets a paused execution go on.
+create or replace function noetl.fn_execution_resume(p_execution_id bigint) returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform iu_core.require_member(noetl.fn_execution_workspace(p_execution_id), 'operate');
+  perform noetl.fn_execution_steer(p_execution_id, 'resume');
+end $$;
+
+grant execute on function noetl.fn_execution_resume(bigint) to authenticated, service_role, dot_executor, stagedoor_reviewer;
+
+-- Whether an execution of this database has this id. The API asks it about requests that a playbook sent.
+create or replace function iu_core.fn_execution_is_known(p_execution_id bigint) returns boolean
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return exists (select from noetl.event e where e.execution_id = p_execution_id and e.seq = 1);
+end $$;
+
+grant execute on function iu_core.fn_execution_is_known(bigint) to dot_executor, service_role;
+
+-- Executions for people: beside their playbook, how long they take, how far their loops are. Those that were started and
+-- not folded yet are PENDING: an inbox row until an engine picks it up, then for a moment a log without a projection.
+create or replace view noetl.v_execution with (security_invoker = true) as
+select x.execution_id, c.path as playbook, c.version, x.catalog_id, x.parent_execution_id, x.workspace_id, x.started_by,
+       x.status, x.last_event_type, x.last_node_name, x.start_time, x.end_time,
+       coalesce(x.end_time, clock_timestamp()) - x.start_time as duration,
+       x.error, x.state, loops.total as items, loops.done as items_done, loops.failed as items_failed,
+       x.last_event_id, x.last_seq, x.created_at, x.updated_at
+  from noetl.execution x
+  left join noetl.catalog c on c.catalog_id = x.catalog_id
+ cross join lateral (
+   select sum((l.value ->> 'total')::bigint) as total, sum((l.value ->> 'done')::bigint) as done,
+          sum((l.value ->> 'failed')::bigint) as failed
+     from jsonb_each(x.state -> 'loop') as l) as loops
+union all
+select s.execution_id, c.path, c.version, s.catalog_id, s.parent_execution_id, s.workspace_id, s.started_by,
+       'PENDING', null, null, null, null, null, null, '{}', null, null, null, null, 0, s.created_at, s.created_at
+  from (select i.execution_id, (i.body ->> 'catalog_id')::bigint as catalog_id,
+               (i.body -> 'parent' ->> 'execution_id')::bigint as parent_execution_id,
+               (i.body ->> 'workspace_id')::uuid as workspace_id, i.body ->> 'started_by' as started_by, i.sent_at as created_at
+          from noetl.inbox i where i.kind = 'start'
+        union all
+        select k.execution_id, e.catalog_id, e.parent_execution_id, (e.meta ->> 'workspace_id')::uuid,
+               e.meta ->> 'started_by', e.created_at
+          from noetl.checkpoint k
+          join noetl.event e on e.execution_id = k.execution_id and e.seq = 1) as s
+  left join noetl.catalog c on c.catalog_id = s.catalog_id
+ where not exists (select from noetl.execution x where x.execution_id = s.execution_id);
+
+grant select on noetl.v_execution to authenticated, stagedoor_agent, stagedoor_reviewer, service_role, dot_executor;
+
+-- What the log says of entries of steps, an event a row; the events of a loop's items are passed over. Ask for one execution.
+-- retrying: an attempt failed and the next is to come. A loop's status is that of its fan-in: complete, partial or failed.
+create or replace view noetl.v_execution_entry with (security_invoker = true) as
+select e.execution_id, e.node_id, e.node_name, e.event_type,
+       case when e.event_type = 'command.failed' and e.meta -> 'final' = 'false' then 'retrying'
+            when e.event_type = 'loop.done' then
+              case when (e.result #>> '{context,failed}')::bigint = 0 then 'complete'
+                   when (e.result #>> '{context,completed}')::bigint = 0 then 'failed'
+                   else 'partial' end
+            else e.status end as status,
+       (e.meta ->> 'attempt')::integer as attempt,
+       e.meta ->> 'loop_id' as loop_id,
+       case when e.event_type in ('command.completed', 'step.exit', 'loop.done')
+              or (e.event_type = 'command.failed' and e.meta -> 'final' = 'true') then e.created_at end as ended_at,
+       case when e.status = 'waiting' then e.meta end as waits_for,
+       e.error, e.result, e.seq, e.event_id, e.parent_event_id, e.created_at
+  from noetl.event e
+ where e.node_id is not null
+   and e.event_type not in ('loop.item', 'loop.shard.enqueued', 'loop.shard.done', 'loop.shard.failed', 'loop.fanin.completed')
+   and (e.event_type not like 'command.%' or e.meta ->> 'loop_id' is null);
+
+grant select on noetl.v_execution_entry to authenticated, stagedoor_agent, stagedoor_reviewer, service_role, dot_executor;
+
+-- Each entry of a step as its log has it: one row a node_id, with its latest status. Ask for one execution: it is read from
+-- the whole log; how far a loop is, the projection's state says.
+create or replace view noetl.v_execution_step with (security_invoker = true) as
+select distinct on (e.execution_id, e.node_id)
+       e.execution_id, e.node_id, e.node_name, e.event_type as last_event_type, e.status, e.attempt, e.loop_id,
+       min(e.created_at) over (partition by e.execution_id, e.node_id) as entered_at,
+       e.ended_at, e.waits_for, e.error, e.result, e.seq as last_seq, e.event_id as last_event_id
+  from noetl.v_execution_entry e
+ order by e.execution_id, e.node_id, e.seq desc;
+
+grant select on noetl.v_execution_step to authenticated, stagedoor_agent, stagedoor_reviewer, service_role, dot_executor;
+
+-- The workspace of an execution that the caller may know of; one of others is answered like one that is not there. It may
+-- not be projected yet, or not even have begun. Internal: definer functions give it to require_member.
+create or replace function noetl.fn_execution_workspace(p_execution_id bigint) returns uuid
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_workspace uuid;
+begin
+  select found_in.workspace_id into v_workspace
+    from (select x.workspace_id from noetl.execution x where x.execution_id = p_execution_id
+          union all
+          select (e.meta ->> 'workspace_id')::uuid from noetl.event e where e.execution_id = p_execution_id and e.seq = 1
+          union all
+          select (i.body ->> 'workspace_id')::uuid from noetl.inbox i
+           where i.execution_id = p_execution_id and i.kind = 'start') found_in
+   limit 1;
+  if not found
+     or not iu_core.fn_workspace_is_known(v_workspace) then
+    perform noetl.fn_execution_unknown(p_execution_id);
+  end if;
+  return v_workspace;
+end $$;
+
+-- There is none, or none that the caller may know of: the same answer. Internal.
+create or replace function noetl.fn_execution_unknown(p_execution_id bigint) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  raise exception using
+    errcode = 'SD803',
+    message = format('There is no execution %s', coalesce(p_execution_id::text, 'NULL')),
+    detail = json_build_object('execution', p_execution_id::text)::text;
+end $$;
+
+-- An id that rises with time, made by the database itself (node 0); engines make theirs in their own process.
+-- The counter cycles: two ids of one millisecond would only be equal if 4,096 were made in between, and each costs its
+-- caller an insert. The clock's mark moves every 10 ms at most: it is for noticing that the clock went back.
+create or replace function noetl.fn_snowflake() returns bigint
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  c_epoch constant bigint := 1704067200000;
+  v_now bigint;
+  v_latest bigint;
+begin
+  loop
+    v_now := floor(extract(epoch from clock_timestamp()) * 1000)::bigint - c_epoch;
+    select last_value into v_latest from noetl.snowflake_clock;
+    exit when v_now >= v_latest;
+    if v_latest - v_now > 50 then
+      raise exception using
+        errcode = 'SD809',
+        message = format('The clock went back by %s ms', v_latest - v_now),
+        detail = json_build_object('milliseconds', v_latest - v_now)::text;
+    end if;
+    perform pg_sleep((v_latest - v_now) / 1000.0);
+  end loop;
+  if v_now >= v_latest + 10 then
+    perform setval('noetl.snowflake_clock', v_now);
+  end if;
+  return v_now << 22 | nextval('noetl.snowflake_counter');
+end $$;
+
+grant execute on function noetl.fn_snowflake() to dot_executor, service_role;

@@ -1,0 +1,108 @@
+-- Lineage: where a row of production comes from, and who approved it.
+
+-- Where a production row comes from: the promotions that wrote it, the newest first, 500 at most. By its id, or by its whole
+-- key; the workspace's own column may be left out of it. Not for agents, who know of their own uploads only.
+create or replace function iu_core.fn_ingest_lineage(
+  p_workspace_id uuid, p_target text, p_id uuid default null, p_key jsonb default null
+)
+returns table (
+  upload_id uuid, file_name text, file_hash text, line integer, target text, target_id uuid, target_key jsonb, action text,
+  uploaded_by text, approved_by text, approved_at timestamptz, promoted_by text, promoted_at timestamptz,
+  undone_at timestamptz, undo_outcome text,
+  -- What people corrected in its line before, the oldest first: [{"what", "column", "from", "to", "by", "at"}].
+  repairs jsonb
+)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_id uuid := p_id;
+  v_key jsonb;
+  v_role text;
+  -- The ledger has the name that the dataset gave it; the caller may write it another way.
+  v_names text[] := array(select spec ->> 'target' from iu_core.ingest_dataset d, jsonb_array_elements(d.definition -> 'rows') spec
+                           where to_regclass(spec ->> 'target') = to_regclass(p_target)) || p_target;
+begin
+  v_role := iu_core.require_member(p_workspace_id, 'read');
+  if v_role = 'agent' then
+    raise exception using
+      errcode = 'SD202',
+      message = 'An agent knows of its own uploads only, not where rows come from',
+      detail = json_build_object('actor', iu_core.fn_actor(), 'role', 'agent', 'right', 'read')::text;
+  end if;
+  if num_nonnulls(p_id, p_key) <> 1 or jsonb_typeof(p_key) <> 'object' then
+    raise exception using errcode = 'SD001', message = 'Name the row by its id, or by its key as a JSON object';
+  end if;
+  if to_regclass(p_target) is null then
+    raise exception using errcode = 'SD001', message = format('There is no table %s', coalesce(p_target, 'NULL')),
+      hint = 'Name it with its schema, as the dataset does: public.daily_metrics.';
+  end if;
+  if p_id is null then
+    select k.id, k.key into v_id, v_key from iu_core.fn_ingest_row_by_key(p_workspace_id, p_target, p_key) k;
+  end if;
+  return query
+    select u.upload_id, u.file_name, u.file_hash, l.row_number, l.target, l.target_id, l.target_key, l.action,
+           u.uploaded_by, p.approved_by, p.approved_at, p.promoted_by, p.promoted_at, p.undone_at, l.undo_outcome,
+           (select coalesce(jsonb_agg(jsonb_build_object('what', r.what, 'column', r.column_name, 'from', r.old_value, 'to', r.new_value,
+                                                         'by', r.repaired_by, 'at', r.repaired_at) order by r.repair_id), '[]')
+              from iu_core.ingest_repair r where r.upload_id = l.upload_id and r.row_number = l.row_number)
+      from iu_core.ingest_ledger l
+      join iu_core.ingest_upload u using (upload_id)
+      join iu_core.ingest_promotion p using (upload_id)
+     where u.workspace_id = p_workspace_id and to_regclass(l.target) = to_regclass(p_target)
+       and (l.target_id = v_id
+            or (l.target_id is null and l.target = any (v_names) and md5(l.target_key::text) = md5(v_key::text)))
+     order by p.promoted_at desc limit 500;
+end $$;
+
+grant execute on function iu_core.fn_ingest_lineage(uuid, text, uuid, jsonb)
+  to service_role, dot_executor, authenticated, stagedoor_reviewer;
+
+-- A row that is named by its key, as the ledger may know it: by the id that it has in its table, where a dataset gives it
+-- one, or by the key itself, in the types of its columns. All of the key has to be there: less would be a search through
+-- the table, and would find others' rows. Internal.
+create or replace function iu_core.fn_ingest_row_by_key(
+  p_workspace_id uuid, p_target text, p_key jsonb, out id uuid, out key jsonb
+)
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_target constant regclass := to_regclass(p_target);
+  v_spec record;
+  v_given jsonb;
+  v_known text;
+  v_found boolean := false;
+begin
+  for v_spec in
+    select distinct spec ->> 'id' as id_column, spec -> 'key' as columns,
+           (select coalesce(jsonb_object_agg(k, p_workspace_id), '{}') from jsonb_array_elements_text(spec -> 'key') k
+             where spec -> 'columns' ->> k = '$workspace') as own
+      from iu_core.ingest_dataset d, jsonb_array_elements(d.definition -> 'rows') spec
+     where to_regclass(spec ->> 'target') = v_target
+  loop
+    v_given := v_spec.own || p_key;
+    v_known := (select string_agg(k, ', ') from jsonb_array_elements_text(v_spec.columns) k);
+    continue when not v_spec.columns @> (select jsonb_agg(k) from jsonb_object_keys(v_given) k)
+      or not v_given ?& array(select jsonb_array_elements_text(v_spec.columns));
+    v_found := true;
+    begin
+      execute format('select jsonb_build_object(%s) from jsonb_populate_record(null::%s, $1) as b',
+                     (select string_agg(format('%1$L, b.%1$I', k), ', ') from jsonb_array_elements_text(v_spec.columns) k), iu_core.fn_ingest_table_sql(v_target))
+        into key using v_given;
+      if v_spec.id_column is not null then
+        execute format('select t.%I from %s t, jsonb_populate_record(null::%2$s, $1) as b where %3$s limit 1', v_spec.id_column, iu_core.fn_ingest_table_sql(v_target),
+                       (select string_agg(format(case when v_given -> k = 'null' then 't.%1$I is null' else 't.%1$I = b.%1$I' end, k), ' and ')
+                          from jsonb_array_elements_text(v_spec.columns) k))
+          into id using v_given;
+      end if;
+    exception when data_exception then
+      raise exception using errcode = 'SD001', message = format('The key does not fit the columns of %s: %s', p_target, sqlerrm);
+    end;
+  end loop;
+  if not v_found then
+    raise exception using errcode = 'SD001',
+      message = case when v_known is null then format('No dataset writes %s', p_target)
+                     else format('A row of %s is known by %s, all of them', p_target, v_known) end;
+  end if;
+end $$;

@@ -1,0 +1,512 @@
+-- Uploads: from the first byte to staged rows, their limits and their states.
+
+-- Opens an upload whose file has been spooled: its length and sha-256 are known. The same bytes for the same client are
+-- recognised and nothing is opened, unless the earlier upload came to nothing. Whoever gets a token reads the file.
+create or replace function iu_core.fn_ingest_begin(
+  p_workspace_id uuid,
+  p_dataset text,
+  p_platform text,
+  p_file_name text,
+  p_file_hash text,
+  p_byte_len bigint,
+  p_client_id uuid default null,
+  p_run_mode text default 'SAFE_PROD',
+  p_options jsonb default '{}',
+  p_cursor_name text default null,
+  p_cursor_value jsonb default null,
+  p_uploaded_by text default null,
+  out upload_id uuid,
+  out created boolean,
+  out status text,
+  out reader_token uuid
+)
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_dataset iu_core.ingest_dataset;
+  v_actor record;
+  v_client uuid;
+  v_limit iu_core.ingest_limit;
+  v_reading integer;
+begin
+  perform iu_core.require_member(p_workspace_id, 'stage');
+  perform iu_core.fn_gate_require('iu_core.staging_writes_enabled');
+  v_actor := iu_core.fn_actor_for(p_uploaded_by);
+  select * into v_dataset from iu_core.ingest_dataset d where d.dataset = p_dataset;
+  if not found or not coalesce(v_dataset.definition -> 'platforms' ? p_platform, false) then
+    raise exception using
+      errcode = 'SD604',
+      message = case when v_dataset.dataset is null then format('There is no dataset %L', p_dataset)
+        else format('The dataset %s has no platform %L; it has %s', p_dataset, p_platform,
+                    (select string_agg(k, ', ') from jsonb_object_keys(v_dataset.definition -> 'platforms') k)) end,
+      detail = json_build_object('dataset', p_dataset, 'platform', p_platform)::text;
+  end if;
+  if p_file_name is null or p_file_name !~ '\S' or p_file_hash is null or p_file_hash !~ '^[0-9a-f]{64}$'
+     or p_byte_len is null or p_byte_len < 0 then
+    raise exception using errcode = 'SD001', message = 'An upload needs a file name, its sha-256 and its length';
+  end if;
+  if p_run_mode is null or p_run_mode not in ('FULL_DRY_RUN', 'STAGING_ONLY', 'SAFE_PROD') then
+    raise exception using errcode = 'SD001',
+      message = format('The run mode %L is none of FULL_DRY_RUN, STAGING_ONLY, SAFE_PROD', p_run_mode);
+  end if;
+  if p_options ->> 'repeated_keys' not in ('refuse', 'sum', 'last', 'first') then
+    raise exception using errcode = 'SD001',
+      message = format('Repeated keys: %L is none of refuse, sum, last, first', p_options ->> 'repeated_keys');
+  end if;
+  v_client := iu_core.fn_ingest_client(v_dataset.definition, p_workspace_id, p_client_id);
+  v_limit := iu_core.fn_ingest_limits(p_workspace_id);
+  if p_byte_len > v_limit.max_bytes then
+    raise exception using
+      errcode = 'SD603',
+      message = format('The file has %s bytes; uploads of this workspace may have %s', p_byte_len, v_limit.max_bytes),
+      detail = json_build_object('limit', v_limit.max_bytes, 'what', 'bytes')::text;
+  end if;
+
+  -- One at a time per workspace: otherwise two callers would both count two and make four.
+  perform pg_advisory_xact_lock(hashtextextended('stagedoor.ingest.begin.' || p_workspace_id, 0));
+  perform iu_core.fn_ingest_sweep(p_workspace_id);
+  if p_run_mode <> 'FULL_DRY_RUN' then
+    select u.upload_id, false, u.status into upload_id, created, status
+      from iu_core.ingest_upload u
+     where u.workspace_id = p_workspace_id and u.client_id = v_client and u.dataset = p_dataset
+       and u.platform = p_platform and u.file_hash = p_file_hash
+       and u.status in ('reading', 'staged', 'planned', 'promoted') and u.run_mode <> 'FULL_DRY_RUN';
+    if found then
+      return;
+    end if;
+  end if;
+  select count(*) into v_reading from iu_core.ingest_upload u where u.workspace_id = p_workspace_id and u.status = 'reading';
+  if v_reading >= v_limit.max_at_once then
+    raise exception using
+      errcode = 'SD613',
+      message = format('%s uploads of this workspace are being read already', v_reading),
+      detail = json_build_object('limit', v_limit.max_at_once)::text;
+  end if;
+  reader_token := gen_random_uuid();
+  insert into iu_core.ingest_upload (
+    workspace_id, client_id, dataset, platform, file_name, file_hash, byte_len, run_mode, options, repeated_keys, cursor_name, cursor_value,
+    reader_token, reader_seen_at, uploaded_by, uploaded_via, changed_by)
+  values (
+    p_workspace_id, v_client, p_dataset, p_platform, left(p_file_name, 500), p_file_hash, p_byte_len, p_run_mode,
+    coalesce(p_options, '{}'), p_options ->> 'repeated_keys', p_cursor_name, p_cursor_value, reader_token, clock_timestamp(), v_actor.actor, v_actor.via,
+    array_remove(array[v_actor.actor, v_actor.via], null))
+  returning ingest_upload.upload_id into upload_id;
+  created := true;
+  status := 'reading';
+  perform iu_core.fn_ingest_tell_uploads_table(upload_id, 'pending', null);
+end $$;
+
+grant execute on function iu_core.fn_ingest_begin(
+  uuid, text, text, text, text, bigint, uuid, text, jsonb, text, jsonb, text)
+  to service_role, dot_executor, authenticated, stagedoor_agent, stagedoor_reviewer;
+
+-- The client that an upload is for, if it is one of the workspace's; the workspace itself where a dataset has no clients.
+-- Internal.
+create or replace function iu_core.fn_ingest_client(p_definition jsonb, p_workspace_id uuid, p_client_id uuid) returns uuid
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_clients jsonb := p_definition -> 'client';
+  v_found boolean;
+begin
+  if coalesce(v_clients, 'null') = 'null' then
+    if p_client_id is not null and p_client_id <> p_workspace_id then
+      raise exception using errcode = 'SD610',
+        message = format('The dataset %s has no clients', p_definition ->> 'name'),
+        detail = json_build_object('client', p_client_id)::text;
+    end if;
+    return p_workspace_id;
+  end if;
+  execute format('select exists (select from %s c where c.%I = $1 and c.%I = $2)',
+                 iu_core.fn_ingest_table_sql((v_clients ->> 'table')::regclass), v_clients ->> 'id', v_clients ->> 'workspace')
+    into v_found using p_client_id, p_workspace_id;
+  if not v_found then
+    raise exception using
+      errcode = 'SD610',
+      message = case when p_client_id is null then 'Say for which client this upload is'
+                     else format('The workspace has no client %s', p_client_id) end,
+      detail = json_build_object('client', p_client_id)::text;
+  end if;
+  return p_client_id;
+end $$;
+
+-- A sign of life of the reader, and how far it is.
+create or replace function iu_core.fn_ingest_progress(p_upload_id uuid, p_token uuid, p_progress jsonb) returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform iu_core.fn_ingest_held(p_upload_id, p_token);
+  update iu_core.ingest_upload set progress = p_progress, reader_seen_at = clock_timestamp() where upload_id = p_upload_id;
+end $$;
+
+grant execute on function iu_core.fn_ingest_progress(uuid, uuid, jsonb) to service_role;
+
+-- The reader has written every line (in this transaction): reading → staged. Rules over the whole upload run now, or with
+-- the plan, where it follows at once and finds the same on typed columns for less.
+create or replace function iu_core.fn_ingest_staged(p_upload_id uuid, p_token uuid, p_reading jsonb, p_notes jsonb, p_check boolean default true)
+returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set work_mem = '64MB'
+as $$
+declare
+  u iu_core.ingest_upload;
+  v_dataset iu_core.ingest_dataset;
+  v_unknown text;
+begin
+  u := iu_core.fn_ingest_held(p_upload_id, p_token);
+  select * into v_dataset from iu_core.ingest_dataset where dataset = u.dataset for share;
+  if p_reading -> 'layout' ->> 'leaf' is null or jsonb_typeof(p_reading -> 'layout' -> 'fields') is distinct from 'array'
+     or jsonb_typeof(p_reading -> 'layout' -> 'row_types') is distinct from 'array' or p_reading ->> 'lines' is null then
+    raise exception using errcode = 'SD001',
+      message = 'The reading must say the number of lines, and in layout the fields, the row types and the leaf';
+  end if;
+  -- Whoever stages rows by plain SQL read no file; what people are shown of one has to be something all the same.
+  p_reading := jsonb_build_object(
+    'format', 'rows', 'definition_digest', v_dataset.definition_digest, 'encoding', '', 'delimiter', null, 'headers', '[]'::jsonb, 'preamble', '[]'::jsonb, 'header_line', 0,
+    'styles', '{"decimal": "dot", "dates": "unknown"}'::jsonb, 'period', null, 'values', '{}'::jsonb,
+    'map', jsonb_build_object('headers', '[]'::jsonb, 'fields', '{}'::jsonb, 'unknown', '[]'::jsonb, 'missing', '[]'::jsonb,
+                              'rowTypes', p_reading -> 'layout' -> 'row_types', 'leaf', p_reading -> 'layout' -> 'leaf', 'notes', '[]'::jsonb))
+    || p_reading;
+  u.reading := p_reading;
+  perform iu_core.fn_ingest_as_read(u);
+  -- From one row type to the next by the index, not over all rows.
+  with recursive types (row_type) as (
+    (select row_type from public.staging_rows where upload_id = p_upload_id order by row_type limit 1)
+    union all
+    select (select s.row_type from public.staging_rows s where s.upload_id = p_upload_id and s.row_type > t.row_type
+             order by s.row_type limit 1) from types t where t.row_type is not null
+  )
+  select t.row_type into v_unknown from types t
+   where t.row_type is not null
+     and not exists (select from iu_core.ingest_row_type k where k.platform = u.platform and k.row_type = t.row_type) limit 1;
+  if v_unknown is not null then
+    raise exception using errcode = 'SD604', message = format('No dataset has registered %s rows of %s', u.platform, v_unknown),
+      detail = json_build_object('dataset', u.dataset, 'platform', v_unknown)::text;
+  end if;
+  if p_check then
+    perform iu_core.fn_ingest_check_set(u, v_dataset.definition);
+  else
+    perform iu_core.fn_ingest_check_sums(u, v_dataset.definition);
+  end if;
+  update iu_core.ingest_upload
+     set reading = p_reading, notes = coalesce(p_notes, '[]'),
+         changed_by = array(select distinct unnest(changed_by || iu_core.fn_ingest_mapping_authors(u, p_reading))),
+         -- The plan that follows at once counts on typed columns for less.
+         control = case when p_check then iu_core.fn_ingest_control(u, v_dataset.definition, false) else '[]' end
+   where upload_id = p_upload_id;
+  perform iu_core.fn_ingest_recount(p_upload_id, p_reading -> 'layout' ->> 'leaf', (p_reading ->> 'lines')::integer);
+  update iu_core.ingest_upload
+     set status = 'staged', staged_at = clock_timestamp(),
+         read_ms = extract(epoch from clock_timestamp() - created_at) * 1000, reader_token = null, reader_seen_at = null, progress = null
+   where upload_id = p_upload_id returning * into u;
+  perform iu_core.fn_event_emit('staging', 'ingestion_staged',
+    p_event_subject_ref => p_upload_id::text, p_workspace_id => u.workspace_id,
+    p_safe_payload => jsonb_build_object('upload_id', p_upload_id, 'dataset', u.dataset, 'platform', u.platform,
+      'lines', u.line_count, 'valid', u.valid_count, 'invalid', u.invalid_count, 'skipped', u.skipped_count,
+      'left_out', u.left_out));
+end $$;
+
+grant execute on function iu_core.fn_ingest_staged(uuid, uuid, jsonb, jsonb, boolean) to service_role;
+
+-- The reader says that the file cannot be read: {"code", "message", "hint"}.
+create or replace function iu_core.fn_ingest_fail(p_upload_id uuid, p_token uuid, p_error jsonb) returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform iu_core.fn_ingest_held(p_upload_id, p_token);
+  perform iu_core.fn_ingest_end_reading(p_upload_id, p_error);
+end $$;
+
+grant execute on function iu_core.fn_ingest_fail(uuid, uuid, jsonb) to service_role;
+
+-- reading → failed: says why, and leaves no row behind. The caller holds the upload's lock. Internal.
+create or replace function iu_core.fn_ingest_end_reading(p_upload_id uuid, p_error jsonb) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  u iu_core.ingest_upload;
+begin
+  delete from public.staging_rows where upload_id = p_upload_id;
+  update iu_core.ingest_upload
+     set status = 'failed', error = p_error, reader_token = null, reader_seen_at = null, progress = null,
+         ended_at = clock_timestamp()
+   where upload_id = p_upload_id returning * into u;
+  perform iu_core.fn_ingest_tell_uploads_table(p_upload_id, 'failed', null);
+  perform iu_core.fn_event_emit('staging', 'ingestion_failed',
+    p_event_subject_ref => p_upload_id::text, p_workspace_id => u.workspace_id,
+    p_safe_payload => jsonb_build_object('upload_id', p_upload_id, 'dataset', u.dataset, 'platform', u.platform,
+                                         'code', p_error ->> 'code'));
+end $$;
+
+-- Throws an upload away that was not promoted: its lines, its plan. The upload itself stays as a line in the list.
+create or replace function iu_core.fn_ingest_discard(p_upload_id uuid, p_discarded_by text default null) returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  u iu_core.ingest_upload;
+begin
+  perform iu_core.require_member(iu_core.fn_ingest_upload_workspace(p_upload_id), 'stage');
+  perform iu_core.fn_actor_for(p_discarded_by);
+  u := iu_core.fn_ingest_lock(p_upload_id, array['staged', 'planned', 'failed'], 'discarded');
+  perform iu_core.fn_ingest_plan_forget(u);
+  delete from public.staging_rows where upload_id = p_upload_id;
+  update iu_core.ingest_upload set status = 'discarded', ended_at = clock_timestamp() where upload_id = p_upload_id;
+  perform iu_core.fn_ingest_tell_uploads_table(p_upload_id, 'failed', null);
+  perform iu_core.fn_event_emit('staging', 'ingestion_discarded',
+    p_event_subject_ref => p_upload_id::text, p_workspace_id => u.workspace_id, p_actor => p_discarded_by,
+    p_safe_payload => jsonb_build_object('upload_id', p_upload_id, 'dataset', u.dataset, 'platform', u.platform));
+end $$;
+
+grant execute on function iu_core.fn_ingest_discard(uuid, text)
+  to service_role, dot_executor, authenticated, stagedoor_agent, stagedoor_reviewer;
+
+-- Uploads whose reader has been silent for a minute have failed: the process died. Returns how many. Internal and for
+-- maintenance.
+create or replace function iu_core.fn_ingest_sweep(p_workspace_id uuid default null) returns integer
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_upload uuid;
+  v_count integer := 0;
+begin
+  for v_upload in
+    select upload_id from iu_core.ingest_upload
+     where status = 'reading' and reader_seen_at < clock_timestamp() - interval '1 minute'
+       and (p_workspace_id is null or workspace_id = p_workspace_id)
+     order by upload_id for update skip locked
+  loop
+    perform iu_core.fn_ingest_end_reading(
+      v_upload, '{"code": "reader_gone", "message": "The process that read this file ended before it was done.", "hint": "Upload the file again."}');
+    v_count := v_count + 1;
+  end loop;
+  return v_count;
+end $$;
+
+grant execute on function iu_core.fn_ingest_sweep(uuid) to service_role, dot_executor;
+
+-- Sets the limits of one workspace, or (NULL) of all that have none of their own. For workflow_admin.
+create or replace function iu_core.fn_ingest_limit_set(
+  p_workspace_id uuid, p_max_bytes bigint, p_max_lines integer, p_max_at_once integer
+) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  insert into iu_core.ingest_limit as l (workspace_id, max_bytes, max_lines, max_at_once)
+  select p_workspace_id, coalesce(p_max_bytes, d.max_bytes), coalesce(p_max_lines, d.max_lines), coalesce(p_max_at_once, d.max_at_once)
+    from iu_core.fn_ingest_limits(p_workspace_id) d
+  on conflict (workspace_id) do update
+     set max_bytes = excluded.max_bytes, max_lines = excluded.max_lines, max_at_once = excluded.max_at_once;
+end $$;
+
+-- Staged rows are those of their upload: its workspace, client and platform, and a row type that a dataset has registered for
+-- that platform. One look for all rows of a statement; these columns never change later, by the owner neither.
+create or replace function iu_core.fn_ingest_rows_check() returns trigger
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_wrong record;
+begin
+  if tg_op = 'UPDATE' then
+    raise exception using
+      errcode = 'SD520',
+      message = format('Rows of upload %s stay those of their upload, platform and row type', old.upload_id),
+      detail = json_build_object('upload', old.upload_id, 'reason', 'a staged row does not change whose it is')::text;
+  end if;
+  select a.upload_id, a.platform, a.row_type, u.upload_id is null as unknown,
+         (a.workspace_id, a.client_id, a.platform) is distinct from (u.workspace_id, u.client_id, u.platform) as foreign_row
+    into v_wrong
+    from (select distinct upload_id, workspace_id, client_id, platform, row_type from added) a
+    left join iu_core.ingest_upload u on u.upload_id = a.upload_id
+   where (a.workspace_id, a.client_id, a.platform) is distinct from (u.workspace_id, u.client_id, u.platform)
+      or not exists (select from iu_core.ingest_row_type t where t.platform = a.platform and t.row_type = a.row_type)
+   limit 1;
+  if found then
+    raise exception using
+      errcode = 'SD520',
+      message = case
+        when v_wrong.unknown then format('There is no upload %s to stage rows for', v_wrong.upload_id)
+        when v_wrong.foreign_row then format('Rows of upload %s have another workspace, client or platform than the upload', v_wrong.upload_id)
+        else format('No dataset has registered %s rows of %s', v_wrong.platform, v_wrong.row_type) end,
+      detail = json_build_object('upload', v_wrong.upload_id, 'reason', case
+        when v_wrong.unknown then 'there is no such upload'
+        when v_wrong.foreign_row then 'workspace, client and platform of a row are those of its upload'
+        else format('no dataset has registered %s rows of %s', v_wrong.platform, v_wrong.row_type) end)::text;
+  end if;
+  return null;
+end $$;
+
+create or replace trigger staging_rows_of_their_upload after insert on public.staging_rows
+  referencing new table as added for each statement execute function iu_core.fn_ingest_rows_check();
+-- Named columns, so that nothing is evaluated for an update of others.
+create or replace trigger staging_rows_stay_of_their_upload
+  before update of upload_id, workspace_id, client_id, platform, row_type on public.staging_rows
+  for each row when ((old.upload_id, old.workspace_id, old.client_id, old.platform, old.row_type)
+                     is distinct from (new.upload_id, new.workspace_id, new.client_id, new.platform, new.row_type))
+  execute function iu_core.fn_ingest_rows_check();
+
+-- updated_at is when a row was last written, whatever the statement says. Before the row is written, so that RETURNING and other
+-- triggers see it. Our own statements set it to now(), so on the bulk path the condition is all that is evaluated.
+create or replace function iu_core.fn_ingest_touch() returns trigger
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  new.updated_at := now();
+  return new;
+end $$;
+
+create or replace trigger staging_rows_updated_at before update on public.staging_rows
+  for each row when (new.updated_at is distinct from now()) execute function iu_core.fn_ingest_touch();
+create or replace trigger staging_id_resolution_updated_at before update on public.staging_id_resolution
+  for each row when (new.updated_at is distinct from now()) execute function iu_core.fn_ingest_touch();
+
+-- Uploads as people list them: with the plan, the review and the promotion that belong to them.
+create or replace view iu_core.v_ingest_upload with (security_invoker = true) as
+  select u.upload_id, u.workspace_id, u.client_id, u.dataset, u.platform, u.file_name, u.file_hash, u.byte_len, u.run_mode,
+         u.status, u.options, u.reading, u.notes, u.line_count, u.valid_count, u.invalid_count, u.skipped_count, u.warning_count, u.left_out,
+         coalesce(m.control, p.control, u.control) as control, coalesce(p.repeated_keys, u.repeated_keys) as repeated_keys,
+         coalesce(p.notes, '[]') as plan_notes,
+         u.progress, u.error, u.cursor_name, u.cursor_value, u.uploaded_by, u.uploaded_via, u.changed_by, u.created_at,
+         u.staged_at, u.read_ms, u.ended_at,
+         p.digest as plan_digest, p.gate_mode, p.threshold, p.totals as plan_totals, p.refusal as plan_refusal, p.planned_by,
+         p.planned_at, p.took_ms as plan_took_ms, p.review_record_id, d.approval_required,
+         -- not_submitted, pending, approved, rejected, expired; NULL: nothing to approve.
+         case when u.status <> 'planned' or not d.approval_required then null
+              when r.staging_record_id is null then 'not_submitted'
+              when r.lifecycle_status in ('pending', 'approved') and r.expires_at <= clock_timestamp() then 'expired'
+              else r.lifecycle_status end as review_status,
+         r.rejected_reason as review_reason,
+         coalesce(m.approved_by, r.approved_by) as approved_by, coalesce(m.approved_at, r.approved_at) as approved_at, m.promoted_by, m.promoted_at, m.totals as promotion_totals, m.undo_until, m.undone_by,
+         m.undone_at, m.undo_totals
+    from iu_core.ingest_upload u
+    join iu_core.ingest_dataset d on d.dataset = u.dataset
+    left join iu_core.ingest_plan p on p.upload_id = u.upload_id
+    left join iu_core.iu_staging_record r on r.staging_record_id = p.review_record_id
+    left join iu_core.ingest_promotion m on m.upload_id = u.upload_id;
+
+grant select on iu_core.v_ingest_upload to authenticated, service_role, dot_executor, stagedoor_agent, stagedoor_reviewer;
+
+-- The limits of a workspace: its own, or everybody's. Internal.
+create or replace function iu_core.fn_ingest_limits(p_workspace_id uuid) returns iu_core.ingest_limit
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select l from iu_core.ingest_limit l
+   where workspace_id = p_workspace_id or workspace_id is null
+   order by workspace_id nulls last limit 1
+$$;
+
+-- The upload, locked, and in one of the states from which this can be done. Internal.
+create or replace function iu_core.fn_ingest_lock(p_upload_id uuid, p_states text[], p_to_be text)
+returns iu_core.ingest_upload
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  u iu_core.ingest_upload;
+begin
+  select * into u from iu_core.ingest_upload where upload_id = p_upload_id for update;
+  if u.status <> all (p_states) then
+    raise exception using
+      errcode = 'SD602',
+      message = case when u.status = p_to_be then format('Upload %s is %s already', p_upload_id, u.status)
+                     when p_to_be = 'undone' then format('Upload %s is %s and was never promoted: there is nothing to undo', p_upload_id, u.status)
+                     else format('Upload %s is %s and cannot be %s', p_upload_id, u.status, p_to_be) end,
+      detail = json_build_object('upload', p_upload_id, 'status', u.status, 'action', p_to_be)::text;
+  end if;
+  return u;
+end $$;
+
+-- The upload that a reader still holds, locked. A reader that was given up on finds out here and changes nothing.
+-- Internal.
+create or replace function iu_core.fn_ingest_held(p_upload_id uuid, p_token uuid) returns iu_core.ingest_upload
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  u iu_core.ingest_upload;
+begin
+  select * into u from iu_core.ingest_upload
+   where upload_id = p_upload_id and status = 'reading' and reader_token = p_token for update;
+  if not found then
+    raise exception using
+      errcode = 'SD612',
+      message = format('Upload %s is no longer read by this process', p_upload_id),
+      detail = json_build_object('upload', p_upload_id)::text;
+  end if;
+  return u;
+end $$;
+
+-- A dataset may name a table of the user's that is told of uploads (public.data_uploads). Its triggers find what they call by
+-- a plain name where they always do. Internal.
+create or replace function iu_core.fn_ingest_tell_uploads_table(p_upload_id uuid, p_status text, p_row_count bigint)
+returns void
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+declare
+  u iu_core.ingest_upload;
+  v_table regclass;
+begin
+  select * into u from iu_core.ingest_upload where upload_id = p_upload_id;
+  select to_regclass(definition ->> 'uploads') into v_table from iu_core.ingest_dataset where dataset = u.dataset;
+  -- A dry run is nobody's business but ours.
+  if v_table is null or u.run_mode = 'FULL_DRY_RUN' then
+    return;
+  end if;
+  if p_status = 'pending' then
+    execute format('insert into %s (id, workspace_id, client_id, platform, file_name, status) values ($1, $2, $3, $4, $5, $6)', v_table)
+      using u.upload_id, u.workspace_id, u.client_id, u.platform, u.file_name, p_status;
+  else
+    begin
+      execute format('update %s set status = $2, row_count = coalesce($3, row_count) where id = $1', v_table)
+        using u.upload_id, p_status, p_row_count;
+    exception when check_violation or invalid_text_representation or datatype_mismatch then
+      -- Their table may not know the word undone; nothing of ours may hang on that.
+      if p_status <> 'undone' then
+        raise;
+      end if;
+      execute format('update %s set status = $2, row_count = coalesce($3, row_count) where id = $1', v_table)
+        using u.upload_id, 'failed', p_row_count;
+    end;
+  end if;
+end $$;
+
+-- The workspace of an upload that the caller may know of. Others' uploads are answered like ones that are not there.
+-- Internal: definer functions give it to require_member.
+create or replace function iu_core.fn_ingest_upload_workspace(p_upload_id uuid) returns uuid
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_workspace uuid;
+  v_role text;
+begin
+  select workspace_id,
+         case when iu_core.fn_caller_is_service() then 'service'
+              else iu_core.fn_member_role(workspace_id, iu_core.fn_actor()) end
+    into v_workspace, v_role
+    from iu_core.ingest_upload where upload_id = p_upload_id;
+  -- An agent knows of its own uploads only.
+  if v_role is null
+     or ((v_role = 'agent' or iu_core.fn_caller_role() = 'stagedoor_agent')
+         and not exists (select from iu_core.ingest_upload
+                          where upload_id = p_upload_id and uploaded_by = iu_core.fn_actor())) then
+    raise exception using
+      errcode = 'SD601',
+      message = format('There is no upload %s', coalesce(p_upload_id::text, 'NULL')),
+      detail = json_build_object('upload', p_upload_id)::text;
+  end if;
+  return v_workspace;
+end $$;

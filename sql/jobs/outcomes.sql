@@ -1,0 +1,227 @@
+-- Outcomes of claimed jobs: completed, failed, snoozed, released.
+
+-- Ends jobs well: out of the queue into the history, in one statement. Those count whose lease is still the one that was
+-- claimed; the others, which somebody else has or had by now, are left alone and left out of the answer.
+create or replace function iu_core.fn_job_complete(
+  p_worker uuid, p_jobs uuid[], p_epochs integer[], p_results jsonb[] default null
+) returns setof uuid
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+declare
+  v_reason text;
+begin
+  perform iu_core.fn_job_worker_require(p_worker);
+  perform iu_core.fn_job_arrays_check(p_jobs, p_epochs, cardinality(p_results));
+  if p_results is not null then
+    select iu_core.fn_payload_problem(r) into v_reason from unnest(p_results) r
+     where r is not null and iu_core.fn_payload_problem(r) is not null limit 1;
+    if v_reason is not null then
+      raise exception using
+        errcode = 'SD705',
+        message = 'The result of a job carries references only, but ' || v_reason,
+        detail = json_build_object('kind', null, 'reason', v_reason)::text;
+    end if;
+  end if;
+  return query
+    with done as (
+      delete from iu_core.job_queue q
+       using unnest(p_jobs, p_epochs, p_results) d (job_id, epoch, result)
+       where q.job_id = d.job_id and q.leased_by = p_worker and q.lease_epoch = d.epoch
+      returning q.*, d.result
+    )
+    insert into iu_core.job_history (
+      job_id, job_kind, executor, outcome, priority, attempts, crashes, replays, enqueued_at, started_at, worker_id,
+      idempotency_key, source_ref, target_ref, payload_ref, safe_payload, result, workspace_id, correlation_id,
+      causation_event_id, causation_depth, actor, actor_via, last_error)
+    select d.job_id, d.job_kind, d.executor, 'completed', d.priority, d.attempts, d.crashes, d.replays, d.enqueued_at, d.started_at,
+           p_worker, d.idempotency_key, d.source_ref, d.target_ref, d.payload_ref, d.safe_payload, d.result, d.workspace_id,
+           d.correlation_id, d.causation_event_id, d.causation_depth, d.actor, d.actor_via, d.last_error
+      from done d
+    returning job_id;
+  perform iu_core.fn_job_free(p_worker, p_jobs);
+end $$;
+
+grant execute on function iu_core.fn_job_complete(uuid, uuid[], integer[], jsonb[]) to dot_executor, service_role, stagedoor_executor;
+
+-- Jobs that failed: tried again later, each time twice as late with some chance in it; after the last attempt, or where the
+-- worker says that trying again is no use, dead letters. One that was to be cancelled is cancelled.
+create or replace function iu_core.fn_job_fail(
+  p_worker uuid, p_jobs uuid[], p_epochs integer[], p_errors text[], p_fatal boolean[] default null
+) returns table (job_id uuid, outcome text, process_after timestamptz)
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+begin
+  perform iu_core.fn_job_worker_require(p_worker);
+  perform iu_core.fn_job_arrays_check(p_jobs, p_epochs, cardinality(p_errors));
+  perform iu_core.fn_job_arrays_check(p_jobs, p_epochs, cardinality(p_fatal));
+  return query
+    select e.job_id, e.outcome, e.process_after from iu_core.fn_job_end_attempt(
+      array(select row(q.job_id, coalesce(nullif(left(d.error, 2000), ''), 'it failed'), coalesce(d.fatal, false), false)::iu_core.job_failure
+              from unnest(p_jobs, p_epochs, p_errors, p_fatal) d (job_id, epoch, error, fatal)
+              join iu_core.job_queue q on q.job_id = d.job_id
+             where q.leased_by = p_worker and q.lease_epoch = d.epoch
+             order by q.job_id for update of q)) e;
+  perform iu_core.fn_job_free(p_worker, p_jobs);
+end $$;
+
+grant execute on function iu_core.fn_job_fail(uuid, uuid[], integer[], text[], boolean[]) to dot_executor, service_role, stagedoor_executor;
+
+-- A job says that it is too early: it comes again at p_until, and no attempt was used.
+create or replace function iu_core.fn_job_snooze(p_worker uuid, p_job uuid, p_epoch integer, p_until timestamptz) returns boolean
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_found boolean;
+begin
+  perform iu_core.fn_job_worker_require(p_worker);
+  if p_until is null or not isfinite(p_until) then
+    raise exception using errcode = 'SD001', message = 'Say until when the job sleeps';
+  end if;
+  update iu_core.job_queue set leased_by = null, begun = false, attempts = attempts - 1, process_after = p_until
+   where job_id = p_job and leased_by = p_worker and lease_epoch = p_epoch;
+  v_found := found;
+  perform iu_core.fn_job_free(p_worker, array[p_job]);
+  return v_found;
+end $$;
+
+grant execute on function iu_core.fn_job_snooze(uuid, uuid, integer, timestamptz) to dot_executor, service_role, stagedoor_executor;
+
+-- Gives back jobs that were claimed and not begun, at once and without an attempt used. Returns how many there were.
+create or replace function iu_core.fn_job_release(p_worker uuid, p_jobs uuid[], p_epochs integer[]) returns integer
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_given integer;
+begin
+  perform iu_core.fn_job_worker_require(p_worker);
+  perform iu_core.fn_job_arrays_check(p_jobs, p_epochs);
+  update iu_core.job_queue q set leased_by = null, begun = false, attempts = q.attempts - 1
+    from unnest(p_jobs, p_epochs) d (job_id, epoch)
+   where q.job_id = d.job_id and q.leased_by = p_worker and q.lease_epoch = d.epoch;
+  get diagnostics v_given = row_count;
+  perform iu_core.fn_job_free(p_worker, p_jobs);
+  return v_given;
+end $$;
+
+grant execute on function iu_core.fn_job_release(uuid, uuid[], integer[]) to dot_executor, service_role, stagedoor_executor;
+
+-- Which of these jobs this worker has completed: an answer that got lost is told apart from a job that is not its own.
+create or replace function iu_core.fn_job_completed_by(p_worker uuid, p_jobs uuid[]) returns setof uuid
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform iu_core.fn_job_worker_require(p_worker);
+  return query
+    select h.job_id from iu_core.job_history h
+     where h.job_id = any (p_jobs) and h.worker_id = p_worker and h.outcome = 'completed';
+end $$;
+
+grant execute on function iu_core.fn_job_completed_by(uuid, uuid[]) to dot_executor, service_role, stagedoor_executor;
+
+-- What becomes of jobs whose attempt ended badly; their rows are locked. A crash of the worker uses no attempt: all that had
+-- begun would pay for one of them. But a job under which worker after worker dies is not tried for ever. Either way it comes
+-- again each time twice as late. Internal.
+create or replace function iu_core.fn_job_end_attempt(p_failures iu_core.job_failure[])
+returns table (job_id uuid, outcome text, process_after timestamptz)
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+begin
+  return query
+    with ended as materialized (
+      select q, f.error, f.crashed, c.requested_by, c.reason,
+             q.attempts - f.crashed::integer as attempts, q.crashes + f.crashed::integer as crashes,
+             case when c.job_id is not null then 'cancelled'
+                  when f.fatal or not f.crashed and q.attempts >= k.max_attempts
+                    or f.crashed and q.crashes + 1 >= k.max_crashes then 'dead'
+                  else 'retry' end as outcome,
+             clock_timestamp() + least(k.backoff_most, k.backoff * power(2, least(case when f.crashed then q.crashes else q.attempts - 1 end, 29)))
+               * (0.75 + random() / 2) as again
+        from unnest(p_failures) f
+        join iu_core.job_queue q on q.job_id = f.job_id
+        join iu_core.job_kind k on k.job_kind = q.job_kind
+        left join iu_core.job_cancellation c on c.job_id = q.job_id and c.worker_id = q.leased_by
+    ), retried as (
+      update iu_core.job_queue q
+         set leased_by = null, begun = false, last_error = e.error,
+             attempts = e.attempts, crashes = e.crashes, process_after = e.again
+        from ended e where e.outcome = 'retry' and q.job_id = (e.q).job_id
+      returning q.job_id, q.process_after
+    ), gone as (
+      delete from iu_core.job_queue q using ended e where e.outcome <> 'retry' and q.job_id = (e.q).job_id returning q.job_id
+    ), buried as (
+      insert into iu_core.job_dead_letter (
+        job_id, job_kind, executor, priority, attempts, crashes, replays, enqueued_at, started_at, worker_id, idempotency_key,
+        source_ref, target_ref, payload_ref, safe_payload, workspace_id, correlation_id, causation_event_id, causation_depth,
+        actor, actor_via, last_error)
+      select (e.q).job_id, (e.q).job_kind, (e.q).executor, (e.q).priority, e.attempts,
+             e.crashes, (e.q).replays, (e.q).enqueued_at, (e.q).started_at,
+             (e.q).leased_by, (e.q).idempotency_key, (e.q).source_ref, (e.q).target_ref, (e.q).payload_ref, (e.q).safe_payload,
+             (e.q).workspace_id, (e.q).correlation_id, (e.q).causation_event_id, (e.q).causation_depth, (e.q).actor,
+             (e.q).actor_via, e.error
+        from ended e where e.outcome = 'dead'
+    ), cancelled as (
+      insert into iu_core.job_history (
+        job_id, job_kind, executor, outcome, priority, attempts, crashes, replays, enqueued_at, started_at, worker_id,
+        idempotency_key, source_ref, target_ref, payload_ref, safe_payload, workspace_id, correlation_id,
+        causation_event_id, causation_depth, actor, actor_via, last_error, ended_by)
+      select (e.q).job_id, (e.q).job_kind, (e.q).executor, 'cancelled', (e.q).priority, e.attempts, e.crashes,
+             (e.q).replays, (e.q).enqueued_at, (e.q).started_at, (e.q).leased_by, (e.q).idempotency_key, (e.q).source_ref,
+             (e.q).target_ref, (e.q).payload_ref, (e.q).safe_payload, (e.q).workspace_id, (e.q).correlation_id,
+             (e.q).causation_event_id, (e.q).causation_depth, (e.q).actor, (e.q).actor_via, coalesce(e.reason, e.error), e.requested_by
+        from ended e where e.outcome = 'cancelled'
+    )
+    select (e.q).job_id, e.outcome, r.process_after from ended e left join retried r on r.job_id = (e.q).job_id;
+end $$;
+
+-- Jobs that are no longer this worker's no longer count as running, and a suspect no longer keeps other jobs from it. What it gave back though somebody wanted it to end has
+-- ended. Mostly there is nothing to do: only kinds with a limit are counted. Internal.
+create or replace function iu_core.fn_job_free(p_worker uuid, p_jobs uuid[]) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if exists (select from iu_core.job_running where worker_id = p_worker) then
+    delete from iu_core.job_running r
+     where r.worker_id = p_worker and r.job_id = any (p_jobs)
+       and not exists (select from iu_core.job_queue q where q.job_id = r.job_id and q.leased_by = p_worker);
+  end if;
+  if exists (select from iu_core.job_alone where worker_id = p_worker) then
+    delete from iu_core.job_alone a
+     where a.worker_id = p_worker and a.job_id = any (p_jobs)
+       and not exists (select from iu_core.job_queue q where q.job_id = a.job_id and q.leased_by = p_worker);
+  end if;
+  if exists (select from iu_core.job_cancellation where worker_id = p_worker) then
+    perform iu_core.fn_job_cancel_waiting(c.job_id, c.requested_by, c.reason)
+       from iu_core.job_cancellation c where c.worker_id = p_worker and c.job_id = any (p_jobs);
+    delete from iu_core.job_cancellation c
+     where c.worker_id = p_worker and c.job_id = any (p_jobs)
+       and not exists (select from iu_core.job_queue q where q.job_id = c.job_id and q.leased_by = p_worker);
+  end if;
+end $$;
+
+-- Arrays that belong together have the same length, and no id twice. Internal.
+create or replace function iu_core.fn_job_arrays_check(p_jobs uuid[], p_epochs integer[], p_others integer default null) returns void
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_jobs is null or p_epochs is null or cardinality(p_jobs) <> cardinality(p_epochs)
+     or p_others is not null and p_others <> cardinality(p_jobs) then
+    raise exception using errcode = 'SD001', message = 'Jobs, epochs and what is said of them are arrays of the same length';
+  end if;
+  if exists (select from unnest(p_jobs) j group by j having count(*) > 1) then
+    raise exception using errcode = 'SD001', message = 'A job is named once: only one thing can be said of it';
+  end if;
+end $$;

@@ -1,0 +1,195 @@
+-- Workers: registration, heartbeat, and recovery of what a dead one held.
+
+-- A worker begins: it takes jobs of these kinds for one executor, as long as it keeps its lease.
+create or replace function iu_core.fn_job_worker_register(
+  p_executor text, p_kinds text[], p_name text default null, p_lease interval default '6 seconds'
+) returns uuid
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_worker uuid;
+begin
+  perform iu_core.fn_job_executor_require(p_executor);
+  if p_kinds is null or cardinality(p_kinds) = 0 or exists (select from unnest(p_kinds) k where k is null or k !~ '^[a-z][a-z0-9_.:-]{0,62}$') then
+    raise exception using errcode = 'SD001', message = 'A worker names the kinds that it runs: lowercase letters, digits and _.:-';
+  end if;
+  if p_lease is null or p_lease not between '1 second' and '1 hour' then
+    raise exception using errcode = 'SD001', message = 'A lease lasts from 1 second to 1 hour';
+  end if;
+  -- Known to people from now on, also before the first job.
+  insert into iu_core.job_kind (job_kind) select distinct k from unnest(p_kinds) k order by 1 on conflict do nothing;
+  insert into iu_core.job_worker (executor, kinds, name, registered_by, lease, leased_until)
+  values (p_executor, p_kinds, left(p_name, 200), iu_core.fn_actor(), p_lease, clock_timestamp() + p_lease)
+  returning worker_id into v_worker;
+  return v_worker;
+end $$;
+
+grant execute on function iu_core.fn_job_worker_register(text, text[], text, interval) to dot_executor, service_role, stagedoor_executor;
+
+-- Keeps a worker's lease, and tells which of its jobs somebody wants to end. A lease that has passed is not revived.
+create or replace function iu_core.fn_job_heartbeat(p_worker uuid, out leased_until timestamptz, out cancelled uuid[])
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+begin
+  perform iu_core.fn_job_worker_require(p_worker);
+  update iu_core.job_worker w set leased_until = clock_timestamp() + w.lease, heartbeat_at = clock_timestamp()
+   where w.worker_id = p_worker and w.leased_until > clock_timestamp()
+  returning w.leased_until into fn_job_heartbeat.leased_until;
+  if not found then
+    raise exception using
+      errcode = 'SD703',
+      message = format('The lease of the worker %s has passed', p_worker),
+      detail = json_build_object('worker', p_worker)::text;
+  end if;
+  fn_job_heartbeat.cancelled := array(select c.job_id from iu_core.job_cancellation c where c.worker_id = p_worker);
+end $$;
+
+grant execute on function iu_core.fn_job_heartbeat(uuid) to dot_executor, service_role, stagedoor_executor;
+
+-- A worker waits, or no longer does. Who waits asks once more afterwards: what was enqueued just before told nobody.
+create or replace function iu_core.fn_job_idle(p_worker uuid, p_idle boolean) returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  w iu_core.job_worker := iu_core.fn_job_worker_require(p_worker);
+begin
+  if p_idle then
+    insert into iu_core.worker_idle (worker_id, executor, kinds) values (w.worker_id, w.executor, w.kinds) on conflict do nothing;
+  else
+    delete from iu_core.worker_idle where worker_id = p_worker;
+  end if;
+end $$;
+
+grant execute on function iu_core.fn_job_idle(uuid, boolean) to dot_executor, service_role;
+
+-- A worker goes, and gives back what it holds. Returns how many jobs that were. p_crash: it goes because of this error; then what
+-- had begun is charged with a crash, as if it had died without a word.
+create or replace function iu_core.fn_job_worker_leave(p_worker uuid, p_crash text default null) returns integer
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform iu_core.fn_job_worker_require(p_worker);
+  perform from iu_core.job_worker where worker_id = p_worker for update;
+  return iu_core.fn_job_take_back(array[p_worker], p_crash is not null, p_crash);
+end $$;
+
+grant execute on function iu_core.fn_job_worker_leave(uuid, text) to dot_executor, service_role, stagedoor_executor;
+
+-- Takes back what dead workers held: those whose lease has passed. Whoever asks first does it, the others go on.
+-- Returns how many jobs are free again.
+create or replace function iu_core.fn_job_reap() returns integer
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_dead uuid[];
+begin
+  if not exists (select from iu_core.job_worker where leased_until <= clock_timestamp()) then
+    return 0;
+  end if;
+  select array_agg(l.worker_id) into v_dead
+    from (select worker_id from iu_core.job_worker where leased_until <= clock_timestamp() for update skip locked) l;
+  if v_dead is null then
+    return 0;
+  end if;
+  return iu_core.fn_job_take_back(v_dead, true);
+end $$;
+
+grant execute on function iu_core.fn_job_reap() to dot_executor, service_role;
+
+-- What workers held that are gone, or go, is free again: one read of the queue, because the lease is in no index.
+-- p_crashed: they died. Then the jobs that had begun are charged with it, under p_error; what was only claimed ahead is as it
+-- was before the claim. Returns how many jobs that were. Internal.
+--
+-- A job that somebody has locked is not waited for: it may be a completion in the transaction of a machine that lost its
+-- power, which the server notices after hours, and everybody else's jobs would wait with it. Its worker stays, with its lease
+-- over, until the lock is gone; then the job is, too, or is taken back.
+create or replace function iu_core.fn_job_take_back(
+  p_workers uuid[], p_crashed boolean, p_error text default 'its worker stopped without a word'
+) returns integer
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_held uuid[] := array(select q.job_id from iu_core.job_queue q where q.leased_by = any (p_workers));
+  v_jobs uuid[];
+  v_gone uuid[];
+begin
+  v_jobs := array(select q.job_id from iu_core.job_queue q
+                   where q.job_id = any (v_held) and q.leased_by = any (p_workers) order by q.job_id for update skip locked);
+  if cardinality(v_jobs) > 0 then
+    update iu_core.job_queue set leased_by = null, begun = false, attempts = attempts - 1
+     where job_id = any (v_jobs) and not (p_crashed and begun);
+    if p_crashed then
+      perform iu_core.fn_job_end_attempt(array(
+        select row(q.job_id, coalesce(nullif(left(p_error, 2000), ''), 'its worker crashed'), false, true)::iu_core.job_failure
+          from iu_core.job_queue q where q.job_id = any (v_jobs) and q.begun));
+    end if;
+    perform iu_core.fn_job_free(w, v_jobs) from unnest(p_workers) w;
+  end if;
+  v_gone := array(select w from unnest(p_workers) w
+                   where not exists (select from iu_core.job_queue q where q.job_id = any (v_held) and q.leased_by = w));
+  update iu_core.job_worker set leased_until = least(leased_until, clock_timestamp())
+   where worker_id = any (p_workers) and worker_id <> all (v_gone);
+  delete from iu_core.job_running where worker_id = any (v_gone);
+  delete from iu_core.job_alone where worker_id = any (v_gone);
+  delete from iu_core.job_cancellation where worker_id = any (v_gone);
+  delete from iu_core.worker_idle where worker_id = any (p_workers);
+  delete from iu_core.job_worker where worker_id = any (v_gone);
+  return cardinality(v_jobs);
+end $$;
+
+-- The worker, if its lease is alive and it is the caller's. Everything under a lease begins here. Internal.
+create or replace function iu_core.fn_job_worker_require(p_worker uuid) returns iu_core.job_worker
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  w iu_core.job_worker;
+begin
+  select * into w from iu_core.job_worker where worker_id = p_worker;
+  -- Whose it is comes first: another executor does not even learn that there is such a worker.
+  if found and not iu_core.fn_caller_is_service() then
+    perform iu_core.fn_job_executor_require(w.executor);
+    if w.registered_by <> iu_core.fn_actor() then
+      w := null;
+    end if;
+  end if;
+  if w.worker_id is null or w.leased_until <= clock_timestamp() then
+    raise exception using
+      errcode = 'SD703',
+      message = format('The lease of the worker %s has passed', coalesce(p_worker::text, 'NULL')),
+      detail = json_build_object('worker', p_worker)::text;
+  end if;
+  return w;
+end $$;
+
+-- The executor that the caller may lease for: a token of stagedoor_executor names exactly one, our own workers any. Internal.
+create or replace function iu_core.fn_job_executor_require(p_executor text) returns void
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_own text;
+begin
+  if iu_core.fn_caller_is_service() then
+    if p_executor = any (iu_core.fn_executors()) then
+      return;
+    end if;
+  elsif session_user = 'stagedoor_api' and iu_core.fn_caller_role() = 'stagedoor_executor' then
+    v_own := nullif(current_setting('request.jwt.claims', true), '')::jsonb ->> 'executor';
+    if p_executor is not null and p_executor = v_own then
+      return;
+    end if;
+  end if;
+  raise exception using
+    errcode = 'SD704',
+    message = case when v_own is null then format('%L is not an executor that this login runs', p_executor)
+                   else format('This token is of the executor %s, not of %s', v_own, coalesce(p_executor, 'NULL')) end,
+    detail = json_build_object('executor', p_executor)::text;
+end $$;

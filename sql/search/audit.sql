@@ -1,0 +1,183 @@
+-- The audit of stores against PostgreSQL, and its repair.
+
+-- What is wrong with points that a store really holds: one page of an unfiltered scroll, as [{"id", "payload"}].
+--   staging  its id or its payload names something of the staging zone, other than as part of its unit's own address
+--   orphan   Postgres knows no such point or no text of it, or has taken it out, and nobody is about to remove it
+--   payload  it says something else than Postgres about where it is from
+-- In the legacy collection: staging, and documents that are not there. For back-end code; nothing is changed.
+create or replace function iu_core.fn_search_audit(p_collection text, p_points jsonb)
+returns table (id text, finding text, detail text)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_legacy boolean;
+  v_own_payload boolean;
+begin
+  perform iu_core.require_member(null, 'administer');
+  if jsonb_typeof(p_points) is distinct from 'array' then
+    raise exception using errcode = 'SD001', message = 'The points must be an array';
+  end if;
+  -- In the store postgres the payload is what the tables say.
+  select c.state = 'legacy', c.store <> 'postgres' into v_legacy, v_own_payload from iu_core.search_collection c where c.collection = p_collection;
+  if v_legacy is null then
+    raise exception using
+      errcode = 'SD915',
+      message = format('There is no collection %s', coalesce(p_collection, 'NULL')),
+      detail = json_build_object('collection', p_collection)::text;
+  end if;
+  return query
+    with seen as materialized (
+      select s ->> 'id' as id, coalesce(s -> 'payload', '{}') as payload,
+             case when s ->> 'id' ~* '^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$' then (s ->> 'id')::uuid end as chunk_id
+        from jsonb_array_elements(p_points) as s
+    ), named as (
+      select distinct s.id, lower(m.found[1])::uuid as named
+        from seen s
+       -- What was staged and promoted may well be called after it: drafts/<staging id>.
+       cross join lateral (select case when exists (select from iu_core.information_unit u
+                                                     where u.unit_id::text = s.payload ->> 'unit_id'
+                                                       and u.canonical_address = s.payload ->> 'canonical_address')
+                                       then s.payload - 'canonical_address' else s.payload end as payload) as x
+       cross join lateral regexp_matches(s.id || ' ' || x.payload::text,
+                                         '([0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12})', 'g') as m (found)
+    ), staged as (
+      select n.id, min(n.named::text) as named from named n
+       where exists (select from iu_core.iu_staging_record r where r.staging_record_id = n.named)
+          or exists (select from iu_core.iu_staging_payload p where p.staging_payload_id = n.named)
+       group by n.id
+    )
+    select t.id, 'staging', 'names ' || t.named from staged t
+    union all
+    select s.id, 'orphan',
+           case when p.state is null then 'Postgres knows no such point' when p.state = 'gone' then 'it was taken out'
+                else 'search has no such text' end
+      from seen s
+      left join iu_core.search_point p on p.collection = p_collection and p.chunk_id = s.chunk_id
+      left join iu_core.vector_outbox o on o.unit_id = p.unit_id
+     where not v_legacy and not exists (select from staged t where t.id = s.id)
+       -- In the store postgres the record of a point is the point: the texts tell whether it should be there.
+       and (p.chunk_id is null
+            or (p.state = 'gone' or not exists (select from iu_core.search_chunk c where c.chunk_id = p.chunk_id))
+               and coalesce(o.status in ('done', 'dead_letter'), true))
+    union all
+    select s.id, 'payload', 'it says to be of ' || coalesce(s.payload ->> 'unit_id', 'nothing')
+      from seen s
+      join iu_core.search_point p on p.collection = p_collection and p.chunk_id = s.chunk_id and p.state = 'written'
+      join iu_core.information_unit u on u.unit_id = p.unit_id
+     where not v_legacy and not exists (select from staged t where t.id = s.id)
+       and (s.payload ->> 'unit_id' is distinct from u.unit_id::text
+            or exists (select from iu_core.search_chunk c where c.chunk_id = p.chunk_id and c.unit_id is distinct from p.unit_id)
+            or v_own_payload and s.payload ->> 'workspace_id' is distinct from u.workspace_id::text
+            or v_own_payload and not exists (select from iu_core.unit_version v
+                            where v.unit_id = u.unit_id and v.content_hash = s.payload ->> 'content_hash_at_embedding'))
+    union all
+    select s.id, 'orphan', 'there is no document ' || coalesce(s.payload ->> 'document_id', '(none named)')
+      from seen s
+     where v_legacy and not exists (select from staged t where t.id = s.id)
+       and not exists (select from iu_core.kb_document d
+                        where d.deleted_at is null and s.payload ->> 'document_id' in (d.document_id::text, d.source_ref));
+end $$;
+
+grant execute on function iu_core.fn_search_audit(text, jsonb) to dot_executor, service_role;
+
+-- What Postgres itself has wrong: units and documents that are said to be in search and are not, or are in it and should not be, and
+-- have nobody on the way to them.
+--   missing  no text in search, or that of another version
+--   left     it was deleted or retired, or is a document that is only cut
+-- p_repair has them projected again. For back-end code.
+create or replace function iu_core.fn_search_audit_text(p_repair boolean default false, p_limit integer default 1000)
+returns table (unit_id uuid, document_id uuid, finding text)
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_found record;
+  v_units uuid[] := '{}';
+  v_documents uuid[] := '{}';
+begin
+  perform iu_core.require_member(null, 'administer');
+  for v_found in
+    (select u.unit_id, null::uuid as document_id, case when x.gone then 'left' else 'missing' end as finding
+       from iu_core.information_unit u
+       left join iu_core.vector_outbox o on o.unit_id = u.unit_id
+      cross join lateral (select u.deleted_at is not null or u.lifecycle_status = 'retired' as gone,
+                                 (select min(c.content_hash_at_embedding) from iu_core.search_chunk c where c.unit_id = u.unit_id) as hash) as x
+      where coalesce(o.status, 'done') = 'done'
+        and case when x.gone then x.hash is not null else x.hash is distinct from u.content_hash end
+      order by u.unit_id limit p_limit)
+    union all
+    (select null, d.document_id, case when x.gone then 'left' else 'missing' end
+       from iu_core.kb_document d
+       left join iu_core.vector_outbox o on o.document_id = d.document_id
+      cross join lateral (select d.deleted_at is not null or d.origin = 'cut' as gone,
+                                 (select min(c.content_hash_at_embedding) from iu_core.search_chunk c where c.document_id = d.document_id) as hash) as x
+      where coalesce(o.status, 'done') = 'done'
+        and case when x.gone then x.hash is not null else x.hash is distinct from d.content_hash end
+      order by d.document_id limit p_limit)
+  loop
+    unit_id := v_found.unit_id;
+    document_id := v_found.document_id;
+    finding := v_found.finding;
+    v_units := v_units || v_found.unit_id;
+    v_documents := v_documents || v_found.document_id;
+    return next;
+  end loop;
+  if coalesce(p_repair, false) then
+    perform iu_core.fn_vector_due(array_remove(v_units, null));
+    insert into iu_core.vector_outbox as o (document_id, operation, content_hash, earliest_run_at)
+    select d.document_id, 'upsert', d.content_hash, clock_timestamp()
+      from iu_core.kb_document d where d.document_id = any (v_documents) order by d.document_id
+    on conflict (document_id) where document_id is not null do update
+       set generation = o.generation + 1, status = 'pending', first_enqueued_at = excluded.earliest_run_at,
+           earliest_run_at = excluded.earliest_run_at, retry_count = 0, last_error = null, changed_at = excluded.earliest_run_at
+     -- What was enqueued meanwhile is on its way.
+     where o.status = 'done';
+    perform pg_notify('stagedoor_vectors', '') where array_remove(v_documents, null) <> '{}';
+  end if;
+end $$;
+
+grant execute on function iu_core.fn_search_audit_text(boolean, integer) to dot_executor, service_role;
+
+-- Points that Postgres says are written and the store does not hold, or holds wrongly: they are written again by a worker, at once.
+-- p_removed was too many when it was looked at, and has been taken out of the store by its id: what somebody wants there by now is
+-- written again, too. Returns how many of p_chunk_ids are. Never for the legacy collection.
+create or replace function iu_core.fn_search_audit_repair(p_collection text, p_chunk_ids uuid[], p_removed uuid[] default '{}') returns integer
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_units uuid[];
+  v_count integer;
+begin
+  perform iu_core.require_member(null, 'administer');
+  if exists (select from iu_core.search_collection c where c.collection = p_collection and c.state = 'legacy') then
+    raise exception using
+      errcode = 'SD916',
+      message = format('The collection %s belongs to the old knowledge base and is only read', p_collection),
+      detail = json_build_object('collection', p_collection)::text;
+  end if;
+  perform iu_core.fn_vector_points_gone(p_collection, p_removed);
+  -- Recorded for another unit than its text is of.
+  delete from iu_core.search_point p
+   using iu_core.search_chunk c
+   where p.collection = p_collection and p.chunk_id = any (p_chunk_ids) and c.chunk_id = p.chunk_id and c.unit_id is distinct from p.unit_id;
+  with again as (
+    update iu_core.search_point p
+       set state = 'writing', vector = null, generation = -1, tx = pg_current_xact_id(), changed_at = clock_timestamp() - interval '1 minute'
+     where p.collection = p_collection and p.chunk_id = any (p_chunk_ids) and p.state = 'written'
+    returning p.unit_id
+  )
+  select array_agg(distinct a.unit_id order by a.unit_id), count(*) into v_units, v_count
+    from (select unit_id from again
+          union all
+          select c.unit_id from iu_core.search_chunk c
+           where c.chunk_id = any (p_chunk_ids) and c.unit_id is not null
+             and not exists (select from iu_core.search_point p where p.collection = p_collection and p.chunk_id = c.chunk_id)) a;
+  perform iu_core.fn_vector_due(v_units);
+  return v_count;
+end $$;
+
+grant execute on function iu_core.fn_search_audit_repair(text, uuid[], uuid[]) to dot_executor, service_role;

@@ -1,0 +1,210 @@
+-- Filters: what a question may find.
+
+-- The ids of all chunks that filters let through, for a store that is to look among these alone; NULL where there are more than
+-- p_most: then it is cheaper to ask for more and to throw away.
+create or replace function iu_core.fn_search_allowed_ids(p_workspace_id uuid, p_filters jsonb, p_most integer default 10000) returns uuid[]
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_chunks integer[];
+begin
+  perform iu_core.require_member(p_workspace_id, 'read');
+  v_chunks := iu_core.fn_search_allowed(p_workspace_id, p_filters, p_most);
+  return case when v_chunks is not null
+              then array(select c.chunk_id from iu_core.search_chunk c where c.chunk_no = any (v_chunks) order by c.chunk_id) end;
+end $$;
+
+grant execute on function iu_core.fn_search_allowed_ids(uuid, jsonb, integer) to
+  dot_executor, service_role, authenticated, stagedoor_agent, stagedoor_reviewer;
+
+-- Which of these chunks of units the filters let through: for a store that was asked for more because they leave too many over to be
+-- listed for it (fn_search_allowed_ids).
+create or replace function iu_core.fn_search_passing(p_workspace_id uuid, p_filters jsonb, p_chunk_ids uuid[]) returns uuid[]
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_condition record;
+  v_passing uuid[];
+begin
+  perform iu_core.require_member(p_workspace_id, 'read');
+  v_condition := iu_core.fn_search_filter(p_filters);
+  execute format(
+    'select array_agg(c.chunk_id) from iu_core.search_chunk c join iu_core.information_unit u on u.unit_id = c.unit_id
+      where c.chunk_id = any ($3) and %s and %s', v_condition.units, v_condition.chunks)
+    into v_passing using p_workspace_id, p_filters, p_chunk_ids;
+  return coalesce(v_passing, '{}');
+end $$;
+
+grant execute on function iu_core.fn_search_passing(uuid, jsonb, uuid[]) to
+  dot_executor, service_role, authenticated, stagedoor_agent, stagedoor_reviewer;
+
+-- Which of these documents, by id or by where they come from, the filters let through: for those that were found by the vectors of
+-- the old collection, which knows neither our workspaces nor our filters.
+create or replace function iu_core.fn_search_passing_documents(p_workspace_id uuid, p_filters jsonb, p_names text[]) returns text[]
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_condition record;
+  v_passing text[];
+begin
+  perform iu_core.require_member(p_workspace_id, 'read');
+  v_condition := iu_core.fn_search_filter(p_filters);
+  -- A document is in one language: what holds for a chunk holds for it.
+  execute format(
+    'select array_agg(distinct n.name) from unnest($3) as n (name)
+      cross join lateral (select d.* from iu_core.kb_document d where d.workspace_id = $1 and d.source_ref = n.name
+                           union all
+                          select d.* from iu_core.kb_document d
+                           where d.document_id = case when n.name ~* $4 then n.name::uuid end offset 0) as d
+      cross join lateral (select d.language) as c
+      where %s and %s', v_condition.documents, v_condition.chunks)
+    into v_passing using p_workspace_id, p_filters, p_names, '^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$';
+  return coalesce(v_passing, '{}');
+end $$;
+
+grant execute on function iu_core.fn_search_passing_documents(uuid, jsonb, text[]) to
+  dot_executor, service_role, authenticated, stagedoor_agent, stagedoor_reviewer;
+
+-- The chunks that filters let through, by their numbers; NULL where there are more than p_most. Internal.
+create or replace function iu_core.fn_search_allowed(p_workspace_id uuid, p_filters jsonb, p_most integer) returns integer[]
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_condition record := iu_core.fn_search_filter(p_filters);
+  v_sources uuid[];
+  v_chunks integer[];
+begin
+  -- Sources first: that there are too many is soon known, before a single chunk is read.
+  execute format('select array(select u.unit_id from iu_core.information_unit u where %s limit $3)
+                         || array(select d.document_id from iu_core.kb_document d where %s limit $3)',
+                 v_condition.units, v_condition.documents)
+    into v_sources using p_workspace_id, p_filters, p_most + 1;
+  if cardinality(v_sources) > p_most then
+    return null;
+  end if;
+  execute format('select array(select c.chunk_no from unnest($1) as s (source_id)
+                                cross join lateral (select * from iu_core.search_chunk x where x.unit_id = s.source_id
+                                                     union all
+                                                    select * from iu_core.search_chunk x where x.document_id = s.source_id offset 0) as c
+                                where %s limit $3)', v_condition.chunks)
+    into v_chunks using v_sources, p_filters, p_most + 1;
+  return case when cardinality(v_chunks) <= p_most then v_chunks end;
+end $$;
+
+-- Filters of a query, checked, as conditions: on a unit u, on a document d, and on a chunk c of either; $1 is the workspace, $2
+-- the filters. Values are never part of the text. A condition that nothing can meet is `false`. Internal.
+--   topic, lifecycle, kind, language, source   one, or an array of which any will do
+--   profile     an object that the unit's profile contains
+--   edge        {type, target}: an edge of this type from the unit, to this address, id or reference; one of them may be left out
+--   container   address or id: it, and all that is in it at any depth
+-- What is deleted or retired is never found, what was superseded only by asking for it.
+create or replace function iu_core.fn_search_filter(p_filters jsonb, out units text, out documents text, out chunks text)
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_known constant text[] := '{topic,lifecycle,kind,profile,edge,container,source,language}';
+  v_lists constant text[] := '{topic,lifecycle,kind,source,language}';
+  v_filters jsonb := jsonb_strip_nulls(coalesce(p_filters, '{}'));
+  v_wrong text;
+begin
+  if jsonb_typeof(v_filters) <> 'object' then
+    raise exception using errcode = 'SD001', message = format('Filters must be an object with any of %s', array_to_string(v_known, ', '));
+  end if;
+  select k into v_wrong from jsonb_object_keys(v_filters) as k where k <> all (v_known) order by k limit 1;
+  if v_wrong is not null then
+    raise exception using errcode = 'SD001',
+      message = format('There is no filter %s; there are %s', v_wrong, array_to_string(v_known, ', '));
+  end if;
+  select k into v_wrong from unnest(v_lists) as k
+   where v_filters ? k
+     and jsonb_path_exists(v_filters -> k, 'strict $ ? (@.type() != "string" && (@.type() != "array" || exists (@[*] ? (@.type() != "string"))))')
+   limit 1;
+  if v_wrong is not null then
+    raise exception using errcode = 'SD001', message = format('The filter %s must be a text or an array of texts', v_wrong);
+  end if;
+  select format('%L is none that the filter %s knows: %s', asked.value, known.key, array_to_string(known.values, ', ')) into v_wrong
+    from (values ('lifecycle', array['draft', 'enacted', 'superseded']), ('source', array['unit', 'document'])) as known (key, values)
+   cross join lateral jsonb_array_elements_text(iu_core.fn_search_filter_values(v_filters, known.key)) as asked (value)
+   where asked.value <> all (known.values) limit 1;
+  if v_wrong is not null then
+    raise exception using errcode = 'SD001', message = v_wrong;
+  end if;
+  if v_filters ? 'profile' and jsonb_typeof(v_filters -> 'profile') <> 'object' then
+    raise exception using errcode = 'SD001', message = 'The filter profile must be an object';
+  end if;
+  if v_filters ? 'edge' and (jsonb_typeof(v_filters -> 'edge') <> 'object' or not v_filters -> 'edge' ?| '{type,target}'
+                             or jsonb_path_exists(v_filters -> 'edge', '$.keyvalue() ? (@.key != "type" && @.key != "target")')
+                             or jsonb_path_exists(v_filters -> 'edge', 'strict $.* ? (@.type() != "string")')) then
+    raise exception using errcode = 'SD001', message = 'The filter edge must be {"type": …}, {"target": …} or both';
+  end if;
+  if v_filters ? 'container' and jsonb_typeof(v_filters -> 'container') <> 'string' then
+    raise exception using errcode = 'SD001', message = 'The filter container must be an address or an id';
+  end if;
+
+  units := 'u.workspace_id = $1 and u.deleted_at is null and u.lifecycle_status '
+    || case when v_filters ? 'lifecycle'
+            then $c$= any (array(select jsonb_array_elements_text(iu_core.fn_search_filter_values($2, 'lifecycle'))))$c$
+            else $c$in ('draft', 'enacted')$c$ end
+    || case when v_filters ? 'topic' then
+         $c$ and u.content_profile ? 'topic_labels' and u.content_profile -> 'topic_labels'
+             ?| array(select jsonb_array_elements_text(iu_core.fn_search_filter_values($2, 'topic')))$c$ else '' end
+    || case when v_filters ? 'kind' then
+         $c$ and u.unit_kind = any (array(select jsonb_array_elements_text(iu_core.fn_search_filter_values($2, 'kind'))))$c$ else '' end
+    || case when v_filters ? 'profile' then $c$ and u.content_profile @> ($2 -> 'profile')$c$ else '' end
+    || case when v_filters ? 'edge' then
+         $c$ and exists (select from iu_core.universal_edges e
+                          where e.from_unit_id = u.unit_id and ($2 #>> '{edge,type}' is null or e.edge_type = $2 #>> '{edge,type}')
+                            and ($2 #>> '{edge,target}' is null or e.target_ref = $2 #>> '{edge,target}'
+                                 or e.to_unit_id = (select iu_core.fn_unit_named($1, $2 #>> '{edge,target}'))))$c$ else '' end
+    || case when v_filters ? 'container' then
+         $c$ and u.unit_id = any (array(select iu_core.fn_search_inside($1, $2 ->> 'container')))$c$ else '' end
+    || case when v_filters ? 'source' and not iu_core.fn_search_filter_values(v_filters, 'source') ? 'unit' then ' and false' else '' end;
+  documents := $c$d.workspace_id = $1 and d.deleted_at is null and d.origin = 'knowledge_base'$c$
+    -- Documents have none of these.
+    || case when v_filters ?| '{topic,lifecycle,kind,profile,edge,container}' then ' and false' else '' end
+    || case when v_filters ? 'source' and not iu_core.fn_search_filter_values(v_filters, 'source') ? 'document' then ' and false' else '' end;
+  -- English is asked for by `en`, whether it is British or not.
+  chunks := case when v_filters ? 'language' then
+         $c$exists (select from jsonb_array_elements_text(iu_core.fn_search_filter_values($2, 'language')) as l
+                     where c.language = l or starts_with(c.language, l || '-'))$c$ else 'true' end;
+end $$;
+
+-- What a filter asks for, as an array; one value alone is one of its own. Internal.
+create or replace function iu_core.fn_search_filter_values(p_filters jsonb, p_key text) returns jsonb
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return case jsonb_typeof(p_filters -> p_key)
+           when 'array' then p_filters -> p_key
+           when 'string' then jsonb_build_array(p_filters -> p_key)
+           else '[]' end;
+end $$;
+
+-- The unit that an address or an id names, and all that is in it, at any depth. Internal.
+create or replace function iu_core.fn_search_inside(p_workspace_id uuid, p_container text) returns setof uuid
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_container uuid := iu_core.fn_unit_named(p_workspace_id, p_container);
+begin
+  if v_container is null then
+    raise exception using
+      errcode = 'SD901',
+      message = format('There is no unit %s', p_container),
+      detail = json_build_object('unit', p_container)::text;
+  end if;
+  return query
+  with recursive inside as (
+    select v_container as unit_id
+     union
+    select u.unit_id from inside i join iu_core.information_unit u on u.container_id = i.unit_id
+  )
+  select i.unit_id from inside i;
+end $$;

@@ -1,0 +1,122 @@
+-- Units that the projection has not taken in yet, found by their words.
+
+-- Search by words among the units whose newest text is not projected yet: they are found from the moment of their commit. Scores as
+-- in fn_search_lexical (BM25), so that both can be put in one order; filters, quotes and stars as there. A unit whose old text is in search
+-- can be found by both. Embeds nothing.
+create or replace function iu_core.fn_search_pending(p_workspace_id uuid, p_query text, p_limit integer default 50, p_filters jsonb default '{}')
+returns table (unit_version_id uuid, unit_id uuid, score real)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+declare
+  v_filters jsonb := jsonb_strip_nulls(coalesce(p_filters, '{}'));
+  v_query record;
+  v_condition record;
+  v_words text[];
+  v_weights float8[];
+  v_any tsquery;
+  v_english tsquery[];
+  v_simple tsquery[];
+  v_chunks float8;
+  v_mean float8;
+begin
+  perform iu_core.require_member(p_workspace_id, 'read');
+  if p_query is null or p_limit is null or p_limit not between 1 and 1000 then
+    raise exception using errcode = 'SD001', message = 'A search needs a query, and a limit between 1 and 1000';
+  end if;
+  if not exists (select from iu_core.search_pending p where p.workspace_id = p_workspace_id) then
+    return;
+  end if;
+  v_query := iu_core.fn_search_parse(p_query);
+  -- English texts have none of the common words, so there they find nothing.
+  v_words := case when v_query.words = '{}' and v_query.prefixes = '{}' then v_query.stops else v_query.words end;
+  select string_agg(case when t.is_prefix then format('%s:*', t.quoted) else t.quoted end, ' | ')::tsquery into v_any
+    from (select '''' || replace(replace(w, '\', '\\'), '''', '''''') || '''' as quoted, false as is_prefix
+            from (select w from unnest(v_words) as w limit 64) as w
+           union all
+          select '''' || replace(replace(p, '\', '\\'), '''', '''''') || '''', true from unnest(v_query.prefixes) as p) as t;
+  if v_any is null then
+    return;
+  end if;
+  select array_agg(q.english), array_agg(q.simple) into v_english, v_simple
+    from unnest(v_query.phrases) as p (phrase)
+   cross join lateral (select phraseto_tsquery('english', iu_core.fn_search_plain(p.phrase)) as english,
+                              phraseto_tsquery('simple', iu_core.fn_search_plain(p.phrase)) as simple offset 0) as q
+   where numnode(q.english) > 0;
+  select s.chunks, s.words::float8 / nullif(s.chunks, 0) into v_chunks, v_mean
+    from iu_core.search_statistics s where s.workspace_id = p_workspace_id;
+  v_chunks := greatest(coalesce(v_chunks, 0), 1);
+  -- A word that only these units have is as rare as one can be.
+  select array_agg(w.word), array_agg(ln(1 + (greatest(v_chunks - coalesce(l.chunks, 0), 0) + 0.5) / (coalesce(l.chunks, 0) + 0.5)))
+    into v_words, v_weights
+    from (select unnest(v_words) as word union select unnest(v_query.prefixes)) as w
+    left join iu_core.search_lexeme l on l.workspace_id = p_workspace_id and l.lexeme = w.word;
+  v_condition := iu_core.fn_search_filter(v_filters);
+  return query execute format($q$
+    with best as materialized (
+      select c.unit_version_id, c.unit_id, c.words
+        from iu_core.search_pending c
+       cross join lateral (select x.* from iu_core.information_unit x where x.unit_id = c.unit_id offset 0) as u
+       where c.workspace_id = $1 and c.words @@ $3 and %s and %s
+         and ($4 is null or iu_core.fn_search_phrases_match(c.words, c.language, $4, $5))
+       order by ts_rank(c.words, $3) desc, c.unit_id
+       limit $9)
+    select b.unit_version_id, b.unit_id, (2.2 * s.score)::real as score
+      from best b
+     cross join lateral (
+       select sum(t.weight * w.count / (w.count + float8 '0.3' + float8 '0.9' * w.length / coalesce($8, w.length))) as score
+         from (select n.lexeme, cardinality(n.positions)::float8 as count, sum(cardinality(n.positions)) over ()::float8 as length
+                 from unnest(b.words) as n) as w
+         join unnest($6, $7) as t (word, weight) on t.word = w.lexeme or t.word = any ($10) and starts_with(w.lexeme, t.word)) as s
+     order by score desc nulls last, b.unit_id
+    $q$, v_condition.units, v_condition.chunks)
+    using p_workspace_id, v_filters, v_any, v_english, v_simple, v_words, v_weights, v_mean, p_limit, v_query.prefixes;
+end $$;
+
+grant execute on function iu_core.fn_search_pending(uuid, text, integer, jsonb) to
+  dot_executor, service_role, authenticated, stagedoor_agent, stagedoor_reviewer;
+
+-- The words of these units as they are now, to be found by until their text is projected; what search has already needs none.
+-- Internal: the callers hold the units' rows.
+create or replace function iu_core.fn_search_pending_put(p_unit_ids uuid[]) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  insert into iu_core.search_pending as p (unit_id, workspace_id, unit_version_id, language, words)
+  select u.unit_id, u.workspace_id, v.unit_version_id, v.language, iu_core.fn_search_words(v.body, v.language)
+    from unnest(p_unit_ids) as g (unit_id)
+   cross join lateral (select x.* from iu_core.information_unit x where x.unit_id = g.unit_id offset 0) as u
+   cross join lateral (select n.unit_version_id, n.language, n.body from iu_core.unit_version n
+                        where n.unit_version_id = u.current_version_id offset 0) as v
+   where not exists (select from iu_core.search_chunk c
+                      where c.unit_id = u.unit_id and c.content_hash_at_embedding = u.content_hash)
+   -- Whoever locks many of these rows locks them in this order.
+   order by u.unit_id
+  on conflict (unit_id) do update
+     set unit_version_id = excluded.unit_version_id, language = excluded.language, words = excluded.words
+   where p.unit_version_id <> excluded.unit_version_id;
+  -- It says again what search has.
+  perform iu_core.fn_search_pending_settle(p_unit_ids);
+end $$;
+
+-- Of these units, those that are found by what search has of them, or not at all any more: their words are not kept any longer. What was
+-- written meanwhile stays. Internal.
+create or replace function iu_core.fn_search_pending_settle(p_unit_ids uuid[]) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  -- In the order of everybody else, so that two cannot wait for each other; what is true is asked after the wait.
+  perform from iu_core.search_pending p where p.unit_id = any (p_unit_ids) order by p.unit_id for update;
+  if not found then
+    return;
+  end if;
+  delete from iu_core.search_pending p
+   using iu_core.information_unit u
+   where p.unit_id = any (p_unit_ids) and u.unit_id = p.unit_id
+     and (u.deleted_at is not null or u.lifecycle_status = 'retired'
+          or exists (select from iu_core.search_chunk c
+                      where c.unit_id = u.unit_id and c.content_hash_at_embedding = u.content_hash));
+end $$;

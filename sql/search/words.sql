@@ -1,0 +1,190 @@
+-- Words of a text and of a question.
+
+-- What a query means in a workspace: which of its words are known there, rarest first, and how much each says. At most 64 of
+-- them: a page of text as a query is found by its rarest words. Internal.
+--   lexeme_ids, chunks, weights   side by side: the word, how many chunks have it, its weight (inverse document frequency)
+--   english, simple               phrases that must match, for chunks in English and for all others, side by side
+--   required                      words of which a chunk must have one to match the phrases at all; NULL: there is no phrase
+--   mean_length                   of the workspace's chunks
+-- No row: nothing can be found.
+create or replace function iu_core.fn_search_terms(p_workspace_id uuid, p_query text)
+returns table (lexeme_ids integer[], chunks integer[], weights float8[], english tsquery[], simple tsquery[], required integer[], mean_length float8)
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_query record := iu_core.fn_search_parse(p_query);
+  v_chunks integer;
+  v_words text[];
+  v_phrase record;
+begin
+  select s.chunks, s.words::float8 / nullif(s.chunks, 0) into v_chunks, mean_length
+    from iu_core.search_statistics s where s.workspace_id = p_workspace_id;
+  for v_phrase in select * from iu_core.fn_search_phrases(p_workspace_id, v_query.phrases) loop
+    -- A word of it is in no chunk.
+    if v_phrase.rarest is null then
+      return;
+    end if;
+    english := english || v_phrase.english;
+    simple := simple || v_phrase.simple;
+    -- The first one is the rarest.
+    required := coalesce(required, v_phrase.rarest);
+  end loop;
+  v_words := v_query.words;
+  -- Words that are too common in English are words as others where nothing is English.
+  if v_query.stops <> '{}' and v_query.prefixes = '{}'
+     and not exists (select from iu_core.search_lexeme l where l.workspace_id = p_workspace_id and l.lexeme = any (v_words))
+     and not exists (select from iu_core.search_chunk c where c.workspace_id = p_workspace_id and split_part(c.language, '-', 1) = 'en') then
+    v_words := v_query.stops;
+  end if;
+  with word as (
+    select l.lexeme_id, l.chunks, l.chunks as asked
+      from iu_core.search_lexeme l where l.workspace_id = p_workspace_id and l.lexeme = any (v_words)
+     union all
+    -- What a prefix stands for is asked together: each of them says as much as all of them.
+    select b.lexeme_id, b.chunks, least(sum(b.chunks) over (partition by p.prefix), v_chunks)
+      from unnest(v_query.prefixes) as p (prefix)
+     cross join lateral (
+       select l.lexeme_id, l.chunks from iu_core.search_lexeme l
+        where l.workspace_id = p_workspace_id
+          and (l.lexeme >= p.prefix and l.lexeme < p.prefix || chr(1114111)
+               or l.lexeme = any (tsvector_to_array(to_tsvector('english', p.prefix))))
+        order by l.chunks desc, l.lexeme limit 32) as b
+  ), term as (
+    select w.lexeme_id, w.chunks, max(ln(1 + (v_chunks - w.asked + 0.5) / (w.asked + 0.5)))::float8 as weight
+      from word w group by w.lexeme_id, w.chunks
+     order by weight desc, w.lexeme_id limit 64
+  )
+  select array_agg(t.lexeme_id order by t.chunks, t.lexeme_id), array_agg(t.chunks order by t.chunks, t.lexeme_id),
+         array_agg(t.weight order by t.chunks, t.lexeme_id)
+    into lexeme_ids, chunks, weights from term t;
+  if lexeme_ids is not null then
+    return next;
+  end if;
+end $$;
+
+-- Phrases as the server checks them, in English and as words, and for each the words of which a chunk must have one to match:
+-- the rarest of each way of reading it. Those with the fewest chunks come first. Internal.
+-- A phrase of stop words alone cannot be checked in English texts, which have none of them: it asks for nothing.
+-- rarest is NULL where some word of the phrase is in no chunk.
+create or replace function iu_core.fn_search_phrases(p_workspace_id uuid, p_phrases text[])
+returns table (english tsquery, simple tsquery, rarest integer[])
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select q.english, q.simple, r.rarest
+    from unnest(p_phrases) as p (phrase)
+   cross join lateral (select phraseto_tsquery('english', iu_core.fn_search_plain(p.phrase)) as english,
+                              phraseto_tsquery('simple', iu_core.fn_search_plain(p.phrase)) as simple offset 0) as q
+   cross join lateral (
+     select array_agg(f.lexeme_id) as rarest, sum(f.chunks) as chunks
+       from (select (array_agg(l.lexeme_id order by l.chunks, l.lexeme_id))[1] as lexeme_id, min(l.chunks) as chunks
+               from unnest(array['en', 'und']) as language
+              cross join lateral unnest(tsvector_to_array(iu_core.fn_search_words(p.phrase, language))) as w (lexeme)
+               left join iu_core.search_lexeme l on l.workspace_id = p_workspace_id and l.lexeme = w.lexeme
+              group by language
+             having bool_and(l.lexeme_id is not null)) as f) as r
+   where numnode(q.english) > 0
+   order by r.chunks nulls first;
+end $$;
+
+-- What a query asks for. It has no language: each word is taken in all ways in which a text may have been.
+--   words     lexemes, of which a text should have some
+--   stops     words too common in English to ask for; they count where nothing else is asked and no text is English
+--   phrases   what stood in quotes, as text: must be there word for word. A quote without its partner is passed over; of more
+--             than 4,000 characters, which no chunk has, is refused
+--   prefixes  `word*`, without the star and without marks
+-- Pure: it reads no data. Whoever shows hits asks it what to highlight, and why there are none.
+create or replace function iu_core.fn_search_parse(p_query text, out words text[], out stops text[], out phrases text[], out prefixes text[])
+language plpgsql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_query text := regexp_replace(translate(left(coalesce(p_query, ''), 100000), '“”„«»', '"""""'), '[[:cntrl:]]', ' ', 'g');
+  v_rest text;
+  v_simple text[];
+begin
+  phrases := array(select distinct m[1] from regexp_matches(v_query, '"([^"]*)"', 'g') as m where m[1] ~ '\S' order by 1 limit 8);
+  -- Its check would be nested as deeply as it has words.
+  if exists (select from unnest(phrases) as p (phrase) where length(p.phrase) > 4000) then
+    raise exception using errcode = 'SD001', message = 'A phrase in quotes has at most 4,000 characters: ask without the quotes, or for a part of it';
+  end if;
+  -- Only where a word of its own ends: a star inside of one, or in a phrase, is no wish.
+  v_rest := regexp_replace(v_query, '"[^"]*"', ' ', 'g');
+  prefixes := array(select distinct lower(iu_core.fn_search_plain(m[1]))
+                      from regexp_matches(v_rest, '([^\s"*]{2,})\*(?=\s|$)', 'g') as m order by 1 limit 8);
+  v_rest := regexp_replace(v_query, '([^\s"*]{2,})\*(?=\s|$)', ' ', 'g');
+  v_simple := tsvector_to_array(iu_core.fn_search_words(v_rest, 'und'));
+  -- By the word as it was typed: `the` is one of them, `thế` is not.
+  stops := array(select w from unnest(tsvector_to_array(to_tsvector('simple', translate(v_rest, '/', ' ')))) as w
+                  where ts_lexize('english_stem', w) = '{}');
+  words := array(select unnest(v_simple) except select unnest(stops)
+                 union select unnest(tsvector_to_array(iu_core.fn_search_words(v_rest, 'en'))) order by 1);
+end $$;
+
+grant execute on function iu_core.fn_search_parse(text) to
+  dot_executor, service_role, vector_worker, authenticated, stagedoor_agent, stagedoor_reviewer;
+
+-- The words of a text, with their places, as search knows them.
+create or replace function iu_core.fn_search_words(p_text text, p_language text) returns tsvector
+language plpgsql immutable strict parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return to_tsvector(case when split_part(p_language, '-', 1) = 'en' then 'english'::regconfig else 'simple'::regconfig end,
+                     iu_core.fn_search_plain(p_text));
+end $$;
+
+grant execute on function iu_core.fn_search_words(text, text) to
+  dot_executor, service_role, vector_worker, authenticated, stagedoor_agent, stagedoor_reviewer;
+
+-- The text without the marks on its letters, so that it is found as it is typed without them: `Nghỉ phép` and `nghi phep` are
+-- the same words. A slash divides words: the server's parser would take `and/or` for the path of a file. No character comes
+-- or goes elsewhere. More than a chunk can have is cut off: what is made of it must fit into a tsvector.
+create or replace function iu_core.fn_search_plain(p_text text) returns text
+language plpgsql immutable strict parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_text text := translate(left(p_text, 100000), '/', ' ');
+begin
+  -- ASCII has no marks.
+  if octet_length(v_text) = length(v_text) then
+    return v_text;
+  end if;
+  -- Of ǿ the mark goes first, or no ø is left to be found. The same letters as in src/search/highlights.ts.
+  return left(translate(normalize(regexp_replace(normalize(v_text, NFKD), '[\u0300-\u036f]+', '', 'g'), NFC), 'đĐłŁøØ', 'dDlLoO'), 100000);
+end $$;
+
+grant execute on function iu_core.fn_search_plain(text) to
+  dot_executor, service_role, vector_worker, authenticated, stagedoor_agent, stagedoor_reviewer;
+
+-- The words of a text, each once, and how often it is there (up to 256 times, which is as far as the server counts).
+create or replace function iu_core.fn_search_lexemes(p_text text, p_language text) returns table (lexeme text, count smallint)
+language sql immutable strict parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+  select w.lexeme, cardinality(w.positions)::smallint from unnest(iu_core.fn_search_words(p_text, p_language)) as w
+$$;
+
+grant execute on function iu_core.fn_search_lexemes(text, text) to
+  dot_executor, service_role, vector_worker, authenticated, stagedoor_agent, stagedoor_reviewer;
+
+-- Does a chunk have all phrases, each as its language reads it? Internal.
+create or replace function iu_core.fn_search_phrases_match(p_words tsvector, p_language text, p_english tsquery[], p_simple tsquery[]) returns boolean
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_phrase tsquery;
+begin
+  foreach v_phrase in array coalesce(case when split_part(p_language, '-', 1) = 'en' then p_english else p_simple end, '{}') loop
+    if not p_words @@ v_phrase then
+      return false;
+    end if;
+  end loop;
+  return true;
+end $$;
