@@ -14,8 +14,8 @@ set search_path = pg_catalog, pg_temp
 as $$
   select (select max(version) from iu_core.schema_migration),
          (select count(*)::integer from iu_core.schema_migration),
-         (select encode(sha256(string_agg(file || ' ' || hash, e'\n' order by file collate "C")::bytea), 'hex')
-            from iu_core.schema_routine),
+         (select encode(sha256(string_agg(line, e'\n' order by line collate "C")::bytea), 'hex')
+            from (select schema_name || '.' || object_name || ' ' || hash as line from iu_core.schema_routine) as routines),
          iu_core.fn_event_partition_days_left(),
          iu_core.fn_job_history_days_left(),
          noetl.fn_execution_partition_days_left()
