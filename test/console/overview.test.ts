@@ -208,7 +208,10 @@ describe('the console', { timeout: 30_000 }, () => {
     )
     for (const row of await page.locator('.upload-table tbody tr').all()) {
       const boxes = await Promise.all((await row.locator('td').all()).map((cell) => cell.boundingBox()))
-      const rest = boxes.slice(2).map((box) => box!)
+      // The state beside the name.
+      expect(boxes[1]!.y).toBeLessThan(boxes[0]!.y + boxes[0]!.height)
+      expect(boxes[1]!.x).toBeGreaterThan(boxes[0]!.x)
+      const rest = boxes.slice(2).filter((box) => box !== null)
       expect(rest[0]!.x).toBe(boxes[0]!.x)
       for (const [index, box] of rest.entries()) {
         const before = rest[index - 1]
