@@ -4372,7 +4372,12 @@ export interface operations {
                                 left_out: string;
                                 /** @example 598000000.25 */
                                 refused: string;
-                                /** @description reason → what was left out by it */
+                                /**
+                                 * @description in lines that sum up others; counted nowhere else. Missing in plans of older versions, where it is in read and left_out
+                                 * @example 598000000.25
+                                 */
+                                totals_lines?: string;
+                                /** @description reason → what the lines that it left out hold, those that sum up others included */
                                 reasons: {
                                     [key: string]: string;
                                 };
@@ -4740,7 +4745,12 @@ export interface operations {
                                 left_out: string;
                                 /** @example 598000000.25 */
                                 refused: string;
-                                /** @description reason → what was left out by it */
+                                /**
+                                 * @description in lines that sum up others; counted nowhere else. Missing in plans of older versions, where it is in read and left_out
+                                 * @example 598000000.25
+                                 */
+                                totals_lines?: string;
+                                /** @description reason → what the lines that it left out hold, those that sum up others included */
                                 reasons: {
                                     [key: string]: string;
                                 };
@@ -4957,7 +4967,12 @@ export interface operations {
                                 left_out: string;
                                 /** @example 598000000.25 */
                                 refused: string;
-                                /** @description reason → what was left out by it */
+                                /**
+                                 * @description in lines that sum up others; counted nowhere else. Missing in plans of older versions, where it is in read and left_out
+                                 * @example 598000000.25
+                                 */
+                                totals_lines?: string;
+                                /** @description reason → what the lines that it left out hold, those that sum up others included */
                                 reasons: {
                                     [key: string]: string;
                                 };
@@ -5250,7 +5265,12 @@ export interface operations {
                             left_out: string;
                             /** @example 598000000.25 */
                             refused: string;
-                            /** @description reason → what was left out by it */
+                            /**
+                             * @description in lines that sum up others; counted nowhere else. Missing in plans of older versions, where it is in read and left_out
+                             * @example 598000000.25
+                             */
+                            totals_lines?: string;
+                            /** @description reason → what the lines that it left out hold, those that sum up others included */
                             reasons: {
                                 [key: string]: string;
                             };
@@ -5886,7 +5906,12 @@ export interface operations {
                             left_out: string;
                             /** @example 598000000.25 */
                             refused: string;
-                            /** @description reason → what was left out by it */
+                            /**
+                             * @description in lines that sum up others; counted nowhere else. Missing in plans of older versions, where it is in read and left_out
+                             * @example 598000000.25
+                             */
+                            totals_lines?: string;
+                            /** @description reason → what the lines that it left out hold, those that sum up others included */
                             reasons: {
                                 [key: string]: string;
                             };
@@ -6368,7 +6393,12 @@ export interface operations {
                             left_out: string;
                             /** @example 598000000.25 */
                             refused: string;
-                            /** @description reason → what was left out by it */
+                            /**
+                             * @description in lines that sum up others; counted nowhere else. Missing in plans of older versions, where it is in read and left_out
+                             * @example 598000000.25
+                             */
+                            totals_lines?: string;
+                            /** @description reason → what the lines that it left out hold, those that sum up others included */
                             reasons: {
                                 [key: string]: string;
                             };
@@ -6887,7 +6917,12 @@ export interface operations {
                             left_out: string;
                             /** @example 598000000.25 */
                             refused: string;
-                            /** @description reason → what was left out by it */
+                            /**
+                             * @description in lines that sum up others; counted nowhere else. Missing in plans of older versions, where it is in read and left_out
+                             * @example 598000000.25
+                             */
+                            totals_lines?: string;
+                            /** @description reason → what the lines that it left out hold, those that sum up others included */
                             reasons: {
                                 [key: string]: string;
                             };
@@ -7229,7 +7264,12 @@ export interface operations {
                             left_out: string;
                             /** @example 598000000.25 */
                             refused: string;
-                            /** @description reason → what was left out by it */
+                            /**
+                             * @description in lines that sum up others; counted nowhere else. Missing in plans of older versions, where it is in read and left_out
+                             * @example 598000000.25
+                             */
+                            totals_lines?: string;
+                            /** @description reason → what the lines that it left out hold, those that sum up others included */
                             reasons: {
                                 [key: string]: string;
                             };
@@ -7570,7 +7610,12 @@ export interface operations {
                             left_out: string;
                             /** @example 598000000.25 */
                             refused: string;
-                            /** @description reason → what was left out by it */
+                            /**
+                             * @description in lines that sum up others; counted nowhere else. Missing in plans of older versions, where it is in read and left_out
+                             * @example 598000000.25
+                             */
+                            totals_lines?: string;
+                            /** @description reason → what the lines that it left out hold, those that sum up others included */
                             reasons: {
                                 [key: string]: string;
                             };
@@ -7910,7 +7955,12 @@ export interface operations {
                             left_out: string;
                             /** @example 598000000.25 */
                             refused: string;
-                            /** @description reason → what was left out by it */
+                            /**
+                             * @description in lines that sum up others; counted nowhere else. Missing in plans of older versions, where it is in read and left_out
+                             * @example 598000000.25
+                             */
+                            totals_lines?: string;
+                            /** @description reason → what the lines that it left out hold, those that sum up others included */
                             reasons: {
                                 [key: string]: string;
                             };
@@ -8353,7 +8403,12 @@ export interface operations {
                             left_out: string;
                             /** @example 598000000.25 */
                             refused: string;
-                            /** @description reason → what was left out by it */
+                            /**
+                             * @description in lines that sum up others; counted nowhere else. Missing in plans of older versions, where it is in read and left_out
+                             * @example 598000000.25
+                             */
+                            totals_lines?: string;
+                            /** @description reason → what the lines that it left out hold, those that sum up others included */
                             reasons: {
                                 [key: string]: string;
                             };
@@ -8683,7 +8738,12 @@ export interface operations {
                             left_out: string;
                             /** @example 598000000.25 */
                             refused: string;
-                            /** @description reason → what was left out by it */
+                            /**
+                             * @description in lines that sum up others; counted nowhere else. Missing in plans of older versions, where it is in read and left_out
+                             * @example 598000000.25
+                             */
+                            totals_lines?: string;
+                            /** @description reason → what the lines that it left out hold, those that sum up others included */
                             reasons: {
                                 [key: string]: string;
                             };
