@@ -77,6 +77,7 @@ it('its library program runs as it stands', { timeout: 240_000 }, async () => {
   expect(code, output()).toBe(0)
   expect(output()).toContain('COMPLETED')
   expect(output()).toContain('28 days a year.')
+  expect(output(), 'a reader that was registered first').toContain('dot run.applied invoice 4711')
 })
 
 it('the block for a database of one’s own runs verbatim but for its address', {
@@ -92,6 +93,10 @@ it('the block for a database of one’s own runs verbatim but for its address', 
     const commands = `stagedoor() { npm run -s stagedoor -- "$@"; }\n${lines.join('\n')}
 npm start & started=$!
 until curl -sf http://127.0.0.1:${port}/api/ready; do kill -0 $started || break; sleep 0.5; done
+stagedoor client list
+for role in operator reviewer; do
+  curl -sf -H "Authorization: Bearer $(stagedoor token --as $role)" http://127.0.0.1:${port}/api/me
+done
 kill -INT $started; wait $started || true`
     const address = await administrator(postgres.url())
     const { output, failures } = await runOnTerminal(commands.replace(ADDRESS, address), {
@@ -100,6 +105,10 @@ kill -INT $started; wait $started || true`
     })
     expect(failures, output).toEqual([])
     expect(output).toContain('"status":"ready"')
+    expect(output, 'how to sign in').toContain('npm run -s stagedoor -- token --as operator')
+    for (const said of ['"role":"operator"', '"role":"reviewer"', /[0-9a-f-]{36} +Northwind/]) {
+      expect(output).toMatch(said)
+    }
   } finally {
     await postgres.stop()
   }

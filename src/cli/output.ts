@@ -101,8 +101,8 @@ const NARROWEST_TEXT = 20
 const SHORT_ID = 13
 
 /** Piped, nobody's window is too narrow. */
-function windowWidth(): number {
-  return process.stdout.isTTY ? process.stdout.columns || Number.POSITIVE_INFINITY : Number.POSITIVE_INFINITY
+export function windowWidth(stream: NodeJS.WriteStream = process.stdout): number {
+  return stream.isTTY ? stream.columns || Number.POSITIVE_INFINITY : Number.POSITIVE_INFINITY
 }
 
 /**
@@ -173,6 +173,35 @@ export function wrap(text: string, width: number): string[] {
   return [...wrapped, line]
 }
 
+/** A command stays on one line where it fits, and whole where it does not: cut by a newline it could not be pasted. */
+const WORDS = /`[^`\n]+`[^\s`]*|\S+/g
+
+/**
+ * Sentences of ours for a window, the lines behind the first indented. Unlike `wrap` it breaks no word: an address or a digest
+ * is left to the terminal.
+ */
+export function prose(text: string, { window = windowWidth(), indent = 0 } = {}): string {
+  const blanks = ' '.repeat(indent)
+  return visible(text)
+    .split('\n')
+    .flatMap((line) => (indent + widthOf(line) <= window ? [line] : filled(line, window - indent)))
+    .join(`\n${blanks}`)
+}
+
+function filled(text: string, width: number): string[] {
+  const lines: string[] = []
+  let line = ''
+  for (const [word] of text.matchAll(WORDS)) {
+    if (line === '') line = word
+    else if (widthOf(line) + 1 + widthOf(word) <= width) line += ` ${word}`
+    else {
+      lines.push(line)
+      line = word
+    }
+  }
+  return [...lines, line]
+}
+
 function pieces(word: string, width: number): string[] {
   const [first, rest] = splitAt(word, Math.max(2, width))
   return rest === '' ? [first] : [first, ...pieces(rest, width)]
@@ -215,8 +244,9 @@ export function reportError(thrown: unknown, { json, stack }: { json: boolean; s
     return error.exitCode
   }
   // The database's words may quote what others staged.
-  process.stderr.write(`${pc.red('✖')} ${visible(error.message)}\n`)
-  process.stderr.write(`  ${pc.dim(visible(error.hint))}\n`)
+  const room = { window: windowWidth(process.stderr), indent: 2 }
+  process.stderr.write(`${pc.red('✖')} ${prose(error.message, room)}\n`)
+  process.stderr.write(`  ${pc.dim(prose(error.hint, room))}\n`)
   const statements = error.details.statements
   if (Array.isArray(statements)) process.stderr.write(`\n${statements.join('\n')}\n`)
   for (const line of linesOf(error)) process.stderr.write(`${line}\n`)

@@ -65,7 +65,9 @@ it('a review package from an agent to its consumption, on the command line', {
   expect(shown).toMatch(/source +agent/)
   expect(shown).toContain(`stagedoor staging approve --as reviewer ${id} --digest ${digest}`)
   expect(shown).toMatch(
-    new RegExp(`Tick .*staging tick --as reviewer ${id} 1 names\\nThen approve exactly this`),
+    new RegExp(
+      `Tick .*\\n +stagedoor staging tick --as reviewer ${id} 1 names\\n +Then approve exactly this\\n`,
+    ),
   )
   expect(shown).toMatch(/owner +Agent/)
   // Printed alone, a part is exactly what is held: no number is rounded.
@@ -75,7 +77,11 @@ it('a review package from an agent to its consumption, on the command line', {
     const { code, stderr } = await staging(...args)
     expect({ args, code, stderr }).toMatchObject({ code: exit, stderr: expect.stringMatching(words) })
   }
-  await refused(6, /open items: 1, names/, 'approve', id, '--digest', digest, '--as', 'reviewer')
+  await refused(
+    6,
+    new RegExp(`open items: 1, names\\n.*stagedoor staging tick --as reviewer ${id} 1 names`),
+    ...['approve', id, '--digest', digest, '--as', 'reviewer'],
+  )
   await refused(5, /an agent decides nothing/, 'tick', id, '1', '--as', 'agent')
   await refused(5, /a person decides.*--as reviewer/s, 'tick', id, '1')
   await json('tick', id, '1', 'names', '--as', 'reviewer', '--note', 'checked')

@@ -144,11 +144,38 @@ describe('corrections', { timeout: 120_000 }, () => {
     await dialog.dismiss()
     await leaving
 
-    await page.getByRole('button', { name: 'Save 2 corrections' }).click()
+    await page.locator('.filters').getByRole('button', { name: 'Save 2 corrections' }).click()
     await page.getByText('Line 4 was checked again: 1 line is invalid now, 2 before.').waitFor()
     expect(await seen(page.getByRole('tab', { name: /^Problems/ }))).not.toContain('unsaved')
     await page.reload()
     await day.waitFor({ state: 'detached' })
+  })
+
+  test('the primary button saves what was typed, also from another tab, and then leads to what is left', async () => {
+    const file = real.file('wrong-again.csv', WRONG.replace(/,Ad (\d)/g, ',Advert $1'))
+    const again = await real.ingest(file, '--until', 'planned')
+    const page = await real.signIn('operator')
+    await page.goto(`${real.url}/uploads/${again}?tab=problems`)
+    const decision = page.locator('.decision')
+    await decision.getByRole('button', { name: 'Correct 2 invalid lines' }).waitFor()
+    await page.getByRole('textbox', { name: /^Day, line 4/ }).fill('2026-11-13')
+    await page.getByRole('textbox', { name: /^Amount spent \(AUD\), line 4/ }).fill('7.50')
+    const save = decision.getByRole('button', { name: 'Save 2 corrections' })
+    await save.waitFor()
+    expect(await decision.getByRole('button', { name: /^Correct/ }).count()).toBe(0)
+    await page.getByRole('tab', { name: 'Rows' }).click()
+    await save.click()
+    await page.getByText('Line 4 was checked again: 1 line is invalid now, 2 before.').waitFor()
+    await decision.getByRole('button', { name: 'Correct 1 invalid line' }).waitFor()
+
+    // What is typed later is not saved by coming back.
+    const left = page.getByRole('textbox', { name: /^Amount spent \(AUD\), line 5/ })
+    await left.fill('8.50')
+    await page.getByRole('tab', { name: 'Rows' }).click()
+    await page.getByRole('tab', { name: /^Problems/ }).click()
+    expect(await left.inputValue()).toBe('8.50')
+    await decision.getByRole('button', { name: 'Save 1 correction' }).click()
+    await decision.getByRole('button', { name: 'Submit for review' }).waitFor()
   })
 
   test('a dialog gives the focus back to the button that opened it', async () => {
@@ -306,6 +333,29 @@ describe('on a phone', { timeout: 120_000 }, () => {
     expect(change.x + change.width).toBeLessThanOrEqual(390)
     const decision = (await page.locator('.decision').boundingBox())!
     expect(decision.y).toBeGreaterThan(change.y)
+  })
+
+  test('a new row shows every column, and control totals say that there is more to the right', async () => {
+    const head = `${HEADER},Reach,Frequency,Purchases,Purchases conversion value`
+    const row = `${line(77, '2026-11-21', '5.25')},1500,1.33,4,80.75`
+    const total = ',,,,,,,5.25,2000,31,1500,,4,80.75'
+    const id = await real.ingest(
+      real.file('columns.csv', [head, row, total].join('\n')),
+      '--until',
+      'planned',
+    )
+    const page = await real.signIn('operator', { viewport: { width: 390, height: 844 } })
+    await page.goto(`${real.url}/uploads/${id}`)
+    const cell = page.locator('.grid-row .stacked').first()
+    for (const value of ['5.25', '2,000', '31', '1,500', '80.75'])
+      await expect.poll(() => seen(cell)).toContain(value)
+    const control = page.getByRole('region', { name: 'Control totals' })
+    expect(await control.locator('.is-lost').count()).toBe(0)
+    expect(await seen(control)).toMatch(/Totals lines, not counted: .*Impressions 2,000; .*Spend AUD 5\.25/)
+    await control.locator('.has-more').waitFor()
+    await page.evaluate(`document.querySelector('.control-scroller').scrollLeft = 10_000`)
+    await control.locator('.has-more').waitFor({ state: 'detached' })
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
   })
 })
 

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { launchBrowser } from './browser.ts'
@@ -128,6 +129,97 @@ describe('the console', { timeout: 30_000 }, () => {
     await expectText('#executions', /No playbook has run yet\./)
     await expectText('#search', /up to date\s*Every unit that you may see is in search\./)
     await expectText('#needs', /Nothing needs your attention\./)
+  })
+
+  test('an execution that has ended says how long it took, whatever its last event was', async () => {
+    const none = { last_node_name: null, items: null, items_done: null, items_failed: null }
+    const times = { start_time: '2026-11-01T10:00:00.000Z', end_time: '2026-11-01T10:00:02.500Z' }
+    server.state.executions = [
+      execution(3, 'rerun', { ...none, ...times, status: 'COMPLETED' }),
+      execution(2, 'long', { ...none, ...times, status: 'CANCELLED', end_time: '2026-11-01T13:20:00.000Z' }),
+      execution(1, 'fresh', none),
+    ]
+    await openSignedIn()
+    await expectText(
+      '#executions',
+      /completed\s*rerun\s*took 2\.5 s[\s\S]*cancelled\s*long\s*took 3 h 20 min[\s\S]*running\s*fresh\s*no step yet/,
+    )
+  })
+
+  test('the review list says how much is lost of how much, and nothing of lines that sum up others', async () => {
+    const total = {
+      measure: 'spend',
+      title: 'Spend',
+      column: 'spend',
+      unread: 0,
+      reasons: {},
+      valid: '3389.19',
+    }
+    const nothing = { left_out: '0', refused: '0' }
+    server.state.uploads = [
+      upload(2, 'totals.csv', {
+        control: [{ ...total, ...nothing, currency: 'EUR', read: '3389.19', totals_lines: '3389.19' }],
+      }),
+      upload(1, 'lost.csv', {
+        control: [
+          { ...total, ...nothing, currency: 'EUR', read: '5678', left_out: '1234', totals_lines: '0' },
+          { ...total, currency: 'USD', read: '5678', left_out: '1234', refused: '25.5', totals_lines: '0' },
+        ],
+      }),
+    ]
+    await openSignedIn()
+    await page
+      .getByRole('navigation')
+      .getByRole('link', { name: /^Review/ })
+      .click()
+    await expectText(
+      'main',
+      /lost\.csv[\s\S]*10 changed, Spend EUR: left out 1,234 of 5,678, Spend USD: left out 1,234 and refused 25\.5 of 5,678/,
+    )
+    expect((await seen('main')).match(/left out/g)).toHaveLength(2)
+  })
+
+  test('the command that an empty list of uploads suggests names a file that is there', async () => {
+    await openSignedIn()
+    await page.getByRole('navigation').getByRole('link', { name: 'Uploads' }).click()
+    await expectText('.is-teaching', /stagedoor -- ingest/)
+    const [, file] = /ingest (\S+)/.exec(await seen('.is-teaching'))!
+    expect(existsSync(file!), file).toBe(true)
+  })
+
+  test('on a phone what is said of an upload stands one after another, with what it is', async () => {
+    server.state.uploads = [
+      upload(2, 'meta-week-45.csv', { warning_count: 0, byte_len: '2300', dataset: 'ads', platform: 'meta' }),
+      upload(1, 'with-problems.csv', {
+        warning_count: 2,
+        invalid_count: 3,
+        byte_len: '2300',
+        dataset: 'ads',
+        platform: 'meta',
+        line_count: 12_345,
+      }),
+    ]
+    await openSignedIn({ viewport: { width: 390, height: 844 } })
+    await page.getByRole('button', { name: 'Menu' }).click()
+    await page.getByRole('navigation').getByRole('link', { name: 'Uploads' }).click()
+    await expectText(
+      '.upload-table',
+      /50 lines\s*problems: none[\s\S]*12,345 lines\s*problems: 3 invalid\s*2 warnings/,
+    )
+    for (const row of await page.locator('.upload-table tbody tr').all()) {
+      const boxes = await Promise.all((await row.locator('td').all()).map((cell) => cell.boundingBox()))
+      // The state beside the name.
+      expect(boxes[1]!.y).toBeLessThan(boxes[0]!.y + boxes[0]!.height)
+      expect(boxes[1]!.x).toBeGreaterThan(boxes[0]!.x)
+      const rest = boxes.slice(2).filter((box) => box !== null)
+      expect(rest[0]!.x).toBe(boxes[0]!.x)
+      for (const [index, box] of rest.entries()) {
+        const before = rest[index - 1]
+        if (before === undefined) continue
+        const follows = box.y < before.y + before.height && box.x - before.x - before.width <= 12.5
+        expect(follows || box.x === rest[0]!.x, `cell ${index + 3}`).toBe(true)
+      }
+    }
   })
 
   test('records of every kind that need a person are counted and listed, not only review packages', async () => {

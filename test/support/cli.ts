@@ -49,6 +49,27 @@ export async function runCli(
   return { code, stdout, stderr }
 }
 
+/** On a pseudo terminal of that many columns; each question gets the answer. Stdout and stderr are one there. */
+export async function runOnTerminal(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  { columns = 80, answer = 'n' } = {},
+): Promise<{ code: number | null; screen: string }> {
+  const words = [process.execPath, MAIN, ...args].map((word) => `'${word}'`).join(' ')
+  const child = spawn('script', ['-qec', `stty cols ${columns}; ${words}`, '/dev/null'], {
+    env: { ...environment(env), TERM: 'dumb' },
+  })
+  let screen = ''
+  let answered = 0
+  child.stdout.on('data', (chunk) => {
+    screen += chunk
+    const asked = screen.split('[y/N]').length - 1
+    for (; answered < asked; answered++) child.stdin.write(`${answer}\n`)
+  })
+  const [code] = (await once(child, 'close')) as [number | null]
+  return { code, screen: screen.replaceAll('\r', '') }
+}
+
 /** What is still running at the end of the file is killed. */
 export function startCli(args: readonly string[], env: Record<string, string> = {}): RunningCli {
   const child = spawn(process.execPath, [MAIN, ...args], { env: environment(env) })

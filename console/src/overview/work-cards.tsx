@@ -6,7 +6,7 @@ import { Card } from '../parts/card.tsx'
 import { Chip, type Tone } from '../parts/chip.tsx'
 import { Command } from '../parts/command.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
-import { count, counted } from '../parts/figures.ts'
+import { count, counted, duration } from '../parts/figures.ts'
 
 /** Jobs that wait, run or failed for good, as far as one may see them. */
 export function JobsCard({ work }: { work: Polled<Work> }) {
@@ -120,8 +120,6 @@ export function ExecutionsCard({ work }: { work: Polled<Work> }) {
 
 function ExecutionLine({ execution }: { execution: Execution }) {
   const { tone, word } = STATES[execution.status]
-  const { items, items_done, items_failed } = execution
-  const step = execution.last_node_name
   return (
     <li>
       <span className="line-state">
@@ -132,13 +130,7 @@ function ExecutionLine({ execution }: { execution: Execution }) {
         {execution.status === 'FAILED' && execution.error !== null ? (
           <span className="muted">{execution.error}</span>
         ) : (
-          <span className="muted">
-            {items
-              ? `${count(items_done ?? 0)} of ${counted(items, 'item')} done${items_failed ? `, ${count(items_failed)} failed` : ''}`
-              : step
-                ? `step ${step}`
-                : 'no step yet'}
-          </span>
+          <span className="muted">{progressOf(execution)}</span>
         )}
         <span className="tiny">
           {execution.end_time ? 'ended ' : 'started '}
@@ -147,6 +139,18 @@ function ExecutionLine({ execution }: { execution: Execution }) {
       </span>
     </li>
   )
+}
+
+/** How far it is; an execution that has ended is at no step any more. */
+function progressOf({ items, items_done, items_failed, ...execution }: Execution): string {
+  if (items) {
+    const failed = items_failed ? `, ${count(items_failed)} failed` : ''
+    return `${count(items_done ?? 0)} of ${counted(items, 'item')} done${failed}`
+  }
+  const { start_time, end_time, last_node_name } = execution
+  if (start_time !== null && end_time !== null)
+    return `took ${duration(Date.parse(end_time) - Date.parse(start_time))}`
+  return last_node_name === null ? 'no step yet' : `step ${last_node_name}`
 }
 
 /** How far search is behind production, and what could not be brought into it. */

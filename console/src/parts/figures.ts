@@ -26,6 +26,15 @@ export function milliseconds(value: number): string {
   return value < 1000 ? `${value} ms` : `${(value / 1000).toFixed(1)} s`
 }
 
+/** Of any length: 340 ms, 2.5 s, 12 min, 3 h 20 min. */
+export function duration(value: number): string {
+  if (value < 59_950) return milliseconds(Math.max(0, value))
+  const minutes = Math.round(value / 60_000)
+  if (minutes < 60) return `${minutes} min`
+  const rest = minutes % 60
+  return `${count(Math.floor(minutes / 60))} h${rest === 0 ? '' : ` ${rest} min`}`
+}
+
 export function onDay(at: string): string {
   return day.format(new Date(at))
 }

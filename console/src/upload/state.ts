@@ -134,14 +134,14 @@ export function planSaid(upload: Upload): string {
   return parts.length === 0 ? 'no row' : parts.join(', ')
 }
 
-/** `25.5 of 598 Spend EUR is not taken`: what a reviewer must not overlook. */
+/** `Spend EUR: left out 1,234 and refused 25.5 of 5,678`: what a reviewer must not overlook. */
 function lostSaid({ control }: Upload): string[] {
   return control.flatMap(({ title, currency, read, left_out, refused }) => {
     const lost = [
-      ...(left_out === '0' ? [] : [`${amount(left_out)} left out`]),
-      ...(refused === '0' ? [] : [`${amount(refused)} refused`]),
+      ...(left_out === '0' ? [] : [`left out ${amount(left_out)}`]),
+      ...(refused === '0' ? [] : [`refused ${amount(refused)}`]),
     ]
     if (lost.length === 0) return []
-    return [`${[title, currency].filter(Boolean).join(' ')}: of ${amount(read)} ${lost.join(', ')}`]
+    return [`${[title, currency].filter(Boolean).join(' ')}: ${lost.join(' and ')} of ${amount(read)}`]
   })
 }

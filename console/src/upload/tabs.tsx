@@ -14,14 +14,16 @@ interface Props {
   readonly upload: UploadDetail
   take(upload: UploadDetail): void
   readonly dataset: Dataset | undefined
-  /** See ProblemsTab. */
+  /** These three: see ProblemsTab. */
   readonly toFirst: number
+  readonly toSave: boolean
+  saved(): void
 }
 
 const TABS = ['plan', 'problems', 'rows', 'lineage', 'history'] as const
 type Tab = (typeof TABS)[number]
 
-export function Tabs({ upload, take, dataset, toFirst }: Props) {
+export function Tabs({ upload, take, dataset, toFirst, toSave, saved }: Props) {
   const [asked, setTab] = useParameter('tab')
   // Kept: correcting the last wrong line must not take the page away from under one's hands.
   const [first] = useState(() => firstTab(upload))
@@ -60,7 +62,9 @@ export function Tabs({ upload, take, dataset, toFirst }: Props) {
       </div>
       <div id="tab-panel" role="tabpanel" aria-labelledby={`tab-${tab}`}>
         {tab === 'plan' && <PlanTab upload={upload} dataset={dataset} />}
-        {tab === 'problems' && <ProblemsTab upload={upload} take={take} toFirst={toFirst} />}
+        {tab === 'problems' && (
+          <ProblemsTab upload={upload} take={take} toFirst={toFirst} toSave={toSave} saved={saved} />
+        )}
         {tab === 'rows' && <RowsTab upload={upload} />}
         {tab === 'lineage' && <LineageTab upload={upload} />}
         {tab === 'history' && <HistoryTab upload={upload} />}

@@ -64,6 +64,7 @@ function Loaded({ live, upload }: { live: LiveUpload; upload: UploadDetail }) {
   const dataset = useDataset(upload)
   const stale = useStale(upload)
   const [toFirst, setToFirst] = useState(0)
+  const [toSave, setToSave] = useState(false)
   const [, setTab] = useParameter('tab')
   const readable = upload.line_count !== null && upload.status !== 'reading'
   const state: State =
@@ -78,7 +79,14 @@ function Loaded({ live, upload }: { live: LiveUpload; upload: UploadDetail }) {
           <section className="card upload-work" aria-label="What is in it">
             <FailureNote failure={live.failure} />
             {readable ? (
-              <Tabs upload={upload} take={live.take} dataset={dataset} toFirst={toFirst} />
+              <Tabs
+                upload={upload}
+                take={live.take}
+                dataset={dataset}
+                toFirst={toFirst}
+                toSave={toSave}
+                saved={() => setToSave(false)}
+              />
             ) : (
               <ReadingCard upload={upload} progress={live.progress} />
             )}
@@ -92,6 +100,11 @@ function Loaded({ live, upload }: { live: LiveUpload; upload: UploadDetail }) {
           correct={() => {
             setTab('problems')
             setToFirst(toFirst + 1)
+          }}
+          saving={toSave}
+          save={() => {
+            setTab('problems')
+            setToSave(true)
           }}
         />
       </div>

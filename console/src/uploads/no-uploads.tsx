@@ -24,7 +24,7 @@ export function NoUploads({ mayUpload }: { mayUpload: boolean }) {
         </li>
       </ol>
       <p>The same on the command line:</p>
-      <Command text="npm run -s stagedoor -- ingest meta-week-46.csv --dataset ads --platform meta --as operator" />
+      <Command text="npm run -s stagedoor -- ingest examples/ads/meta-week-45.csv --dataset ads --platform meta --as operator" />
     </div>
   )
 }

@@ -51,8 +51,12 @@ function Row({ upload, client }: { upload: Upload; client: string | undefined })
         <Chip tone={state.tone}>{state.word}</Chip>
       </td>
       <td>{client ?? <span className="muted">–</span>}</td>
-      <td className="is-figures">{lines === undefined || lines === null ? '–' : count(lines)}</td>
       <td className="is-figures">
+        {lines === undefined || lines === null ? '–' : count(lines)}
+        <span className="cell-label"> lines</span>
+      </td>
+      <td className="is-figures">
+        <span className="cell-label">problems: </span>
         <Problems upload={upload} />
       </td>
       <td className="is-nowrap">

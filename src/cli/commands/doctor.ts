@@ -3,6 +3,7 @@ import pc from 'picocolors'
 import { examine } from '../../db/doctor/doctor.ts'
 import { StagedoorError } from '../../errors.ts'
 import { type GlobalOptions, outputOf, withDatabase } from '../context.ts'
+import { prose } from '../output.ts'
 
 export function doctorCommand(): Command {
   return new Command('doctor')
@@ -27,20 +28,26 @@ export function doctorCommand(): Command {
       )
       output.result(report, () => {
         for (const finding of report.findings) {
-          output.line(`${pc.red('✖')} ${pc.bold(finding.object)}: ${finding.problem}`)
-          output.line(`  ${pc.dim(finding.remedy)}`)
+          const [first, ...rest] = prose(`${finding.object}: ${finding.problem}`, { indent: 2 }).split('\n')
+          output.line([`${pc.red('✖')} ${bolded(first!, finding.object)}`, ...rest].join('\n'))
+          output.line(`  ${pc.dim(prose(finding.remedy, { indent: 2 }))}`)
         }
-        for (const note of report.notes) output.line(`${pc.dim('·')} ${note}`)
+        for (const note of report.notes) output.line(`${pc.dim('·')} ${prose(note, { indent: 2 })}`)
         const counts = Object.entries(report.checked).map(
           ([what, count]) => `${count} ${count === 1 ? what : plural(what)}`,
         )
         if (report.ok) {
-          output.line(`${pc.green('✔')} All is as expected: ${counts.join(', ')}.`)
+          output.line(`${pc.green('✔')} ${prose(`All is as expected: ${counts.join(', ')}.`, { indent: 2 })}`)
           output.line(pc.dim(`  PostgreSQL ${report.server_version}, Stagedoor ${report.stagedoor_version}`))
         }
       })
       if (!report.ok) throw new StagedoorError('drift', { count: report.findings.length })
     })
+}
+
+/** Measured without its colours. */
+function bolded(line: string, beginning: string): string {
+  return line.startsWith(beginning) ? pc.bold(beginning) + line.slice(beginning.length) : line
 }
 
 /** index → indexes, policy → policies */

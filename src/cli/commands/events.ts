@@ -29,17 +29,18 @@ export function eventsCommand(): Command {
         output.line(
           table(
             [
-              ['when', 'what', 'about', 'who', 'id'],
+              // What may be long comes last: there a table wraps it.
+              ['when', 'what', 'who', 'id', 'about'],
               ...list.map((event) => [
                 event.created_at.toISOString(),
                 `${event.event_domain}.${event.event_type}`,
-                event.event_subject_ref ?? '',
                 names(event.actor),
                 event.id,
+                event.event_subject_ref ?? '',
               ]),
             ],
             (cell, column, line) =>
-              line === 0 || column === 4 ? pc.dim(cell) : column === 1 ? pc.bold(cell) : cell,
+              line === 0 || column === 3 ? pc.dim(cell) : column === 1 ? pc.bold(cell) : cell,
           ),
         )
       })

@@ -10,9 +10,10 @@ import { StagedoorError } from '../../errors.ts'
 import { gateHistory, setGate } from '../../gates/gates.ts'
 import { workspaceOf } from '../acting.ts'
 import { configOf, type GlobalOptions, logOption, outputOf } from '../context.ts'
-import type { Output } from '../output.ts'
+import { asTyped, isClone } from '../invocation.ts'
+import { type Output, prose } from '../output.ts'
 import { addClient } from './client.ts'
-import { printPlan } from './migrate.ts'
+import { summary } from './migrate.ts'
 import { handlersFrom } from './worker/handlers-from.ts'
 
 /** Opened on the very first start of the embedded server, so that a newcomer can try everything. */
@@ -44,7 +45,7 @@ export function startCommand(): Command {
 Without DATABASE_URL: starts the embedded PostgreSQL, migrates it, and on the very first start opens the demo gates
 and adds the dataset ads with one client, Northwind.
 With DATABASE_URL: connects only. It never migrates, opens a gate or loads data; if the database is not ready it
-prints the plan and the next command. Ctrl-C stops everything cleanly.`,
+says so, with the next command. Ctrl-C stops everything cleanly.`,
     )
     .action(async (_options, command: Command) => {
       const options = command.optsWithGlobals<
@@ -65,7 +66,7 @@ prints the plan and the next command. Ctrl-C stops everything cleanly.`,
       const database = await openDatabase(config, { share: false, notice: output.note, progress: step })
       let first: FirstStart
       try {
-        first = await prepare(database, output)
+        first = await prepare(database)
       } catch (error) {
         await database.close()
         throw error
@@ -97,9 +98,9 @@ interface FirstStart {
 }
 
 /** The user's own database is only looked at. */
-async function prepare(database: Database, output: Output): Promise<FirstStart> {
+async function prepare(database: Database): Promise<FirstStart> {
   if (database.kind === 'external') {
-    await requireMigrated(database, output)
+    await requireMigrated(database)
     return NOT_THE_FIRST
   }
   return withClient(database.directUrl, prepareDemo, { role: 'workflow_admin' })
@@ -107,8 +108,8 @@ async function prepare(database: Database, output: Output): Promise<FirstStart> 
 
 const NOT_THE_FIRST: FirstStart = { gates: [], client: undefined }
 
-/** Asked as the worker: a running API needs no login that may migrate. Where that login is given, the plan is printed. */
-async function requireMigrated(database: Database, output: Output): Promise<void> {
+/** Asked as the worker: a running API needs no login that may migrate. Where that login is given, it is told how much is missing. */
+async function requireMigrated(database: Database): Promise<void> {
   const checks = await withClient(database.workerUrl, createHealthProbe(), { role: 'dot_executor' }).catch(
     (error: unknown) => {
       // Not even our roles or schemas are there.
@@ -119,11 +120,7 @@ async function requireMigrated(database: Database, output: Output): Promise<void
   )
   if (checks.some((check) => check.name === 'migrations' && check.ok)) return
   const plan = await planMigration({ url: database.directUrl })
-  printPlan(output, plan)
-  const routines = plan.routines.length + plan.removed_routines.length
-  throw new StagedoorError('migrations_pending', {
-    pending: plan.migrations.join(', ') || `${routines} routines`,
-  })
+  throw new StagedoorError('migrations_pending', { pending: summary(plan) })
 }
 
 /** All or none, and once: whoever closes a gate again must find it closed after the next start. */
@@ -186,10 +183,19 @@ function greet(
     output.line(
       `\n  First start: the dataset ${DEMO_DATASET} was added, with the client ${first.client}. Bring an export:`,
     )
-    output.line(`    stagedoor ingest FILE --dataset ${DEMO_DATASET} --platform meta --as operator`)
+    const file = isClone() ? 'examples/ads/meta-week-45.csv' : 'FILE'
+    output.line(`    ${asTyped(`ingest ${file} --dataset ${DEMO_DATASET} --platform meta --as operator`)}`)
   }
   for (const [role, link] of Object.entries(links)) {
     output.line(`\n  Sign in as ${role} (12 hours)\n  ${link}`)
   }
+  if (database.kind === 'external') output.line(`\n  ${prose(howToSignIn(database), { indent: 2 })}`)
   output.line(pc.dim('\n  Ctrl-C stops everything; the data stays.'))
+}
+
+/** On one's own database no link is printed: who members are is the administrator's to say. */
+function howToSignIn({ jwtSecret }: Database): string {
+  return jwtSecret === undefined
+    ? 'Sign in with a token of your identity provider.'
+    : `Sign in with a token; in another terminal with the same settings: \`${asTyped('token --as operator')}\`, and \`--as reviewer\` for whoever approves.`
 }

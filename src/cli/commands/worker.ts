@@ -177,7 +177,7 @@ function jobsAtOnce(concurrency: number): string {
 }
 
 function handlersText(handlers: PlaybookHandlers, concurrency: number): string {
-  const names = Object.keys(handlers).join(', ') || 'no handlers of yours'
+  const names = Object.keys(handlers).join(', ') || 'no playbook handlers of yours'
   return `driven and run, with ${names}; ${concurrency} steps and items at once`
 }
 

@@ -59,6 +59,8 @@ const MIGRATOR_BECOMES = ['workflow_admin', 'dot_executor', 'service_role', 'vec
 
 const SCHEMAS = ['iu_core', 'noetl']
 
+const PUBLIC_RIGHT = 'grant usage, create on schema public to workflow_admin'
+
 /** Asked of the catalogue, because to_regclass wants a right on the schema. */
 export const HISTORY_EXISTS = `exists (
   select from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -89,12 +91,12 @@ export async function bootstrap(client: pg.Client, attempts = 5): Promise<string
   const statements = await bootstrapStatements(client)
   if (statements.length === 0) return []
   await client.query('begin')
+  let left: string[]
   try {
     for (const statement of statements) await client.query(statement)
     // Some grants that one has no right to are answered with a warning only.
-    const left = await bootstrapStatements(client)
-    if (left.length > 0) throw await refused(client, left)
-    await client.query('commit')
+    left = await bootstrapStatements(client)
+    await client.query(left.length > 0 ? 'rollback' : 'commit')
   } catch (error) {
     await client.query('rollback')
     const code = (error as { code?: string }).code ?? ''
@@ -102,7 +104,24 @@ export async function bootstrap(client: pg.Client, attempts = 5): Promise<string
     if (RACES.includes(code) && attempts > 1) return bootstrap(client, attempts - 1)
     throw error
   }
+  if (left.length > 0) throw await refused(client, await neededFor(client, statements, left))
   return statements
+}
+
+/**
+ * Said after the rollback, when the roles that the login could create are gone again: a grant to one of them would fail.
+ * The right on `public` is then given to the login, which hands it on; it does the rest itself.
+ */
+async function neededFor(
+  client: pg.Client,
+  statements: readonly string[],
+  left: readonly string[],
+): Promise<readonly string[]> {
+  if (left.some((one) => one !== PUBLIC_RIGHT)) return statements
+  if (!statements.some((one) => one.startsWith('create role workflow_admin '))) return left
+  const { rows } = await client.query<{ login: string }>('select current_user as login')
+  const login = pg.escapeIdentifier(rows[0]!.login)
+  return [`grant usage, create on schema public to ${login} with grant option`]
 }
 
 /** The statements that this database still needs, in order. Refuses a schema that is not ours. */
@@ -169,7 +188,7 @@ async function schemaStatements(client: pg.Client): Promise<string[]> {
        from pg_roles r, unnest(array['usage', 'create']) as privilege
       where r.rolname = 'workflow_admin'`,
   )
-  if (!rights[0]?.may) statements.push('grant usage, create on schema public to workflow_admin')
+  if (!rights[0]?.may) statements.push(PUBLIC_RIGHT)
   if (!rows.some((row) => row.nspname === 'iu_core')) statements.push(HISTORY)
   return statements
 }

@@ -86,7 +86,11 @@ it('a file goes from one person to another, into the tables, and back', { timeou
   expect(promoted.stdout).toMatch(/✔ Promote +by Operator/)
   expect(promoted.stdout).toMatch(/✔ Approve +by Reviewer/)
 
-  const { rows } = await json('upload', 'lineage', id!)
+  expect((await upload('lineage', id!)).stdout).toMatch(
+    /^week\.csv, approved by Reviewer \d+ s ago, promoted by Operator \d+ s ago\n\nline +table/,
+  )
+  const { rows, ...deeds } = await json('upload', 'lineage', id!)
+  expect(deeds).toMatchObject({ approved_by: expect.any(String), promoted_by: expect.any(String) })
   const metric = rows.find((row: { target: string }) => row.target === 'public.daily_metrics')
   const origin = await cli('lineage', 'daily_metrics', '--id', metric.target_id)
   expect(origin.stdout).toMatch(/Written by line 2 of week\.csv\n.*approved by Reviewer/)

@@ -194,6 +194,7 @@ describe('on one’s own database', () => {
       env,
     )
     await worker.says(/Working as PG_worker, 2 jobs at once\n +slow/)
+    await worker.says(/playbooks driven and run, with no playbook handlers of yours;/)
     const [, metrics] = await worker.says(/metrics (http:\/\/127\.0\.0\.1:\d+\/metrics)/)
     const { job_id: id } = await json('job', 'enqueue', 'slow')
     await worker.says(/begun/)

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { freePort, type RunningCli, runCli, startCli } from '../../support/cli.ts'
+import { freePort, type RunningCli, runCli, runOnTerminal, startCli } from '../../support/cli.ts'
 import { temporaryHome } from '../../support/temporary-home.ts'
 
 const env = { STAGEDOOR_HOME: temporaryHome('cli-units') }
@@ -90,6 +90,11 @@ it(
       /^enacted: stays in force +│.*\n→ draft ~2, its successor +│/m,
     )
     expect(changes).toMatch(/^draft → version 2 +│/m)
+    const asked = await runOnTerminal(['staging', 'approve', next, '--as', 'reviewer'], env)
+    expect(asked.screen, 'whoever is asked sees the pieces').toMatch(
+      /│ - You have 29 days[\s\S]*│ \+ You have 30 days[\s\S]*41 pieces stay as they are[\s\S]*Marked by Operator[\s\S]*Approve exactly this/,
+    )
+    expect(asked.screen, 'and not the manifest').not.toContain('"pieces"')
     await approve(next)
     const again = await said('cut', next, '--as', 'operator')
     expect(again).toMatch(/3 units touched, 41 as they were/)

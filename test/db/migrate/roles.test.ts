@@ -111,6 +111,29 @@ it('says so where the login does not own the database', async () => {
   await migrate({ url })
 })
 
+it('asks for the one right on public that is missing, in a statement that can be run as it stands', async () => {
+  const url = await prepare('createrole', { owner: false })
+  await administrator('grant create on database app to login')
+  const refused = await refusal(url)
+  expect(await administrator(`select from pg_roles where rolname = 'workflow_admin'`)).toEqual([])
+  expect(await runStatements(refused)).toEqual([
+    'grant usage, create on schema public to "login" with grant option;',
+  ])
+  expect(isUpToDate(await migrate({ url }))).toBe(false)
+  expect(isUpToDate(await migrate({ url }))).toBe(true)
+})
+
+it('asks for the right of workflow_admin itself where that role exists', async () => {
+  await migrate({ url: await prepare('createrole', { database: 'first' }) })
+  await administrator('create database app')
+  await administrator('grant create on database app to login')
+  const url = urlOf('login')
+  expect(await runStatements(await refusal(url))).toEqual([
+    'grant usage, create on schema public to workflow_admin;',
+  ])
+  await migrate({ url })
+})
+
 it('never alters a role that exists', async () => {
   await administrator('create role authenticated login createdb; create role anon noinherit')
   const url = await prepare('createrole')

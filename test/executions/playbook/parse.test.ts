@@ -92,7 +92,7 @@ describe('text that cannot be read', () => {
   it.each([
     ['name: a\nsteps:\n  - step: b\n c: d\n', '4:1 all mapping items must start at the same column'],
     ['name: "a\n', '2:1 missing closing "quote'],
-    ['steps: [1, 2\n', 'flow sequence'],
+    ['steps: [1, 2\n', '1:8 the [ is not closed'],
     ['name: a\nname: b\n', '2:1 name: name stands here twice'],
     ['name: *other\n', '1:7 name: there is no anchor &other above'],
     ['<<: { name: a }\n', 'merge keys (<<) are not read'],

@@ -4,6 +4,7 @@ import { Deed } from '../../parts/deed.tsx'
 import { counted } from '../../parts/figures.ts'
 import { RejectDialog } from '../../parts/reject-dialog.tsx'
 import { useSession } from '../../session/session.tsx'
+import { useDraftCount } from '../problems/drafts.ts'
 import { written } from '../state.ts'
 import { Checklist } from './checklist.tsx'
 import type { Doing } from './decision-card.tsx'
@@ -20,10 +21,13 @@ interface Props {
   /** True: production has changed since the plan was made, and promoting would be refused. */
   readonly stale: boolean
   correct(): void
+  save(): void
+  readonly saving: boolean
 }
 
-export function Actions({ upload, doing, stale, correct }: Props) {
+export function Actions({ upload, doing, stale, correct, save, saving }: Props) {
   const { api, me } = useSession()
+  const unsaved = useDraftCount(upload.upload_id)
   const [asking, setAsking] = useState<Asking>()
   const [ticked, setTicked] = useState<readonly string[]>([])
   const { may, status, review_status } = upload
@@ -59,7 +63,17 @@ export function Actions({ upload, doing, stale, correct }: Props) {
       {pending && may.approve.allowed && (
         <Checklist items={upload.checklist} ticked={ticked} tick={setTicked} />
       )}
+      {toCorrect && may.repair.allowed && unsaved > 0 && (
+        <Deed
+          text={`Save ${counted(unsaved, 'correction')}`}
+          allowed
+          busy={saving || doing.busy !== undefined}
+          act={save}
+          next
+        />
+      )}
       {toCorrect &&
+        !(may.repair.allowed && unsaved > 0) &&
         button(`Correct ${counted(upload.invalid_count ?? 0, 'invalid line')}`, may.repair, correct, true)}
       {status === 'staged' && button('Make a plan', may.plan, () => plan('Planning'), true)}
       {stale && button('Plan again', may.plan, () => plan('Re-planning'), true)}

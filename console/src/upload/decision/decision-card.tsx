@@ -20,12 +20,15 @@ interface Props {
   readonly stale: Stale
   /** Leads to the first invalid cell. */
   correct(): void
+  /** Saves what was typed; `saving` until that is done. */
+  save(): void
+  readonly saving: boolean
 }
 
 export type Doing = Pick<Action<UploadDetail>, 'busy' | 'run'>
 
 /** Everything one person can decide about the upload now, and what will come of it. */
-export function DecisionCard({ upload, take, dataset, stale, correct }: Props) {
+export function DecisionCard({ upload, take, dataset, stale, correct, save, saving }: Props) {
   const { me } = useSession()
   const action = useAction(take)
   const { busy, run } = action
@@ -79,6 +82,8 @@ export function DecisionCard({ upload, take, dataset, stale, correct }: Props) {
         doing={{ busy, run }}
         stale={stale.plan !== undefined}
         correct={correct}
+        save={save}
+        saving={saving}
       />
       <Busy words={busy} />
       <RefusalNote failure={failure} />

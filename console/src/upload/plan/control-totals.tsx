@@ -1,57 +1,65 @@
+import { useRef } from 'react'
 import type { ControlTotal, UploadDetail } from '../../api/upload-types.ts'
+import { useSideways } from '../../grid/use-sideways.ts'
 import { count } from '../../parts/figures.ts'
 import { amount, signedAmount } from './values.ts'
 
 /** How much of every measure is taken, left out and refused, and what the tables hold before and after. */
 export function ControlTotals({ upload }: { upload: UploadDetail }) {
   const { control } = upload
+  const scroller = useRef<HTMLDivElement>(null)
+  const sideways = useSideways(scroller, control)
   if (control.length === 0) return null
   const planned = control.some(({ written }) => written !== undefined)
   return (
     <section className="control" aria-label="Control totals">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Control totals</th>
-            <th scope="col">Read</th>
-            <th scope="col">Valid</th>
-            <th scope="col">Left out</th>
-            <th scope="col">Refused</th>
-            {planned && (
-              <>
-                <th scope="col">Written</th>
-                <th scope="col">Now → then</th>
-                <th scope="col">Change</th>
-              </>
-            )}
-          </tr>
-        </thead>
-        <tbody>
-          {control.map((total) => (
-            <tr key={`${total.measure} ${total.currency}`}>
-              <th scope="row">
-                {total.title}
-                {total.currency !== null && <span className="muted"> {total.currency}</span>}
-              </th>
-              <td>{amount(total.read)}</td>
-              <td>{amount(total.valid)}</td>
-              <td className={total.left_out === '0' ? undefined : 'is-lost'} title={reasonsOf(total)}>
-                {amount(total.left_out)}
-              </td>
-              <td className={total.refused === '0' ? undefined : 'is-lost'}>{amount(total.refused)}</td>
-              {planned && (
-                <>
-                  <td>{amount(total.written ?? '0')}</td>
-                  <td>
-                    {amount(total.before ?? '0')} → {amount(total.after ?? '0')}
+      <div className={sideways ? 'grid-frame has-more' : 'grid-frame'}>
+        <div className="control-scroller" ref={scroller}>
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Control totals</th>
+                <th scope="col">Read</th>
+                <th scope="col">Valid</th>
+                <th scope="col">Left out</th>
+                <th scope="col">Refused</th>
+                {planned && (
+                  <>
+                    <th scope="col">Written</th>
+                    <th scope="col">Now → then</th>
+                    <th scope="col">Change</th>
+                  </>
+                )}
+              </tr>
+            </thead>
+            <tbody>
+              {control.filter(countsAnything).map((total) => (
+                <tr key={`${total.measure} ${total.currency}`}>
+                  <th scope="row">
+                    {total.title}
+                    {total.currency !== null && <span className="muted"> {total.currency}</span>}
+                  </th>
+                  <td>{amount(total.read)}</td>
+                  <td>{amount(total.valid)}</td>
+                  <td className={total.left_out === '0' ? undefined : 'is-lost'} title={reasonsOf(total)}>
+                    {amount(total.left_out)}
                   </td>
-                  <td>{signedAmount(total.difference ?? '0')}</td>
-                </>
-              )}
-            </tr>
-          ))}
-        </tbody>
-      </table>
+                  <td className={total.refused === '0' ? undefined : 'is-lost'}>{amount(total.refused)}</td>
+                  {planned && (
+                    <>
+                      <td>{amount(total.written ?? '0')}</td>
+                      <td>
+                        {amount(total.before ?? '0')} → {amount(total.after ?? '0')}
+                      </td>
+                      <td>{signedAmount(total.difference ?? '0')}</td>
+                    </>
+                  )}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      </div>
       <Notes upload={upload} />
     </section>
   )
@@ -66,6 +74,7 @@ const REPEATED = {
 function Notes({ upload }: { upload: UploadDetail }) {
   const { control, repeated_keys, plan_notes } = upload
   const notes = [
+    ...totalsLines(control),
     ...control
       .filter(({ unread }) => unread > 0)
       .map(({ title, unread }) => `${count(unread)} values of ${title} could not be read as a number.`),
@@ -79,7 +88,35 @@ function Notes({ upload }: { upload: UploadDetail }) {
   ))
 }
 
-function reasonsOf({ reasons }: ControlTotal): string | undefined {
-  const parts = Object.entries(reasons).map(([rule, value]) => `${rule}: ${amount(value)}`)
+const SUMMING: Readonly<Record<string, string>> = {
+  'row.total': 'Totals lines',
+  'row.subtotal': 'Subtotal lines',
+  'row.sum': 'Lines that are the sum of others',
+}
+
+/** What lines that sum up others say: apart, since the lines that they sum up are counted. */
+function totalsLines(control: readonly ControlTotal[]): string[] {
+  const apart = control.filter(({ totals_lines }) => totals_lines !== undefined)
+  return Object.entries(SUMMING).flatMap(([rule, name]) => {
+    const figures = apart
+      .filter(({ reasons }) => (reasons[rule] ?? '0') !== '0')
+      .map(({ title, currency, reasons }) =>
+        [title, currency, amount(reasons[rule] ?? '0')].filter(Boolean).join(' '),
+      )
+    return figures.length === 0 ? [] : [`${name}, not counted: ${figures.join('; ')}.`]
+  })
+}
+
+/** A totals line without a currency is a measure of its own, of which nothing else is to be said. */
+function countsAnything({ totals_lines = '0', unread, ...total }: ControlTotal): boolean {
+  const { valid, left_out, refused, written, before, after } = total
+  const figures = [valid, left_out, refused, written, before, after]
+  return totals_lines === '0' || unread > 0 || figures.some((figure = '0') => figure !== '0')
+}
+
+function reasonsOf({ reasons, totals_lines }: ControlTotal): string | undefined {
+  const parts = Object.entries(reasons)
+    .filter(([rule]) => totals_lines === undefined || !(rule in SUMMING))
+    .map(([rule, value]) => `${rule}: ${amount(value)}`)
   return parts.length === 0 ? undefined : parts.join('\n')
 }

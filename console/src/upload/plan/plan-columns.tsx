@@ -71,7 +71,6 @@ export function phoneColumns({ names, changed }: Found, reading: Reading | null)
             .filter((name) =>
               row.action === 'update' ? row.changed?.includes(name) : row.after?.[name] != null,
             )
-            .slice(0, row.action === 'update' ? names.length : 4)
             .map((name) => (
               <span key={name} className={changed.has(name) ? 'is-change' : undefined}>
                 <span className="tiny">{name}</span>{' '}

@@ -25,9 +25,12 @@ interface Props {
   take(upload: UploadDetail): void
   /** Grows whenever somebody asks to be led to the first invalid cell. */
   readonly toFirst: number
+  /** True: somebody asked elsewhere on the page to save what was typed here; `saved` says that it is done. */
+  readonly toSave: boolean
+  saved(): void
 }
 
-export function ProblemsTab({ upload, take, toFirst }: Props) {
+export function ProblemsTab({ upload, take, toFirst, toSave, saved }: Props) {
   const { api } = useSession()
   const [errorsOnly, setErrorsOnly] = useState((upload.invalid_count ?? 0) > 0)
   const [whole, setWhole] = useState<StagedRow>()
@@ -63,8 +66,19 @@ export function ProblemsTab({ upload, take, toFirst }: Props) {
     const corrections = drafts
       .all()
       .map(({ row, column, text }) => ({ row, values: { [column]: text === '' ? null : text } }))
-    repairs.correct(...byLine(corrections))
+    return repairs.correct(...byLine(corrections))
   }
+
+  // Not before the lines are there: what is read at the same time might show them as they were.
+  const begun = useRef(false)
+  useEffect(() => {
+    if (!toSave || !pages.begun || begun.current) return
+    begun.current = true
+    saveAll().finally(() => {
+      begun.current = false
+      saved()
+    })
+  })
 
   async function exportProblems() {
     setFailure(undefined)

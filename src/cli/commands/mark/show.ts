@@ -6,7 +6,7 @@ import { unifiedDiff } from '../../../units/history.ts'
 import { type ActingOptions, acting, asOption, userOption } from '../../acting.ts'
 import { outputOf } from '../../context.ts'
 import { recordId } from '../../ids.ts'
-import { bytes, type Output, visibleLine } from '../../output.ts'
+import { bytes, type Output, prose, visibleLine } from '../../output.ts'
 import { howToApprove } from '../staging/look.ts'
 import { wrapped } from '../unit/screen.ts'
 import { screenWidth, shortened } from '../upload/layout.ts'
@@ -43,11 +43,19 @@ export function showCommand(): Command {
         },
         { record: id },
       )
-      output.result(marking, () => print(output, marking, options, external))
+      output.result(marking, () => {
+        printMarking(output, marking, options)
+        printNext(output, nextOf(marking, external))
+      })
     })
 }
 
-function print(output: Output, marking: StagedMarking, options: ShowOptions, external: boolean): void {
+/** With `changed` only what the cut would touch, and how many pieces are not shown. */
+export function printMarking(
+  output: Output,
+  marking: StagedMarking,
+  options: Pick<ShowOptions, 'full' | 'changed'>,
+): void {
   const { record, document, pieces, gone, left_out, legacy } = marking
   const touched = pieces.filter(({ change, outlook }) => change !== 'same' || outlook.what !== 'unchanged')
   const shown = options.changed ? touched : pieces
@@ -56,13 +64,16 @@ function print(output: Output, marking: StagedMarking, options: ShowOptions, ext
   )
   output.line(
     pc.dim(
-      `${pieces.length === 1 ? '1 piece' : `${pieces.length} pieces`}, ${touched.length} of them new, changed or moved${left_out ? `, ${bytes(left_out.bytes)} in no piece` : ''} · ${record.lifecycle_status} · digest ${record.content_hash}`,
+      prose(
+        `${pieces.length === 1 ? '1 piece' : `${pieces.length} pieces`}, ${touched.length} of them new, changed or moved${left_out ? `, ${bytes(left_out.bytes)} in no piece` : ''} · ${record.lifecycle_status}`,
+      ),
     ),
   )
-  if (legacy)
-    output.line(
-      `${pc.yellow('●')} The old knowledge base has this document, ${legacy.is_same ? 'with the same text' : 'with another text'}: it stays as it is, the units lie beside it`,
-    )
+  output.line(pc.dim(`digest ${record.content_hash}`))
+  if (legacy) {
+    const said = `The old knowledge base has this document, ${legacy.is_same ? 'with the same text' : 'with another text'}: it stays as it is, the units lie beside it`
+    output.line(`${pc.yellow('●')} ${prose(said, { indent: 2 })}`)
+  }
   const left = Math.min(
     Math.max(...shown.map(({ address }) => address.length), 24),
     Math.floor(screenWidth() * 0.4),
@@ -76,7 +87,11 @@ function print(output: Output, marking: StagedMarking, options: ShowOptions, ext
   output.line(shown.length === 0 ? '\nNothing that the cut would touch.' : rule('┴'))
   const full = options.full === true
   for (const line of [...goneLines(gone), ...leftOutLines(left_out, { full })]) output.line(line)
-  printNext(output, nextOf(marking, external))
+  const rest = pieces.length - shown.length
+  if (rest > 0) {
+    const those = rest === 1 ? '1 piece stays as it is' : `${rest} pieces stay as they are`
+    output.line(pc.dim(prose(`${those}: \`stagedoor mark show ${record.staging_record_id}\``)))
+  }
 }
 
 interface Columns {

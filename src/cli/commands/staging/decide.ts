@@ -6,6 +6,7 @@ import {
   approveRecord,
   consumeRecord,
   findRecord,
+  readChecklist,
   rejectRecord,
   tickItem,
   withdrawRecord,
@@ -13,11 +14,11 @@ import {
 import { type ActingOptions, acting, asOption, userOption } from '../../acting.ts'
 import { outputOf } from '../../context.ts'
 import { recordId } from '../../ids.ts'
-import type { Output } from '../../output.ts'
+import { age, type Output } from '../../output.ts'
 import { canAsk, confirm } from '../upload/ask.ts'
 import { type Names, namesIn } from '../upload/session.ts'
 import { blobsOf } from './blobs.ts'
-import { printRecord, readWhole } from './look.ts'
+import { howToTick, openItems, printChecklist, printRecord, readWhole, type WholeRecord } from './look.ts'
 
 /** Enough of a digest that nobody types it by accident. */
 const SHORTEST_DIGEST = 12
@@ -65,6 +66,7 @@ export function approveCommand(): Command {
       if (options.digest !== undefined) requireLong(options.digest)
       const seen = options.digest ?? (await askForDigest(options, output, id))
       if (seen === undefined) return output.line('Nothing was decided.')
+      let open: string[] = []
       await acting(
         options,
         async (client) => {
@@ -72,13 +74,16 @@ export function approveCommand(): Command {
           if (!record) throw new StagedoorError('staging_not_found', { record: id })
           await requireIntactBlobs(client, blobsOf(options), id, { others: 'refused' })
           const digest = record.content_hash.startsWith(seen) ? record.content_hash : seen
+          open = openItems(await readChecklist(client, id))
           await approveRecord(client, id, {
             digest,
             ...(options.doc !== undefined && { approvalDocId: options.doc }),
           })
         },
         { record: id, decides: true },
-      )
+      ).catch((error: unknown) => {
+        throw isError(error, 'staging_checklist_open') ? ticksMissing(id, open) : error
+      })
       output.result({ staging_record_id: id, lifecycle_status: 'approved' }, () =>
         output.line(`${pc.green('✔')} Approved ${id}`),
       )
@@ -102,11 +107,54 @@ async function askForDigest(options: ActingOptions, output: Output, id: string):
     },
     { record: id, decides: true },
   )
-  printRecord(output, found, { names, full: false })
+  if (found.record.staging_kind === 'mark_manifest') await printAsMarking(options, output, found, names)
+  else printRecord(output, found, { names, full: false })
+  const open = openItems(found.checklist)
+  if (found.record.lifecycle_status === 'pending' && open.length > 0) throw ticksMissing(id, open)
   const digest = found.record.content_hash
   output.line()
   const question = `${pc.yellow('?')} Approve exactly this, ${digest.slice(0, SHORTEST_DIGEST)}`
   return (await confirm(question)) ? digest : undefined
+}
+
+/** The pieces beside the text, as `mark show` has them; of a document that was cut before, those that the cut would touch. */
+async function printAsMarking(
+  options: ActingOptions,
+  output: Output,
+  found: WholeRecord,
+  names: Names,
+): Promise<void> {
+  const { record } = found
+  // Loaded here: no other record needs it.
+  const { readMarking } = await import('../../../stagedoor/marked.ts')
+  const { printMarking } = await import('../mark/show.ts')
+  const marking = await acting(
+    options,
+    (client) =>
+      readMarking(client, record.staging_record_id).catch((error: unknown) => {
+        // A manifest whose document is not known here, or what is left of one.
+        if (isError(error, 'argument_invalid')) return undefined
+        throw error
+      }),
+    { record: record.staging_record_id, decides: true },
+  )
+  if (!marking) return printRecord(output, found, { names, full: false })
+  printMarking(output, marking, { changed: true })
+  output.line(pc.dim(`Marked by ${names(record.owner_actor)}, ${age(record.created_at)} ago`))
+  printChecklist(output, found.checklist, names)
+}
+
+function isError(error: unknown, code: StagedoorError['code']): boolean {
+  return error instanceof StagedoorError && error.code === code
+}
+
+function ticksMissing(record: string, open: readonly string[]): StagedoorError {
+  const command = howToTick({ staging_record_id: record }, open, false)
+  return new StagedoorError(
+    'staging_checklist_open',
+    { record, items: open.join(', ') },
+    { hint: `Tick each required item first: \`${command}\`` },
+  )
 }
 
 function requireLong(digest: string): void {

@@ -17,7 +17,18 @@ import { type ActingOptions, acting, asOption, userOption } from '../../acting.t
 import { outputOf } from '../../context.ts'
 import { recordId } from '../../ids.ts'
 import { whole } from '../../numbers.ts'
-import { age, bytes, cut, type Output, table, visible, visibleLine } from '../../output.ts'
+import {
+  age,
+  bytes,
+  cut,
+  type Output,
+  table,
+  visible,
+  visibleLine,
+  widthOf,
+  windowWidth,
+} from '../../output.ts'
+import { type NextStep, printNext } from '../upload/next-step.ts'
 import { type Names, namesIn } from '../upload/session.ts'
 import { blobsOf, printBlob } from './blobs.ts'
 
@@ -111,19 +122,20 @@ export function showCommand(): Command {
       if (options.part !== undefined) return printPart(options, found.parts[0], id, options.part)
       output.result(found, () => {
         printRecord(output, found, { names, full: options.full === true })
-        if (found.record.lifecycle_status === 'pending' && found.record.approval_required) {
-          const open = openItems(found.checklist)
-          if (open.length > 0) {
-            output.line(pc.dim(`\nTick what you have looked at: ${howToTick(found.record, open, external)}`))
-          }
-          output.line(
-            pc.dim(
-              `${open.length > 0 ? 'Then approve' : '\nApprove'} exactly this: ${howToApprove(found.record, external)}`,
-            ),
-          )
-        }
+        printNext(output, nextOf(found, external))
       })
     })
+}
+
+function nextOf({ record, checklist }: WholeRecord, external: boolean): NextStep[] {
+  if (record.lifecycle_status !== 'pending' || !record.approval_required) return []
+  const approve = howToApprove(record, external)
+  const open = openItems(checklist)
+  if (open.length === 0) return [{ what: 'Approve exactly this', command: approve }]
+  return [
+    { what: 'Tick what you have looked at', command: howToTick(record, open, external) },
+    { what: 'Then approve exactly this', command: approve },
+  ]
 }
 
 export interface WholeRecord {
@@ -189,32 +201,36 @@ export function printRecord(
   output.line(table(facts, (cell, column) => (column === 0 ? pc.dim(cell) : cell)))
   for (const digest of r.part_digests) {
     const part = parts.find((candidate) => candidate.part_index === digest.part_index)
-    output.line(
-      `\n${pc.bold(`${digest.part_index}  ${visibleLine(digest.part_name)}`)} ${pc.dim(`${digest.payload_kind}, ${bytes(digest.byte_len)}, ${digest.content_hash}`)}`,
-    )
+    const head = `${digest.part_index}  ${visibleLine(digest.part_name)}`
+    const facts = `${digest.payload_kind}, ${bytes(digest.byte_len)},`
+    const fits = widthOf(`${head} ${facts} ${digest.content_hash}`) <= windowWidth()
+    output.line(`\n${pc.bold(head)} ${pc.dim(`${facts}${fits ? ' ' : '\n   '}${digest.content_hash}`)}`)
     if (part) output.line(indent(readable(part), full))
   }
-  if (checklist.length > 0) {
-    output.line(`\n${pc.bold('Checklist')}`)
-    for (const item of checklist) {
-      const mark = item.ticked_at ? pc.green('[x]') : item.required ? pc.yellow('[ ]') : '[ ]'
-      const who = item.ticked_at
-        ? pc.dim(visibleLine(` ${names(item.ticked_by!)}${item.note ? `: ${item.note}` : ''}`))
-        : item.required
-          ? ''
-          : pc.dim(' optional')
-      output.line(`  ${mark} ${visibleLine(`${item.item_id}  ${item.label}`)}${who}`)
-    }
+  printChecklist(output, checklist, names)
+}
+
+export function printChecklist(output: Output, checklist: readonly ChecklistItem[], names: Names): void {
+  if (checklist.length === 0) return
+  output.line(`\n${pc.bold('Checklist')}`)
+  for (const item of checklist) {
+    const mark = item.ticked_at ? pc.green('[x]') : item.required ? pc.yellow('[ ]') : '[ ]'
+    const who = item.ticked_at
+      ? pc.dim(visibleLine(` ${names(item.ticked_by!)}${item.note ? `: ${item.note}` : ''}`))
+      : item.required
+        ? ''
+        : pc.dim(' optional')
+    output.line(`  ${mark} ${visibleLine(`${item.item_id}  ${item.label}`)}${who}`)
   }
 }
 
 /** Without these ticks an approval is refused. */
-function openItems(checklist: readonly ChecklistItem[]): string[] {
+export function openItems(checklist: readonly ChecklistItem[]): string[] {
   return checklist.filter(({ required, ticked_at }) => required && !ticked_at).map(({ item_id }) => item_id)
 }
 
-function howToTick(
-  { staging_record_id: id }: StagingRecord,
+export function howToTick(
+  { staging_record_id: id }: Pick<StagingRecord, 'staging_record_id'>,
   items: readonly string[],
   external: boolean,
 ): string {

@@ -6,9 +6,9 @@ import { type ActingOptions, asOption, userOption } from '../../acting.ts'
 import { outputOf } from '../../context.ts'
 import { uploadId } from '../../ids.ts'
 import { whole } from '../../numbers.ts'
-import { table } from '../../output.ts'
+import { age, prose, table, visibleLine } from '../../output.ts'
 import { count } from './layout.ts'
-import { withSession } from './session.ts'
+import { type Names, withSession } from './session.ts'
 
 const PAGE = 50
 
@@ -23,19 +23,22 @@ export function lineageOfUploadCommand(): Command {
     .action(async (id: string, _options, command: Command) => {
       const options = command.optsWithGlobals<ActingOptions & { limit: number; after?: string }>()
       const output = outputOf(options)
-      const { upload, rows } = await withSession(options, { upload: id }, ({ act }) =>
-        act(async (client) => ({
+      const { upload, rows, names } = await withSession(options, { upload: id }, async (session) => {
+        const found = await session.act(async (client) => ({
           upload: await requireUpload(client, id),
           rows: await uploadLineage(client, id, {
             limit: options.limit,
             ...(options.after !== undefined && { after: options.after }),
           }),
-        })),
-      )
+        }))
+        return { ...found, names: await session.names(found.upload.workspace_id) }
+      })
       const last = rows.at(-1)
       const next = last && rows.length === options.limit ? `${last.type_order}.${last.line}` : null
-      output.result({ rows, next }, () => {
+      const { approved_by, approved_at, promoted_by, promoted_at } = upload
+      output.result({ approved_by, approved_at, promoted_by, promoted_at, rows, next }, () => {
         if (rows.length === 0) return output.line('It has written nothing.')
+        output.line(`${prose(originOf(upload, names))}\n`)
         output.line(
           table(
             [
@@ -61,6 +64,20 @@ export function lineageOfUploadCommand(): Command {
         }
       })
     })
+}
+
+/** week.csv, approved by Reviewer 2 min ago, promoted by Operator 1 min ago */
+function originOf(upload: Upload, names: Names): string {
+  const deeds = [
+    ['approved', upload.approved_by, upload.approved_at],
+    ['promoted', upload.promoted_by, upload.promoted_at],
+    ['undone', upload.undone_by, upload.undone_at],
+  ] as const
+  const done = deeds.flatMap(([what, who, when]) =>
+    who === null || when === null ? [] : [`${what} by ${visibleLine(names(who))} ${age(when)} ago`],
+  )
+  if (upload.approved_at === null) done.unshift('no approval was asked for')
+  return [visibleLine(upload.file_name), ...done].join(', ')
 }
 
 function writtenBy({ promotion_totals }: Upload): number {

@@ -2,7 +2,7 @@
 import pc from 'picocolors'
 import type { AppRole } from '../../../access/members.ts'
 import type { Upload } from '../../../ingest/uploads.ts'
-import type { Output } from '../../output.ts'
+import { type Output, prose } from '../../output.ts'
 
 export interface NextStep {
   readonly what: string
@@ -130,5 +130,7 @@ export function day(date: Date): string {
 export function printNext(output: Output, steps: readonly NextStep[]): void {
   if (steps.length === 0) return
   output.line(`\n${pc.bold('Next')}`)
-  for (const { what, command } of steps) output.line(`  ${what}\n    ${pc.cyan(command)}`)
+  for (const { what, command } of steps) {
+    output.line(`  ${prose(what, { indent: 2 })}\n    ${pc.cyan(command)}`)
+  }
 }

@@ -3,7 +3,7 @@ import pc from 'picocolors'
 import type { Dataset } from '../../../ingest/datasets/dataset.ts'
 import type { ControlTotal, Totals } from '../../../ingest/uploads.ts'
 import { padStart, table, widthOf } from '../../output.ts'
-import { count } from './layout.ts'
+import { count, screenWidth, wrap } from './layout.ts'
 
 const OUTCOMES: Readonly<Record<string, string>> = {
   insert: 'new',
@@ -61,13 +61,15 @@ export function controlTable(control: readonly ControlTotal[]): string {
     'refused',
     ...(planned ? ['written', 'now', 'then', 'change'] : []),
   ]
-  const rows = control.map((total) => [
-    `  ${total.title}${total.currency === null ? '' : ` ${total.currency}`}`,
-    ...[total.read, total.valid, total.left_out, total.refused].map(amount),
-    ...(planned
-      ? [...[total.written, total.before, total.after].map(amount), signed(total.difference ?? '0')]
-      : []),
-  ])
+  const rows = control
+    .filter(countsAnything)
+    .map((total) => [
+      `  ${nameOf(total)}`,
+      ...[total.read, total.valid, total.left_out, total.refused].map(amount),
+      ...(planned
+        ? [...[total.written, total.before, total.after].map(amount), signed(total.difference ?? '0')]
+        : []),
+    ])
   const cells = [head, ...rows]
   const widths = head.map((_, column) => Math.max(...cells.map((row) => row[column]!.length)))
   const aligned = cells.map((row) =>
@@ -85,7 +87,37 @@ export function controlTable(control: readonly ControlTotal[]): string {
         `  ${count(unread)} ${unread === 1 ? 'value' : 'values'} of ${title} could not be read as a number`,
       ),
     ),
+    ...totalsLines(control).map((text) => pc.dim(text)),
   ].join('\n')
+}
+
+const SUMMING: Readonly<Record<string, string>> = {
+  'row.total': 'Totals lines',
+  'row.subtotal': 'Subtotal lines',
+  'row.sum': 'Lines that are the sum of others',
+}
+
+/** What lines that sum up others say: apart, since the lines that they sum up are counted. */
+function totalsLines(control: readonly ControlTotal[]): string[] {
+  const apart = control.filter(({ totals_lines }) => totals_lines !== undefined)
+  return Object.entries(SUMMING).flatMap(([rule, name]) => {
+    const figures = apart
+      .filter(({ reasons }) => (reasons[rule] ?? '0') !== '0')
+      .map((total) => `${nameOf(total)} ${amount(total.reasons[rule])}`)
+    if (figures.length === 0) return []
+    return wrap(`${name}, not counted: ${figures.join('; ')}`, screenWidth() - 2).map((line) => `  ${line}`)
+  })
+}
+
+/** A totals line without a currency is a measure of its own, of which nothing else is to be said. */
+function countsAnything({ totals_lines = '0', unread, ...total }: ControlTotal): boolean {
+  const { valid, left_out, refused, written, before, after } = total
+  const figures = [valid, left_out, refused, written, before, after]
+  return totals_lines === '0' || unread > 0 || figures.some((figure = '0') => figure !== '0')
+}
+
+function nameOf({ title, currency }: ControlTotal): string {
+  return currency === null ? title : `${title} ${currency}`
 }
 
 /** 1234567.5 → 1,234,567.5: exact, so never through a number of JavaScript. */
