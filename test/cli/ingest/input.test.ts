@@ -87,7 +87,7 @@ it('what cannot be taken is a clear error with the exit code of its kind, and no
 it('an id that is none, or of no upload', async () => {
   expect(await cli('upload', 'show', 'nonsense')).toMatchObject({
     code: 2,
-    stderr: expect.stringMatching(/not an upload id.*upload list/s),
+    stderr: expect.stringMatching(/is not the id of an upload.*upload list/s),
   })
   expect((await cli('upload', 'show', ads.workspace)).code).toBe(8)
   expect((await cli('upload', 'show', ads.workspace, '--as', 'operator')).code).toBe(8)

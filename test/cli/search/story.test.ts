@@ -59,7 +59,7 @@ describe('search on the command line', { timeout: 180_000 }, () => {
       'operator',
     )
     expect(await said('search', ...question, '--as', 'viewer')).toMatch(
-      /version 1 · pending\n +You have 28 days[\s\S]*?! Shows version 1; version 2 is not in search yet/,
+      /version 2 · pending\n +You have 29 days[\s\S]*?! Shows its newest text; its place in search is still being brought up to date/,
     )
     expect(await said('search', 'now', '--as', 'operator')).toMatch(/One text is in search/)
     const { hits } = await json('search', ...question)

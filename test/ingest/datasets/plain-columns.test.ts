@@ -125,6 +125,21 @@ describe('columns that are plain throughout', () => {
     )
   }, 120_000)
 
+  it('leave a contradicting sign to the column that has it', async () => {
+    const [{ lines } = { lines: [] }] = fc.sample(
+      file.filter(({ decimal }) => decimal === 'unknown'),
+      { numRuns: 1, seed: 1 },
+    )
+    const put = (name: string, cell: string) => (lines[3]![FIELDS.indexOf(name)] = cell)
+    put('cost', '$5')
+    put('currency', 'eur')
+    const { plain, short, long } = await bothWays(lines, { styles: { decimal: 'unknown', dates: 'unknown' } })
+    expect(plain).toContain('price')
+    expect(short).toEqual(long)
+    const ofCost = { rule: 'currency.contradicts', field: 'cost', column: 'cost' }
+    expect(short[3]!.errors).toContainEqual(expect.objectContaining(ofCost))
+  })
+
   it('may have empty cells, which are missing where they are required', async () => {
     const dataset = datasetOf({ type: 'integer', required: true })
     let plain: string[] = []

@@ -244,17 +244,20 @@ function currencyFindings(plan: Plan): Finding[] {
   function signs(): Finding[] {
     const { currency } = plan
     if (!currency || currency.signed.length === 0) return []
-    const [first] = currency.signed
-    const subject = {
-      column: currency.signed.length === 1 ? first!.mapped.header : null,
-      field: first!.name,
-      value: `array_to_string(currency_marks, ', ')`,
-    }
-    return [
-      { when: MARK_UNKNOWN, sql: about(subject, finding('error', 'currency.unknown')) },
-      { when: MARKS_CONTRADICT, sql: about(subject, finding('error', 'currency.contradicts')) },
-      { when: MARK_OPEN, sql: about(subject, finding('warning', 'currency.open')) },
-    ]
+    // Said of the first column of the line that has a sign: which columns were looked at must not matter.
+    return currency.signed.flatMap(({ name, mapped, at }, index) => {
+      const before = currency.signed.slice(0, index).map((other) => `${other.at.own('u')} IS NULL`)
+      const here = [`${at.own('u')} IS NOT NULL`, ...before].join(' AND ')
+      const subject = { column: mapped.header, field: name, value: `array_to_string(currency_marks, ', ')` }
+      return [
+        { when: `${here} AND ${MARK_UNKNOWN}`, sql: about(subject, finding('error', 'currency.unknown')) },
+        {
+          when: `${here} AND ${MARKS_CONTRADICT}`,
+          sql: about(subject, finding('error', 'currency.contradicts')),
+        },
+        { when: `${here} AND ${MARK_OPEN}`, sql: about(subject, finding('warning', 'currency.open')) },
+      ]
+    })
   }
 }
 
