@@ -23,8 +23,12 @@ it('a request that waits ends when the server stops, and its lease with the call
     executor: 'external_worker',
     kinds: ['never'],
   })
+  const leases = () => db.owner('select worker_id, leased_until from iu_core.job_worker order by 1')
+  const before = await leases()
   const began = performance.now()
   const waiting = worker.lease({ wait_s: 20 })
+  // A close cuts off what has not arrived yet; this request has when it renewed its lease.
+  await expect.poll(leases).not.toEqual(before)
   await api.app.close()
   expect(await waiting).toEqual([])
   expect(performance.now() - began).toBeLessThan(10_000)
