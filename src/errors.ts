@@ -55,6 +55,15 @@ export function asStagedoorError(thrown: unknown): StagedoorError {
   return new StagedoorError('internal', { reason }, { cause: thrown })
 }
 
+/** Anything can be thrown: an object without a prototype has no text, and a getter may throw in its turn. */
+export function textOfThrown(thrown: unknown, textOf: (error: Error) => string): string {
+  try {
+    return thrown instanceof Error ? textOf(thrown) : String(thrown)
+  } catch {
+    return `it threw a value of the type ${typeof thrown} that has no text`
+  }
+}
+
 function fill(template: string, details: ErrorDetails): string {
   return template.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = details[name]

@@ -40,7 +40,6 @@ as $$
    limit 1
 $$;
 
-revoke all on function iu_core.fn_member_find(text, text, uuid) from public;
 grant execute on function iu_core.fn_member_find(text, text, uuid) to dot_executor;
 
 -- The workspaces of whoever acts, with their names and the app role there. Takes no argument that could be forged.

@@ -160,17 +160,11 @@ function fitted(cell: string, left: number, window: number): string[] {
 
 /** Lines of at most `width`, broken at blanks where there are any. What others wrote is made visible first. */
 export function wrap(text: string, width: number): string[] {
-  const wrapped: string[] = []
-  let line = ''
-  for (const word of visibleLine(text)
-    .split(' ')
-    .flatMap((part) => pieces(part, width))) {
-    if (line !== '' && widthOf(line) + 1 + widthOf(word) > width) {
-      wrapped.push(line)
-      line = word
-    } else line = line === '' ? word : `${line} ${word}`
-  }
-  return [...wrapped, line]
+  const words = visibleLine(text).split(' ')
+  return filled(
+    words.flatMap((word) => pieces(word, width)),
+    width,
+  )
 }
 
 /** A command stays on one line where it fits, and whole where it does not: cut by a newline it could not be pasted. */
@@ -184,20 +178,20 @@ export function prose(text: string, { window = windowWidth(), indent = 0 } = {})
   const blanks = ' '.repeat(indent)
   return visible(text)
     .split('\n')
-    .flatMap((line) => (indent + widthOf(line) <= window ? [line] : filled(line, window - indent)))
+    .flatMap((line) =>
+      indent + widthOf(line) <= window ? [line] : filled(line.match(WORDS) ?? [], window - indent),
+    )
     .join(`\n${blanks}`)
 }
 
-function filled(text: string, width: number): string[] {
+function filled(words: readonly string[], width: number): string[] {
   const lines: string[] = []
   let line = ''
-  for (const [word] of text.matchAll(WORDS)) {
-    if (line === '') line = word
-    else if (widthOf(line) + 1 + widthOf(word) <= width) line += ` ${word}`
-    else {
+  for (const word of words) {
+    if (line !== '' && widthOf(line) + 1 + widthOf(word) > width) {
       lines.push(line)
       line = word
-    }
+    } else line = line === '' ? word : `${line} ${word}`
   }
   return [...lines, line]
 }

@@ -165,9 +165,9 @@ async function databaseExists(superuserUrl: string): Promise<boolean> {
 
 /** Only a superuser makes event triggers, and the login that migrates is none. Without them no route of DDL works. */
 async function attachDdlTriggers(superuserUrl: string): Promise<void> {
-  const url = new URL(superuserUrl)
-  url.pathname = `/${DATABASE}`
-  await withClient(url.toString(), (client) => client.query('select iu_core.fn_sql_route_attach_ddl()'))
+  await withClient(ours(superuserUrl).toString(), (client) =>
+    client.query('select iu_core.fn_sql_route_attach_ddl()'),
+  )
 }
 
 async function setPasswords(superuserUrl: string, secrets: Secrets): Promise<void> {
@@ -179,9 +179,15 @@ async function setPasswords(superuserUrl: string, secrets: Secrets): Promise<voi
 }
 
 function login(superuserUrl: string, user: string, password: string): string {
-  const url = new URL(superuserUrl)
+  const url = ours(superuserUrl)
   url.username = user
   url.password = password
-  url.pathname = `/${DATABASE}`
   return url.toString()
+}
+
+/** Our database on the embedded server. */
+function ours(superuserUrl: string): URL {
+  const url = new URL(superuserUrl)
+  url.pathname = `/${DATABASE}`
+  return url
 }

@@ -2,7 +2,7 @@
  * One attempt of a step, or of an item of its loop: its tools in order, in the time that the step allows. What they give
  * back on the way to the last one stays in this process; the last one's result is kept before this resolves.
  */
-import { StagedoorError } from '../errors.ts'
+import { StagedoorError, textOfThrown } from '../errors.ts'
 import { patiently } from './engine/patience.ts'
 import type { ResultValue } from './event.ts'
 import { isLoopBusy, untilLoopIsFree } from './playbook/budget.ts'
@@ -161,16 +161,12 @@ function isRetryable(error: unknown): boolean {
   }
 }
 
-/** Anything can be thrown: an object without a prototype has no text, and a getter may throw in its turn. */
-export function textOf(error: unknown): string {
-  try {
-    if (!(error instanceof Error)) return String(error)
+export function textOf(thrown: unknown): string {
+  return textOfThrown(thrown, (error) => {
     // Of several addresses that did not answer Node says nothing but a list.
     if (error.message === '' && error instanceof AggregateError) return textOf(error.errors[0])
     return String(error.message || error.name)
-  } catch {
-    return `it threw a value of the type ${typeof error} that has no text`
-  }
+  })
 }
 
 /** It goes into the log. */

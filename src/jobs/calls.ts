@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { Client, Pool } from '../db/connection.ts'
 import { inTransaction } from '../db/transaction.ts'
+import { textOfThrown } from '../errors.ts'
 import { ContextOfBatch, ContextOfJob } from './contexts.ts'
 import { type BatchHandler, isBatchHandler, JobAborted, type JobHandler } from './handlers.ts'
 import type { Job, NewJob } from './job.ts'
@@ -198,18 +199,10 @@ async function within(
 
 /** For last_error: what a person needs, without the characters that text in PostgreSQL cannot hold. Never throws. */
 export function describe(error: unknown): string {
-  return textOf(error).replaceAll('\0', '').slice(0, LONGEST_ERROR)
-}
-
-/** Anything can be thrown: an object without a prototype has no text, and a getter may throw in its turn. */
-function textOf(error: unknown): string {
-  try {
-    if (!(error instanceof Error)) return String(error)
-    const cause = error.cause instanceof Error ? ` (${error.cause.message})` : ''
-    return `${error.name}: ${error.message}${cause}`
-  } catch {
-    return `it threw a value of the type ${typeof error} that has no text`
-  }
+  const text = textOfThrown(error, ({ name, message, cause }) =>
+    cause instanceof Error ? `${name}: ${message} (${cause.message})` : `${name}: ${message}`,
+  )
+  return text.replaceAll('\0', '').slice(0, LONGEST_ERROR)
 }
 
 /** By name: a handler's file may bring its own copy of the package. */

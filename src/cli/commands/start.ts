@@ -10,7 +10,6 @@ import { StagedoorError } from '../../errors.ts'
 import { gateHistory, setGate } from '../../gates/gates.ts'
 import { workspaceOf } from '../acting.ts'
 import { configOf, type GlobalOptions, logOption, outputOf } from '../context.ts'
-import { asTyped, isClone } from '../invocation.ts'
 import { type Output, prose } from '../output.ts'
 import { addClient } from './client.ts'
 import { summary } from './migrate.ts'
@@ -198,4 +197,15 @@ function howToSignIn({ jwtSecret }: Database): string {
   return jwtSecret === undefined
     ? 'Sign in with a token of your identity provider.'
     : `Sign in with a token; in another terminal with the same settings: \`${asTyped('token --as operator')}\`, and \`--as reviewer\` for whoever approves.`
+}
+
+/** In a clone the command line is a script of npm; installed it is on the PATH. */
+function isClone(): boolean {
+  const { npm_lifecycle_event: script, npm_package_name: name } = process.env
+  return name === 'stagedoor' && (script === 'start' || script === 'stagedoor')
+}
+
+/** A command that can be pasted as it stands. */
+function asTyped(words: string): string {
+  return `${isClone() ? 'npm run -s stagedoor --' : 'stagedoor'} ${words}`
 }

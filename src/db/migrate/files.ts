@@ -82,18 +82,17 @@ function readRoutines(root: string): Routine[] {
   const routines = rooms
     .flatMap((room) => sqlFilesBelow(join(root, room)))
     .flatMap((path) => splitChapter(readFileSync(path, 'utf8'), relative(root, path).replaceAll('\\', '/')))
-  const twice = routines.find((routine, index) => routines.findIndex(sameObject(routine)) !== index)
-  if (twice) throw new Error(`${twice.file}: ${twice.schema}.${twice.name} is defined twice`)
+  const seen = new Set<string>()
+  for (const { file, schema, name } of routines) {
+    const object = `${schema}.${name}`
+    if (seen.has(object)) throw new Error(`${file}: ${object} is defined twice`)
+    seen.add(object)
+  }
   return [
     ...routines.filter((routine) => routine.kind !== 'view'),
     ...routines.filter((routine) => routine.kind === 'view'),
   ]
 }
-
-const sameObject =
-  (one: Routine) =>
-  ({ schema, name }: Routine) =>
-    schema === one.schema && name === one.name
 
 const DEFINITION = /^create or replace (function|procedure|view) ([a-z_]+)\.([a-z_0-9]+)/
 

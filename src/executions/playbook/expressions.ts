@@ -70,13 +70,17 @@ function planOfMap(map: { readonly [key: string]: Json }): Plan {
 
 /** What a text stands for, counted: a large value that is named often becomes much larger than all that was given. */
 function written(template: Json, value: Json): Json {
-  if (typeof template !== 'string') return value
-  try {
-    takeOver(value)
-  } catch (error) {
-    throw explained(template, error)
-  }
+  if (typeof template === 'string') counted(template, () => takeOver(value))
   return value
+}
+
+/** What is over the budget is said of the text that it stands in. */
+function counted(text: string, count: () => void): void {
+  try {
+    count()
+  } catch (error) {
+    throw explained(text, error)
+  }
 }
 
 function planOfText(text: string): Plan {
@@ -121,11 +125,9 @@ export function secretOf({ text, paths, ast }: Compiled): string | undefined {
 }
 
 function joined(text: string, values: readonly unknown[]): Json {
-  try {
+  counted(text, () => {
     for (const value of values) if (!(value instanceof SecretReference)) spendText(value)
-  } catch (error) {
-    throw explained(text, error)
-  }
+  })
   if (!values.some((value) => value instanceof SecretReference)) return values.map(asText).join('')
   const parts = values.map((value) => (value instanceof SecretReference ? value : asText(value)))
   return new SecretText(parts) as unknown as Json
