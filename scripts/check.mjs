@@ -1,4 +1,4 @@
-/** `npm run check [-- steps]`: everything that must hold before a change is handed in. */
+/** `npm run check [-- steps]`: every check that a change must pass. */
 import { join } from 'node:path'
 import { runNode } from './child.mjs'
 import { command, EXIT_BAD_INPUT, notice, SetupError, seconds } from './notice.mjs'
@@ -18,6 +18,7 @@ const STEPS = {
     [TSC, '-p', 'console/tsconfig.json', '--noEmit'],
   ],
   generated: [['scripts/generate.mjs', '--check']],
+  package: [['scripts/check-package.mjs']],
   tests: [['scripts/test.mjs']],
 }
 

@@ -1,4 +1,4 @@
-/** Runs other programs: their output is shown, or kept back and handed over when they fail. */
+/** Runs other programs: their output is shown, or collected and returned when they fail. */
 import { spawn } from 'node:child_process'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP']
@@ -20,7 +20,7 @@ export function run(command, args, { cwd, env = process.env, show = false } = {}
     let endedBy
     const pass = (signal) => {
       endedBy ??= signal
-      // A terminal has told the child already, and many programs take a second Ctrl-C as "at once".
+      // The terminal has signalled the child already, and many programs take a second Ctrl-C as "at once".
       if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
     }
     for (const signal of SIGNALS) process.on(signal, pass)

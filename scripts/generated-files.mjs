@@ -4,15 +4,16 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { CATALOGUE } from '../dist/catalogue.js'
 import { createProgram } from '../dist/cli/program.js'
-import { describeConfig, readConfig } from '../dist/config.js'
-import { makeManifest } from '../dist/db/doctor/manifest.js'
-import { startEmbedded } from '../dist/db/embedded/server.js'
-import { readSqlFiles } from '../dist/db/migrate/files.js'
-import { migrate } from '../dist/db/migrate/migrate.js'
 import { playbookJsonSchema } from '../dist/executions/playbook/schema.js'
 import { createServer } from '../dist/http/server.js'
+import { datasetJsonSchema } from '../dist/ingest/datasets/declare.js'
+import { CATALOGUE } from '../dist/kernel/catalogue.js'
+import { describeConfig, readConfig } from '../dist/kernel/config.js'
+import { makeManifest } from '../dist/kernel/postgres/doctor/compare.js'
+import { startEmbedded } from '../dist/kernel/postgres/embedded/server.js'
+import { readSqlFiles } from '../dist/kernel/postgres/migrate/files.js'
+import { migrate } from '../dist/kernel/postgres/migrate/migrate.js'
 import { markManifestJsonSchema } from '../dist/units/manifest.js'
 import { executionsSqlReference, sqlReference, unitsSqlReference } from './sql-reference.mjs'
 
@@ -29,9 +30,10 @@ export async function generatedFiles() {
     'docs/reference/events-and-jobs-sql.md': `${MADE}\n${sqlReference(routines)}`,
     'docs/reference/executions-sql.md': `${MADE}\n${executionsSqlReference(routines)}`,
     'docs/reference/units-sql.md': `${MADE}\n${unitsSqlReference(routines)}`,
+    'docs/reference/dataset.schema.json': `${JSON.stringify(datasetJsonSchema(), null, 2)}\n`,
     'docs/reference/mark-manifest.schema.json': `${JSON.stringify(markManifestJsonSchema(), null, 2)}\n`,
     'docs/reference/playbook.schema.json': `${JSON.stringify(playbookJsonSchema(), null, 2)}\n`,
-    'docs/reference/openapi.json': `${JSON.stringify(api, null, 2)}\n`,
+    'docs/reference/openapi.json': `${linesOf(api, 3)}\n`,
     'console/src/api/types.generated.ts': await apiTypes(api),
     'sql/manifest.json': await manifest(),
   }
@@ -103,6 +105,16 @@ async function openapi() {
   const description = app.swagger()
   await app.close()
   return description
+}
+
+/** JSON with a line for each operation and each shape: a diff shows which changed, and the file stays small. */
+function linesOf(value, depth, indent = '') {
+  if (depth === 0 || typeof value !== 'object' || value === null || Array.isArray(value))
+    return JSON.stringify(value)
+  const members = Object.entries(value).map(
+    ([name, member]) => `${indent}  ${JSON.stringify(name)}: ${linesOf(member, depth - 1, `${indent}  `)}`,
+  )
+  return `{\n${members.join(',\n')}\n${indent}}`
 }
 
 async function apiTypes(api) {

@@ -1,4 +1,4 @@
-/** One set-up at a time in one checkout: a lock file that names its holder and outlives no holder. */
+/** One set-up at a time in one checkout: a lock file that names its holder and counts only while the holder runs. */
 import { randomUUID } from 'node:crypto'
 import {
   closeSync,
@@ -34,16 +34,16 @@ async function acquire(file) {
   makeFolder(dirname(file))
   const token = randomUUID()
   const deadline = Date.now() + WAIT_LIMIT_MS
-  let told = false
+  let isWaiting = false
   for (;;) {
     if (create(file, { pid: process.pid, host: hostname(), token })) return token
     if (isAbandoned(file)) {
       takeAway(file)
       continue
     }
-    if (!told)
+    if (!isWaiting)
       notice(`Waiting for another set-up in this folder (process ${holder(file)?.pid ?? 'unknown'})…`)
-    told = true
+    isWaiting = true
     if (Date.now() > deadline) {
       throw new SetupError(`Another set-up has held ${file} for more than 15 minutes.`, {
         remedy: 'If none is running, delete that file and try again.',
@@ -84,7 +84,7 @@ function isAbandoned(file) {
   if (touched === undefined) return false
   if (Date.now() - touched > SILENT_MS) return true
   const { pid, host } = holder(file) ?? {}
-  // Another machine's or container's processes cannot be asked; only the silence counts then.
+  // Processes of another machine or container cannot be checked; only the age of the lock counts then.
   return host === hostname() && (pid === process.pid || !isAlive(pid))
 }
 
@@ -129,6 +129,6 @@ function touchQuietly(file) {
   try {
     utimesSync(file, new Date(), new Date())
   } catch {
-    // Taken away from us after a long sleep of the machine: the work goes on, its stamp stays exact.
+    // Another process took the lock while this machine slept: the work goes on, and its stamp stays correct.
   }
 }

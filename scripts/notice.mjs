@@ -42,7 +42,7 @@ export async function step(title, work) {
   }
 }
 
-/** Runs a command of ours; its number is the exit code, a SetupError is told in plain words. */
+/** Runs a command of ours; its number is the exit code, a SetupError is shown without a stack. */
 export async function command(main) {
   try {
     const code = await main()

@@ -1,4 +1,4 @@
-/** Hands this process over to a built program: its signals, its output and its exit code are the program's. */
+/** Runs a built program in place of this process: its signals, its output and its exit code are the program's. */
 import { existsSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { SetupError } from './notice.mjs'
@@ -8,15 +8,15 @@ const PARENT_CHECK_MS = 500
 
 export async function become(file, argv) {
   if (!existsSync(file)) throw new SetupError(`There is no ${file}.`, { remedy: 'npm run build -- --force' })
-  const heard = dropEchoedSignals()
-  if (process.env.npm_lifecycle_event) stopWithParent(heard)
+  const received = dropEchoedSignals()
+  if (process.env.npm_lifecycle_event) stopWithParent(received)
   process.argv = [process.execPath, file, ...argv]
   await import(pathToFileURL(file).href)
 }
 
 /**
- * On Ctrl-C the terminal tells every process in the foreground, and npm tells its script once more. A program
- * takes the second one for an impatient person and skips its clean stop. A real second Ctrl-C comes later.
+ * On Ctrl-C the terminal signals every process in the foreground, and npm signals its script once more. A program
+ * takes the second signal for a second Ctrl-C and skips its clean stop. A real second Ctrl-C comes later.
  */
 function dropEchoedSignals() {
   const emit = process.emit
@@ -33,14 +33,14 @@ function dropEchoedSignals() {
   return last
 }
 
-/** Whoever ends npm means us; a shell between npm and us dies of a signal without passing it on. */
-function stopWithParent(heard) {
+/** Whoever ends npm means this process, too; a shell between them dies of a signal without passing it on. */
+function stopWithParent(received) {
   const parent = process.ppid
   const timer = setInterval(() => {
     if (process.ppid === parent) return
     clearInterval(timer)
-    // Told already, it is about to stop; once more would be an impatient person's.
-    if (heard.size === 0) process.kill(process.pid, 'SIGTERM')
+    // It was signalled already and is about to stop; a second signal would skip its clean stop.
+    if (received.size === 0) process.kill(process.pid, 'SIGTERM')
   }, PARENT_CHECK_MS)
   timer.unref()
 }

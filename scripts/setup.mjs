@@ -16,7 +16,7 @@ const INSTALL_STAMP = 'node_modules/.stagedoor-install.json'
 const TSC = 'node_modules/typescript/bin/tsc'
 const LOCKFILE = 'package-lock.json'
 
-/** Every build goes into a folder beside its output (source maps are relative) that then takes its place. */
+/** Every build goes into a folder next to its output (source maps are relative) that then takes its place. */
 export const BUILDS = {
   dist: {
     title: 'Building the product…',
@@ -110,7 +110,7 @@ function requests({ dependencies = {}, devDependencies = {}, optionalDependencie
 }
 
 /**
- * Not `npm ci`: that deletes node_modules first, which a start on a train cannot bring back. `install --no-save`
+ * Not `npm ci`: that deletes node_modules first, which cannot be restored without a network. `install --no-save`
  * takes the locked versions and never writes the lockfile; what it would let pass, a request that the lockfile
  * does not know, is refused here.
  */

@@ -7,7 +7,7 @@ import { delimiter, join } from 'node:path'
 import { run } from './child.mjs'
 import { notice, SetupError, step } from './notice.mjs'
 
-/** One line for each program. `env` is how the suites learn its path; set by hand, it is taken as it is. */
+/** One line for each program. `env` is how the suites learn its path; set by a person, it is taken as it is. */
 export const PROGRAMS = [
   {
     program: 'chromium',
@@ -22,7 +22,7 @@ export const PROGRAMS = [
     program: 'pgbouncer',
     env: 'PGBOUNCER_PATH',
     debianPackage: 'pgbouncer',
-    suites: ['test/db/doctor/pooler'],
+    suites: ['test/kernel/postgres/doctor/pooler'],
     // Debian puts it where only root looks.
     find: () => onPath(['pgbouncer']) ?? executable('/usr/sbin/pgbouncer'),
   },
@@ -61,7 +61,7 @@ export async function preparePrograms({
   return { found, notRun }
 }
 
-/** Only as root on Debian or Ubuntu, and never behind a person's back: it says so, and a variable turns it off. */
+/** Only as root on Debian or Ubuntu, and never silently: it says so, and a variable turns it off. */
 export async function aptInstall({ program, debianPackage, env }) {
   const allowed = env.STAGEDOOR_NO_SYSTEM_INSTALL !== '1' && process.getuid?.() === 0
   const apt = existsSync('/etc/debian_version') ? onPath(['apt-get']) : undefined

@@ -2,12 +2,14 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { runNode } from './child.mjs'
 import { filesBelow } from './fingerprint.mjs'
 import { PROGRAMS, preparePrograms } from './system-programs.mjs'
-import { readResults, summaryLine } from './test-results.mjs'
+import { readResults, slowestFiles, summaryLine } from './test-results.mjs'
 
 const VITEST = 'node_modules/vitest/vitest.mjs'
+const REPORTER = fileURLToPath(new URL('test-reporter.mjs', import.meta.url))
 const TEST_FILE = /\.test\.tsx?$/
 
 /** Vitest's options whose value is a word of its own, and so looks like a path to a test. */
@@ -18,29 +20,41 @@ const OPTIONS_WITH_VALUE = new Set(
   ),
 )
 
-/** Gives the exit code. `programs` and `install` are parameters for the tests of this file. */
-export async function runTests({ root, argv, env = process.env, programs = PROGRAMS, install }) {
+/**
+ * Gives the exit code. `length` is `short` (npm test) or `long` (npm run test:long), see vitest.config.ts. `programs` and
+ * `install` are parameters for the tests of this file.
+ */
+export async function runTests({
+  root,
+  argv,
+  length = 'short',
+  env = process.env,
+  programs = PROGRAMS,
+  install,
+}) {
   const testFiles = selectedFiles(root, argv)
   const { found, notRun } = await preparePrograms({ programs, testFiles, env, install })
   const folder = mkdtempSync(join(tmpdir(), 'stagedoor-results-'))
   try {
     const report = join(folder, 'report.json')
-    const args = vitestArgs(argv, notRun, report)
-    const { code } = await runNode([VITEST, ...args], { cwd: root, env: { ...env, ...found }, show: true })
-    return conclude({ code, results: readResults(report), notRun, ci: env.CI === 'true' })
+    const args = vitestArgs(argv, notRun)
+    const settings = { ...env, ...found, TEST_LENGTH: length, STAGEDOOR_TEST_REPORT: report }
+    const began = performance.now()
+    const { code } = await runNode([VITEST, ...args], { cwd: root, env: settings, show: true })
+    const totalMs = performance.now() - began
+    return conclude({ code, results: readResults(report), notRun, length, totalMs, ci: env.CI === 'true' })
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-function vitestArgs(argv, notRun, report) {
+function vitestArgs(argv, notRun) {
   const ownReporter = argv.some((argument) => argument.startsWith('--reporter'))
   return [
     'run',
     ...argv,
     ...(ownReporter ? [] : ['--reporter=default']),
-    '--reporter=json',
-    `--outputFile.json=${report}`,
+    `--reporter=${REPORTER}`,
     ...notRun.map(({ suite }) => `--exclude=${suite}/**`),
   ]
 }
@@ -55,17 +69,28 @@ export function selectedFiles(root, argv) {
   )
 }
 
-function conclude({ code, results, notRun, ci }) {
-  const counts = results ?? { passed: 0, failed: 0, skipped: 0 }
+function conclude({ code, results, notRun, length, totalMs, ci }) {
+  const counts = results ?? { passed: 0, failed: 0, skipped: 0, otherRun: 0, files: [] }
+  if (counts.files.length > 0) console.log(`\n${slowestFiles(counts.files, totalMs).join('\n')}`)
   console.log(`\n${summaryLine(counts)}`)
+  if (counts.otherRun > 0) {
+    const other = length === 'short' ? 'npm run test:long' : 'npm test'
+    console.log(`${counts.otherRun} more tests of these files run with ${other}.`)
+  }
   for (const { suite, reason } of notRun) console.log(`NOT RUN  ${suite}  ${reason}`)
   if (results === undefined) console.log(`Vitest wrote no report; it ended with ${code}.`)
-  else if (counts.passed + counts.failed === 0) console.log('No test ran.')
-  else if (counts.failed === 0 && code !== 0) {
+  else if (counts.passed + counts.failed === 0) {
+    const other = length === 'short' ? 'npm run test:long' : 'npm test'
+    console.log(`No test ran. If the files exist, their tests run with ${other}.`)
+  } else if (counts.failed === 0 && code !== 0 && !counts.stuck) {
     console.log(`No test failed, but vitest ended with ${code}: see the errors above.`)
   }
   const incomplete = ci && notRun.length > 0
+  const stuckIdle = counts.stuck?.isIdle === true && counts.stuck.otherErrors === 0
+  if (stuckIdle)
+    console.log('A worker of vitest was killed after its file had ended; the results are complete.')
   if (incomplete) console.log('With CI=true every suite must run, so this run has failed.')
-  const good = code === 0 && counts.failed === 0 && counts.passed > 0 && !incomplete
+  const ended = code === 0 || stuckIdle
+  const good = ended && counts.failed === 0 && counts.passed > 0 && !incomplete
   return good ? 0 : code || 1
 }

@@ -1,4 +1,7 @@
-/** `npm test [-- paths and options of vitest]`: installs and builds what is missing, then runs the suites. */
+/**
+ * `npm test [-- paths and options of vitest]`: installs and builds what is missing, then runs the suites. With `--long`
+ * (npm run test:long) it runs what npm test leaves out.
+ */
 import { command } from './notice.mjs'
 import { ensureBuilt, ensureInstalled, ROOT } from './setup.mjs'
 import { runTests } from './test-run.mjs'
@@ -6,5 +9,8 @@ import { runTests } from './test-run.mjs'
 await command(async () => {
   await ensureInstalled()
   await ensureBuilt()
-  return await runTests({ root: ROOT, argv: process.argv.slice(2) })
+  const [first, ...rest] = process.argv.slice(2)
+  const long = first === '--long'
+  const argv = long ? rest : process.argv.slice(2)
+  return await runTests({ root: ROOT, argv, length: long ? 'long' : 'short' })
 })

@@ -1,20 +1,18 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { readSqlFiles } from '../src/db/migrate/files.ts'
+import { readSqlFiles } from '../src/kernel/postgres/migrate/files.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
 /** Each level may import from the levels before it, never from beside it or after it. */
 const LEVELS: readonly (readonly string[])[] = [
-  ['catalogue', 'version'],
-  ['errors'],
-  ['config'],
-  ['db'],
+  ['kernel'],
+  ['runtime'],
   ['gates', 'access'],
   ['staging', 'ingest', 'events', 'jobs', 'executions', 'units', 'search'],
-  ['stagedoor'],
+  ['app'],
   ['http', 'mcp'],
   ['cli'],
   ['index'],
@@ -31,7 +29,7 @@ function importsOf(file: string): string[] {
   return [...text.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map((match) => match[1]!)
 }
 
-/** src/db/migrate/files.ts → db, src/errors.ts → errors */
+/** src/jobs/queue.ts → jobs, src/index.ts → index */
 function roomOf(path: string): string {
   return relative('src', path).split('/')[0]!.replace(/\.ts$/, '')
 }
@@ -80,5 +78,24 @@ describe('files', () => {
       files.filter((file) => /(^|[/-])(utils?|helpers?|managers?|common|misc)([./-]|$)/.test(file)),
     ).toEqual([])
     expect(files.filter((file) => !/^[a-z0-9.-]+$/.test(file.split('/').at(-1)!))).toEqual([])
+  })
+
+  it('each room has a README of one page, and the files that it names exist', () => {
+    const rooms = readdirSync(join(ROOT, 'src'), { withFileTypes: true }).filter((entry) =>
+      entry.isDirectory(),
+    )
+    for (const { name } of rooms) {
+      const path = join(ROOT, 'src', name, 'README.md')
+      expect(existsSync(path), `src/${name}/README.md`).toBe(true)
+      const text = readFileSync(path, 'utf8')
+      expect(text.split('\n').length, `src/${name}/README.md is longer than a page`).toBeLessThan(70)
+      const named = [...text.matchAll(/`([\w./-]+\.(?:ts|sql))`/g)].map((match) => match[1]!)
+      const below = readdirSync(join(ROOT, 'src', name), { recursive: true, encoding: 'utf8' })
+      const missing = named.filter(
+        (file) =>
+          !existsSync(join(ROOT, file)) && !below.some((path) => path === file || path.endsWith(`/${file}`)),
+      )
+      expect(missing, `src/${name}/README.md`).toEqual([])
+    }
   })
 })

@@ -32,7 +32,7 @@ export interface Benchmark {
   readonly unit: string
   readonly size: { readonly full: number; readonly quick: number }
   readonly rounds: { readonly full: number; readonly quick: number }
-  /** It measures a collection of the user's own, `--data DIR`, all of it: `size` is none of its business. */
+  /** It measures a collection of the user's own, `--data DIR`, all of it: `size` does not apply. */
   readonly takesData?: true
   /** `round`: the contenders of a round work on the same rows. `contender`: each gets a database of its own. */
   readonly freshDatabase: 'round' | 'contender'

@@ -1,7 +1,7 @@
-/** DBOS on a database of a benchmark: its system tables beside ours, in a schema of their own. */
+/** DBOS on a database of a benchmark: its system tables in a schema of their own, next to ours. */
 import { DBOS } from '@dbos-inc/dbos-sdk'
 
-/** Its default is 10. With 10, 20 and 50 no difference could be told from the noise. */
+/** Its default is 10. With 10, 20 and 50 no difference was larger than the noise. */
 const SESSIONS = 20
 const silent = () => {}
 

@@ -1,14 +1,14 @@
 /** The product's engine on a database of a benchmark, as `stagedoor worker` runs it: handlers in, executions out. */
 import {
   createPool,
-  createResults,
+  createResultStore,
   type Engine,
   type EngineOptions,
   handlerTool,
   type JsonObject,
   type Playbook,
   type PlaybookHandlers,
-  Starts,
+  StartBatcher,
   startEngine,
 } from './product.ts'
 
@@ -37,18 +37,18 @@ export async function openExecutions(
     pool,
     listenUrl: workerUrl,
     tools: { handler: handlerTool(handlers) },
-    results: createResults({ pool }),
+    results: createResultStore({ pool }),
     ...options,
     hooks: {
       ...hooks,
-      ended(execution) {
-        hooks.ended?.(execution)
+      onExecutionEnd(execution) {
+        hooks.onExecutionEnd?.(execution)
         ends.came(execution)
       },
     },
   })
   // As the library does: those that are started at the same time go to the database together.
-  const starts = new Starts(pool)
+  const starts = new StartBatcher(pool)
   const start = (playbook: string, args: JsonObject = {}): Promise<string> =>
     starts.add({ playbook, args, options: {} })
   return {
@@ -69,7 +69,7 @@ export async function openExecutions(
   }
 }
 
-/** An execution may end before whoever started it has heard its id. */
+/** An execution may end before its starter has its id. */
 class Ends {
   private readonly early = new Set<string>()
   private readonly awaited = new Map<string, () => void>()

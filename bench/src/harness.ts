@@ -18,7 +18,7 @@ export interface Report {
   readonly quick: boolean
   readonly unit: string
   readonly size: number
-  /** The fields of BENCHMARKS.md. In the JSON line they stand at the top level. */
+  /** The fields of BENCHMARKS.md. In the JSON line they are at the top level. */
   readonly figures: Figures
   readonly verdicts: readonly Verdict[]
   readonly medians: Readonly<Record<string, Figures>>
@@ -38,9 +38,9 @@ export interface AtScale {
   readonly figures: Figures
 }
 
-/** A tenth of the work, thrown away: it compiles what JavaScript and PostgreSQL compile on first use. */
+/** A tenth of the work, not measured: it compiles what JavaScript and PostgreSQL compile on first use. */
 const WARM_UP = 0.1
-const FEWEST_ROUNDS = 3
+const MIN_ROUNDS = 3
 /** 45 seconds, less what the server takes to start and stop. */
 const QUICK_MS = 38_000
 
@@ -97,7 +97,7 @@ export async function runBenchmark(
 
 /** Whether one more round like those before would take a quick run beyond its time. */
 export function isLate(elapsedMs: number, roundsDone: number): boolean {
-  if (roundsDone < FEWEST_ROUNDS) return false
+  if (roundsDone < MIN_ROUNDS) return false
   return elapsedMs + elapsedMs / roundsDone > QUICK_MS
 }
 
@@ -166,7 +166,7 @@ function roundAll(figures: Figures): Figures {
 
 let gc: (() => void) | undefined
 
-/** One contender's rubbish must not be swept in another one's time. */
+/** Garbage of one contender must not be collected in the time of another. */
 function collectGarbage(): void {
   if (!gc) {
     setFlagsFromString('--expose-gc')

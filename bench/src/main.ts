@@ -7,10 +7,12 @@ import { BenchError } from './errors.ts'
 import { fanout } from './fanout/fanout.ts'
 import { runBenchmark } from './harness.ts'
 import { ingest } from './ingest/ingest.ts'
+import { initQuality } from './init/quality.ts'
 import { jobs } from './jobs/jobs.ts'
 import { jobsSnapshot } from './jobs/snapshot.ts'
 import { longloop } from './longloop/longloop.ts'
 import { outbox } from './outbox/outbox.ts'
+import { ownTable } from './own-table/own-table.ts'
 import { projection } from './projection/projection.ts'
 import { jsonLine, tableFor } from './report.ts'
 import { recordResult } from './results.ts'
@@ -25,6 +27,7 @@ import { units } from './units/units.ts'
 const BENCHMARKS: readonly Benchmark[] = [
   outbox,
   ingest,
+  ownTable,
   staging,
   jobs,
   jobsSnapshot,
@@ -37,6 +40,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   units,
   searching,
   searchQuality,
+  initQuality,
 ]
 
 try {

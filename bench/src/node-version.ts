@@ -1,4 +1,4 @@
-/** Peers in their newest version may need a newer Node than this one; then they, and ours beside them, run there. */
+/** Peers in their newest version may need a newer Node than this one; then they, and ours to compare, run there. */
 import { execFile } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -19,7 +19,7 @@ const PACKAGE = `node-${process.platform}-${process.arch}`
  */
 const FOLDER = fileURLToPath(new URL('../.node/', import.meta.url))
 const INSTALLED_MAJOR = 24
-const LONGEST_MS = 30 * 60_000
+const MAX_RUN_MS = 30 * 60_000
 const INSTALL_MS = 5 * 60_000
 
 /** The path of a Node of at least this major version: the running one, or the one that npm installed. */
@@ -66,11 +66,11 @@ function installCommand(): string[] {
   ]
 }
 
-/** Runs a script of ours under such a Node. It is handed `input` as JSON and prints its figures as its last line. */
+/** Runs a script of ours under such a Node. It gets `input` as JSON and prints its figures as its last line. */
 export async function runUnderNode(minimumMajor: number, script: string, input: unknown): Promise<Figures> {
   const args = [script, JSON.stringify(input)]
   const { stdout } = await promisify(execFile)(await provideNode(minimumMajor), args, {
-    timeout: LONGEST_MS,
+    timeout: MAX_RUN_MS,
     maxBuffer: 16 * 2 ** 20,
   })
   return JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as Figures

@@ -12,7 +12,7 @@ export interface SessionOptions {
 }
 
 export interface BenchDatabase {
-  /** The superuser's address, for what a benchmark does beside the measured work, and for peers. */
+  /** The superuser's address, for what a benchmark does apart from the measured work, and for peers. */
   readonly url: string
   /** The address of the product's worker. */
   readonly workerUrl: string

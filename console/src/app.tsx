@@ -1,6 +1,6 @@
 import { Frame } from './frame/frame.tsx'
 import { PageBoundary } from './frame/page-boundary.tsx'
-import { HeldProvider } from './live/held.tsx'
+import { PendingWorkProvider } from './live/pending-work.tsx'
 import { PulseProvider } from './live/pulse.tsx'
 import { SystemProvider } from './live/system.tsx'
 import { MissingPage } from './missing-page.tsx'
@@ -19,13 +19,13 @@ export function App() {
     <SessionGate>
       <PulseProvider>
         <SystemProvider>
-          <HeldProvider>
+          <PendingWorkProvider>
             <Frame title={found?.page.title ?? 'No such page'}>
               <PageBoundary key={path}>
                 <Content params={found?.params ?? {}} />
               </PageBoundary>
             </Frame>
-          </HeldProvider>
+          </PendingWorkProvider>
         </SystemProvider>
       </PulseProvider>
     </SessionGate>

@@ -1,7 +1,7 @@
 export function MissingPage() {
   return (
     <>
-      <h1>There is no such page</h1>
+      <h1>Page not found</h1>
       <p className="muted">
         <code>{location.pathname}</code> is not a page of this console.{' '}
         <a className="link" href="/">

@@ -2,27 +2,27 @@ import type { ComponentType } from 'react'
 import { Overview } from './overview/overview.tsx'
 import { RecordPage } from './review/record-page.tsx'
 import { ReviewPage } from './review/review-page.tsx'
-import type { Room } from './rooms.ts'
 import { matchPath } from './route.ts'
+import type { Stage } from './stages.ts'
 import { UploadPage } from './upload/upload-page.tsx'
 import { UploadsPage } from './uploads/uploads-page.tsx'
 
-/** A page stands in the rail under its room. A new page is one line in PAGES and a folder of its own. */
+/** The navigation lists a page under its stage. A new page is one line in PAGES and a folder of its own. */
 export interface Page {
   /** Parts that begin with a colon are given to the content by their name; such a page is not in the rail. */
   readonly path: string
   readonly title: string
-  /** Absent: above the rooms. */
-  readonly room?: Room['id'] | 'system'
+  /** Absent: above the stages. */
+  readonly stage?: Stage['id'] | 'system'
   readonly content: ComponentType<{ params: Readonly<Record<string, string>> }>
 }
 
 export const PAGES: readonly Page[] = [
   { path: '/', title: 'Overview', content: Overview },
-  { path: '/uploads', title: 'Uploads', room: 'held', content: UploadsPage },
-  { path: '/uploads/:id', title: 'Upload', room: 'held', content: UploadPage },
-  { path: '/review', title: 'Review', room: 'held', content: ReviewPage },
-  { path: '/review/:id', title: 'Review', room: 'held', content: RecordPage },
+  { path: '/uploads', title: 'Uploads', stage: 'staging', content: UploadsPage },
+  { path: '/uploads/:id', title: 'Upload', stage: 'staging', content: UploadPage },
+  { path: '/review', title: 'Review', stage: 'staging', content: ReviewPage },
+  { path: '/review/:id', title: 'Review', stage: 'staging', content: RecordPage },
 ]
 
 export function pageAt(path: string): { page: Page; params: Record<string, string> } | undefined {

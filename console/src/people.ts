@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 
-/** Names of people and of files as the server has told them so far: an event has only their ids. */
+/** Names of people and of files as the server has sent them so far: an event has only their ids. */
 let known: Readonly<Record<string, string>> = {}
 const listeners = new Set<() => void>()
 

@@ -1,6 +1,6 @@
 import { useEffect, useSyncExternalStore } from 'react'
 
-/** Which page is shown stands in the address; going to another does not load the console anew. */
+/** The address says which page is shown; navigation does not reload the console. */
 const MOVED = 'stagedoor:moved'
 
 export function go(address: string, how: 'push' | 'replace' = 'push'): void {
@@ -9,7 +9,7 @@ export function go(address: string, how: 'push' | 'replace' = 'push'): void {
   dispatchEvent(new Event(MOVED))
   if (how === 'push') {
     scrollTo(0, 0)
-    // Who listens hears where they are; who types goes on from the top of the page.
+    // Screen readers announce the new page, and the keyboard focus starts at its top.
     document.getElementById('main')?.focus({ preventScroll: true })
   }
 }

@@ -11,7 +11,7 @@ if (!DATABASE_URL || !REVIEWER_TOKEN) {
 
 const stagedoor = await createStagedoor()
 const { units, search } = stagedoor
-const { workspaces } = await reviewer('GET', '/api/me')
+const { workspaces } = await reviewer('GET', '/api/v1/me')
 const workspace = process.env.WORKSPACE_ID ?? workspaces[0].id
 // Addresses are for good: run twice, the story needs a branch of its own.
 const branch = process.env.BRANCH ?? 'handbook'
@@ -40,21 +40,21 @@ async function cutFrom(file) {
     `${file}: ${changes.length} pieces, ${count('new')} new, ${count('changed')} changed, ${count('same')} the same`,
   )
   await refused(() => units.cut(id, marked.digest))
-  await reviewer('POST', `/api/staging/${id}/approve`, { digest: marked.digest })
+  await reviewer('POST', `/api/v1/staging/${id}/approve`, { digest: marked.digest })
   say('approve', 'a reviewer approved exactly these pieces')
   const begun = performance.now()
   const cut = await units.cut(id, marked.digest)
   const ms = performance.now() - begun
   say(
     'cut',
-    `in ${ms.toFixed(0)} ms: ${cut.born} born, ${cut.versioned} versioned, ${cut.successors} successors, ${cut.unchanged} unchanged`,
+    `in ${ms.toFixed(0)} ms: ${cut.created} created, ${cut.versioned} versioned, ${cut.successors} successors, ${cut.unchanged} unchanged`,
   )
-  for (const { what, canonical_address } of cut.units.filter(({ what }) => what !== 'born')) {
+  for (const { what, canonical_address } of cut.units.filter(({ what }) => what !== 'created')) {
     say('', `${what} ${canonical_address}`)
   }
 }
 
-/** A slice makes a version, the old one stays readable, and of two edits at once one is told what the other did. */
+/** A slice makes a version, the old one stays readable, and of two edits at once one gets an error that shows what the other did. */
 async function edits() {
   const canonical_address = `${branch}/leave/carrying-days-over`
   const unit = await units.read({ workspace_id: workspace, canonical_address })
@@ -84,7 +84,7 @@ async function edits() {
 
 /** In force: from now on nobody changes this text, the owner of the tables included. */
 async function inForce(leave) {
-  await reviewer('POST', `/api/units/${leave.unit_id}/enact`, {
+  await reviewer('POST', `/api/v1/units/${leave.unit_id}/enact`, {
     expected_version: leave.version_no,
     apr_ref: 'works council 2026-11',
   })
@@ -110,10 +110,10 @@ async function afterwards(carried, leave) {
   say('history', `${carried.canonical_address} has ${versions.length} versions; the cut left the edit alone`)
 }
 
-/** What was edited is in search two minutes later. Here nobody waits: it is worked off at once, then asked; then edited again. */
+/** What was edited is in search two minutes later. Here nobody waits: the outbox is drained at once, then a question is asked; then the unit is edited again. */
 async function asked() {
-  await search.now({ workspace })
-  await search.workOff(workspace)
+  await search.flush({ workspace })
+  await search.drain(workspace)
   const question = 'How many days may I carry over to the next year?'
   const ask = async () => {
     const { hits } = await search.find(workspace, question, { limit: 1, filters: { container: branch } })

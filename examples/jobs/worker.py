@@ -12,7 +12,7 @@ import threading
 import urllib.error
 import urllib.request
 
-API = os.environ.get("API_URL", "http://localhost:4680") + "/api/executors/workers"
+API = os.environ.get("API_URL", "http://localhost:4680") + "/api/v1/workers"
 TOKEN = os.environ["EXECUTOR_TOKEN"]
 LEASE_S = 15
 MAX_BODY = 1024 * 1024  # STAGEDOOR_BODY_LIMIT of the API
@@ -25,7 +25,7 @@ class Fatal(Exception):
 
 # What you write into routed tables: first select set_config('stagedoor.cause', job["causation_event_id"], true), so that the trace goes on.
 def send_report(job, cancelled):
-    recipient = job["safe_payload"].get("recipient") or job["target_ref"]  # a consumer's job names what its event was about
+    recipient = job["payload"].get("recipient") or job["target_ref"]  # a consumer's job names what its event was about
     if recipient is None:
         raise Fatal("it names no recipient and no row")
     if recipient == "nobody":
@@ -91,7 +91,7 @@ class Worker:
 
     def lease(self):
         wait_s = 0 if UNTIL_IDLE else 10
-        return call("POST", f"/{self.id}/lease", {"limit": 1, "wait_s": wait_s})["jobs"]
+        return call("POST", f"/{self.id}/claim", {"limit": 1, "wait_s": wait_s})["jobs"]
 
     def run(self, job):
         said = {"job_id": job["job_id"], "epoch": job["lease_epoch"]}

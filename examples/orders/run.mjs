@@ -35,7 +35,7 @@ async function register(dataset) {
   say('dataset', `${dataset.name} is registered; a second person approves`)
 }
 
-/** The first one there is, unless told. The login that migrates is let in as the owner of Stagedoor's tables. */
+/** By default the first one. The login that migrates acts as the owner of Stagedoor's tables. */
 async function workspace() {
   if (process.env.WORKSPACE_ID) return process.env.WORKSPACE_ID
   await owner.query('set role workflow_admin')
@@ -44,16 +44,16 @@ async function workspace() {
   return rows[0].id
 }
 
-async function story(workspace_id) {
+async function story(workspaceId) {
   const { upload, created } = await ingest.run(here('orders.csv'), {
     dataset: 'orders',
     platform: 'file',
-    workspace_id,
-    uploaded_by: 'ada@example.com',
+    workspaceId,
+    uploadedBy: 'ada@example.com',
     until: 'planned',
   })
   if (!created)
-    throw new Error(`These bytes are there already: upload ${upload.upload_id} is ${upload.status}`)
+    throw new Error(`This file was already uploaded: upload ${upload.upload_id} is ${upload.status}`)
   const id = upload.upload_id
   say(
     'read',
@@ -72,16 +72,16 @@ async function story(workspace_id) {
 
   await ingest.submit(id, plan.digest, 'ada@example.com')
   await refused(() => ingest.promote(id, plan.digest))
-  // A program that uploaded does not approve, in whose name it may be; a person does, with their own token.
+  // A program that uploaded does not approve, in whoever's name it acts; a person does, with their own token.
   await refused(() =>
-    ingest.approve(id, { digest: plan.digest, ticked: ['changes'], approved_by: 'grace@example.com' }),
+    ingest.approve(id, { digest: plan.digest, ticked: ['changes'], approvedBy: 'grace@example.com' }),
   )
   await approve(id, plan.digest)
   await ingest.promote(id, plan.digest, 'ada@example.com')
   say('promote', `${await count()} order lines are in shop.order_lines`)
 
   const { rows } = await owner.query(`select l.id from shop.order_lines l where l.sku = 'SOAP-50'`)
-  const [entry] = await ingest.lineageOf(workspace_id, 'shop.order_lines', { id: rows[0].id })
+  const [entry] = await ingest.lineageOf(workspaceId, 'shop.order_lines', { id: rows[0].id })
   say('lineage', `line ${entry.line} of ${entry.file_name}, approved by ${entry.approved_by}`)
 
   const undo = await ingest.planUndo(id)
@@ -90,7 +90,7 @@ async function story(workspace_id) {
 }
 
 async function approve(id, digest) {
-  const reply = await fetch(`${API_URL}/api/uploads/${id}/approve`, {
+  const reply = await fetch(`${API_URL}/api/v1/uploads/${id}/approve`, {
     method: 'POST',
     headers: { authorization: `Bearer ${REVIEWER_TOKEN}`, 'content-type': 'application/json' },
     body: JSON.stringify({ digest, ticked: ['changes'] }),

@@ -6,10 +6,10 @@ const reviewer = caller('reviewer', REVIEWER_TOKEN)
 const job = caller('job', OPERATOR_TOKEN)
 
 // The agent holds its work for review. The key makes it safe to send again.
-const { workspaces } = await agent('GET', '/api/me')
+const { workspaces } = await agent('GET', '/api/v1/me')
 const staged = await agent(
   'POST',
-  '/api/staging',
+  '/api/v1/staging',
   {
     workspace_id: workspaces[0].id,
     staging_kind: 'review_package',
@@ -35,14 +35,14 @@ const staged = await agent(
   },
   { 'idempotency-key': process.env.IDEMPOTENCY_KEY ?? `week 27, ${new Date().toISOString()}` },
 )
-const record = `/api/staging/${staged.staging_record_id}`
+const record = `/api/v1/staging/${staged.staging_record_id}`
 say('agent', `staged ${staged.staging_record_id}`)
 
 // Whoever staged it does not approve it.
 await refused(() => agent('POST', `${record}/approve`, { digest: staged.content_hash }))
 
 // The reviewer finds it, reads every part, ticks the checklist, and approves the bytes that were read.
-const { records } = await reviewer('GET', '/api/staging?status=pending&kind=review_package')
+const { records } = await reviewer('GET', '/api/v1/staging?status=pending&kind=review_package')
 say('reviewer', `${records.length} waiting, the newest: ${records[0].purpose}`)
 const seen = await reviewer('GET', record)
 for (const { part_index, part_name } of seen.part_digests) {
@@ -64,7 +64,7 @@ const { run_id } = await job('POST', `${record}/consume`, {
 say('job', `consumed by run ${run_id}`)
 await refused(() => job('POST', `${record}/consume`, {}))
 
-const { events } = await reviewer('GET', `${record}/events`)
+const { events } = await reviewer('GET', `${record}/history`)
 say('events', events.map((event) => event.event_type).join(' → '))
 
 function caller(name, token) {

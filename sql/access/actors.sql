@@ -1,7 +1,7 @@
--- Who acts: the subject of the token, or whom back-end code names.
+-- Actors: the subject of the token, or the actor that back-end code names.
 
--- Where a function takes an actor by name: the name must be the one who acts. Only service_role may act for
--- another, and then `via` says who really did.
+-- Checks an actor that a caller names: it must be the one who acts. Only service_role may name another actor, and then `via` is
+-- the login that really acts.
 create or replace function iu_core.fn_actor_for(p_named text, out actor text, out via text)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -10,7 +10,7 @@ declare
   v_actor text := iu_core.fn_actor();
 begin
   if length(p_named) > 255 or p_named ~ '[\u0001-\u001f\u007f-\u009f]' then
-    raise exception using errcode = 'SD001', message = 'The name of an actor has up to 255 characters, and no control characters';
+    raise exception using errcode = 'SD001', message = 'The name of an actor has at most 255 characters and no control characters';
   end if;
   if p_named is null or p_named = v_actor then
     actor := v_actor;

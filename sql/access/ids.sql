@@ -1,8 +1,9 @@
--- Finds the kind of thing that an id, or its beginning, belongs to.
+-- Lookup of an id, or of its beginning, over all kinds of things.
 
--- What bears an id that begins with this: for people who type the first characters of an id, and for errors that say
--- "that is a staging record". A uuid's prefix is a range of its index, so is an execution's among its possible lengths.
--- At most ten of each kind. `last` finds the newest of each: ids are ordered by time. For our own command line under dot_executor, which may see all of them anyway.
+-- Finds what has an id that begins with p_prefix: for people who type the first characters of an id, and for errors such as
+-- "that is a staging record". The prefix of a uuid is a range of its index; the same holds for execution ids of each possible
+-- length. Returns at most ten of each kind. `last` returns the newest of each kind, because ids are ordered by time. For our
+-- own command line under dot_executor, which may see all of them anyway.
 create or replace function iu_core.fn_id_find(p_prefix text) returns table (kind text, id text)
 language plpgsql stable
 security definer
@@ -14,7 +15,7 @@ declare
   v_to uuid;
 begin
   if p_prefix is null then
-    raise exception using errcode = 'SD001', message = 'An id or its beginning is needed, not NULL';
+    raise exception using errcode = 'SD001', message = 'An id or the beginning of one is needed, not NULL';
   end if;
   if p_prefix = 'last' then
     return query (select 'upload', u.upload_id::text from iu_core.ingest_upload u order by u.upload_id desc limit 1);

@@ -1,8 +1,8 @@
--- Members of workspaces and their rights. Every function that people can call begins with require_member.
+-- Members of workspaces and their rights. Every definer function that people can call begins with require_member.
 
--- The doorman: every definer function that people can call begins with it. Returns the member's app role.
--- The right must be one of the member's role in that workspace AND one that the database role may ever have,
--- so that an agent's token decides nothing even if its subject is also a reviewer.
+-- The membership check: every definer function that people can call begins with it. Returns the application role of the member.
+-- The right must belong to the member's role in that workspace AND to the database role of the session. So a token of an agent
+-- cannot decide anything, even if its subject is also a reviewer.
 create or replace function iu_core.require_member(p_workspace_id uuid, p_right text) returns text
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -22,8 +22,8 @@ end $$;
 grant execute on function iu_core.require_member(uuid, text) to
   dot_executor, service_role, authenticated, stagedoor_agent, stagedoor_reviewer;
 
--- The first member who is all of what is wanted; NULL wants nothing. For our own command line under dot_executor: who runs
--- Stagedoor on a database of their own has the worker's login, which does not own the tables.
+-- The first member that meets all given conditions; NULL means any. For our own command line under dot_executor: on a database
+-- of their own, people run Stagedoor with the login of the worker, which does not own the tables.
 create or replace function iu_core.fn_member_find(p_user_id text, p_app_role text, p_workspace_id uuid)
 returns table (workspace_id uuid, workspace text, user_id text, display_name text, role text, database_role text)
 language sql stable security definer
@@ -42,8 +42,8 @@ $$;
 
 grant execute on function iu_core.fn_member_find(text, text, uuid) to dot_executor;
 
--- The workspaces of whoever acts, with their names and the app role there. Takes no argument that could be forged.
--- to_jsonb reads columns that a user's own tables may not have.
+-- The workspaces of the actor, with their names and the actor's application role there. It takes no argument, so nothing can be
+-- forged. to_jsonb reads columns that a user's own tables may not have.
 create or replace function iu_core.fn_my_memberships()
 returns table (workspace_id uuid, name text, app_role text, display_name text)
 language sql stable security definer
@@ -59,8 +59,8 @@ $$;
 grant execute on function iu_core.fn_my_memberships() to
   dot_executor, service_role, authenticated, stagedoor_agent, stagedoor_reviewer;
 
--- One workspace from the start, with a member for each application role to sign in as: for the embedded server, where
--- nobody else makes them. Administrators only. Does nothing where a workspace exists.
+-- Creates a first workspace with one member for each application role. For the embedded server, where nothing else creates
+-- them. Administrators only. Does nothing if a workspace exists.
 create or replace function iu_core.fn_default_workspace() returns void
 language sql
 set search_path = pg_catalog, pg_temp
@@ -74,10 +74,10 @@ as $$
   select made.id, gen_random_uuid(), app_role, initcap(app_role) from made, iu_core.app_role
 $$;
 
--- Who the caller is in a workspace, if they may do this there: 'service' for back-end code, else the member's app role. NULL for
--- somebody who is no member, whom the callers answer each in their own way. A member without the right is refused here.
--- The right must be one of the member's role in that workspace AND one that the database role may ever have,
--- so that an agent's token decides nothing even if its subject is also a reviewer. Internal.
+-- The role of the caller in a workspace: 'service' for back-end code, else the application role of the member, and NULL if the
+-- caller is not a member (each caller answers that case in its own way). A member without the right is refused here. The right
+-- must belong to the member's role in that workspace AND to the database role of the session. So a token of an agent cannot
+-- decide anything, even if its subject is also a reviewer. Internal.
 create or replace function iu_core.fn_member_with_right(p_workspace_id uuid, p_right text) returns text
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -103,15 +103,15 @@ begin
     raise exception using
       errcode = 'SD202',
       message = case when v_has
-                     then format('A token of %s does not include the right to %s, whoever has it', iu_core.fn_caller_role(), p_right)
+                     then format('A token of %s never includes the right to %s', iu_core.fn_caller_role(), p_right)
                      else format('The role %s in this workspace does not include the right to %s', v_role, p_right) end,
       detail = json_build_object('actor', v_actor, 'role', v_role, 'right', p_right)::text;
   end if;
   return v_role;
 end $$;
 
--- Is there such a workspace? Back-end code names any, and what belongs to one that is not there nobody would ever see.
--- NULL is global. Internal: for those who have asked require_member, which answers people already.
+-- Raises if the workspace does not exist. Back-end code may name any workspace, and nobody would ever see what belongs to a
+-- missing one. NULL is global. Internal: callers have called require_member before, which answers people already.
 create or replace function iu_core.fn_require_workspace(p_workspace_id uuid) returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -121,14 +121,15 @@ begin
     raise exception using
       errcode = 'SD001',
       message = format('There is no workspace %s', p_workspace_id),
-      hint = 'GET /api/me and `stagedoor member list` show yours, select from public.workspaces all; without one it is global, for back-end code only.',
+      hint = 'GET /api/me and `stagedoor member list` list your workspaces. Only back-end code may leave the workspace out.',
       detail = json_build_object('workspace', p_workspace_id)::text;
   end if;
 end $$;
 
--- Whether the caller may know what there is in a workspace: back-end code, and its members. What is nobody's own (NULL) back-end
--- code alone may. Internal: the functions that give a thing's workspace to require_member answer others as if it were not there.
-create or replace function iu_core.fn_workspace_is_known(p_workspace_id uuid) returns boolean
+-- Whether the caller may know what exists in a workspace: back-end code and the members of the workspace may. Only back-end
+-- code may know of global things (NULL). Internal: the *_workspace functions answer other callers as if the thing did not
+-- exist.
+create or replace function iu_core.fn_workspace_is_visible(p_workspace_id uuid) returns boolean
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$

@@ -1,8 +1,8 @@
 -- Consumers: events become jobs. Registration, dry run, review, activation.
 
--- Registers a consumer, disabled, or changes one. The object's keys are the columns' names. Administrators only: nobody
--- but the owner may execute it. Registering the same again changes nothing; another match, template, kind or executor
--- disables the consumer and takes its review away.
+-- Registers a consumer, disabled, or changes one. The keys of the object are column names. Administrators only: nobody but the
+-- owner may execute it. Registering the same definition again changes nothing. Another match, template, kind or executor
+-- disables the consumer and clears its review.
 create or replace function iu_core.fn_consumer_register(p_consumer jsonb, p_actor text default null)
 returns iu_core.consumer_registry
 language plpgsql security definer
@@ -46,7 +46,7 @@ begin
       detail = json_build_object('event', concat_ws('.', c.event_domain, c.event_type))::text;
   end if;
   begin
-    -- Made here rather than with its first job: that may stand in a long transaction, and all of the kind would wait for it.
+    -- Created here rather than with its first job: that may be in a long transaction, and all jobs of the kind would wait for it.
     insert into iu_core.job_kind (job_kind) values (c.job_kind) on conflict do nothing;
     insert into iu_core.consumer_registry as r (
       consumer_id, event_domain, event_type, event_stream, workspace_id, job_kind, executor, idempotency_key_template,
@@ -69,12 +69,12 @@ begin
               excluded.executor, excluded.idempotency_key_template, excluded.payload_ref_template, excluded.fail_closed,
               excluded.priority, excluded.max_depth, excluded.rate, excluded.rate_period, excluded.notes);
   exception when check_violation then
-    raise exception using errcode = 'SD001', message = 'A consumer cannot be so: ' || sqlerrm;
+    raise exception using errcode = 'SD001', message = 'The consumer is invalid: ' || sqlerrm;
   end;
   return iu_core.fn_consumer_require(c.consumer_id);
 end $$;
 
--- From now on the consumer's events leave evidence of the jobs that they would have made. Administrators only.
+-- Starts the dry run of a consumer: its events leave evidence of the jobs that they would create. Administrators only.
 create or replace function iu_core.fn_consumer_dry_run(p_consumer_id text) returns iu_core.consumer_registry
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -86,7 +86,7 @@ begin
   return iu_core.fn_consumer_require(p_consumer_id);
 end $$;
 
--- What a consumer in dry run would have made, newest first, as far as the caller may see its events.
+-- The jobs that a consumer in dry run would have created, newest first, for the events that the caller may see.
 create or replace function iu_core.fn_consumer_evidence(p_consumer_id text, p_limit integer default 100)
 returns table (event_id uuid, idempotency_key text, payload_ref text, problem text, dispatched_at timestamptz)
 language sql stable
@@ -102,8 +102,8 @@ $$;
 grant execute on function iu_core.fn_consumer_evidence(text, integer) to
   authenticated, stagedoor_reviewer, service_role, dot_executor;
 
--- Somebody else than the registrant looked at the evidence of the dry run and agrees. p_evidence: how many of its lines
--- they saw, at least one: nobody reviews what they have not looked at. More than there are: they looked at another definition, whose evidence has gone with it.
+-- Records that a person other than the registrant reviewed the evidence of the dry run. p_evidence: how many of its lines they
+-- saw, at least one. More lines than exist means that they saw another definition, whose evidence was deleted with it.
 create or replace function iu_core.fn_consumer_review(p_consumer_id text, p_evidence integer, p_actor text default null)
 returns iu_core.consumer_registry
 language plpgsql security definer
@@ -116,15 +116,15 @@ declare
 begin
   perform iu_core.require_member(iu_core.fn_consumer_workspace(p_consumer_id), 'review');
   if p_evidence is null or p_evidence < 1 then
-    raise exception using errcode = 'SD001', message = 'p_evidence is how many lines of evidence you saw, one or more';
+    raise exception using errcode = 'SD001', message = 'p_evidence must be the number of evidence lines that you saw, at least 1';
   end if;
   select * into v_actor from iu_core.fn_actor_for(p_actor);
-  -- Under its lock: a change of the definition that comes first, comes first.
+  -- Under its lock, so that a concurrent change of the definition is seen.
   select * into c from iu_core.consumer_registry where consumer_id = p_consumer_id for no key update;
   if v_actor.actor = c.registered_by or v_actor.via = c.registered_by or v_actor.actor = c.registered_via then
     raise exception using
       errcode = 'SD324',
-      message = format('%s registered the consumer %s, so somebody else has to review it', c.registered_by, p_consumer_id),
+      message = format('%s registered the consumer %s, so another person must review it', c.registered_by, p_consumer_id),
       detail = json_build_object('consumer', p_consumer_id, 'actor', c.registered_by)::text;
   end if;
   select count(*) into v_evidence from iu_core.event_dispatch_log
@@ -133,8 +133,8 @@ begin
     raise exception using
       errcode = 'SD323',
       message = case when c.enabled and c.dry_run
-                     then format('The consumer %s has %s of the %s lines of evidence that you saw', p_consumer_id, v_evidence, p_evidence)
-                     else format('The consumer %s is %s: only one in a dry run is reviewed', p_consumer_id, iu_core.fn_consumer_state(c)) end,
+                     then format('The consumer %s has only %s of the %s evidence lines that you saw', p_consumer_id, v_evidence, p_evidence)
+                     else format('The consumer %s is %s: a consumer is reviewed during its dry run', p_consumer_id, iu_core.fn_consumer_state(c)) end,
       detail = json_build_object('consumer', p_consumer_id, 'state', iu_core.fn_consumer_state(c),
                                  'evidence', v_evidence, 'seen', p_evidence)::text;
   end if;
@@ -146,7 +146,7 @@ end $$;
 
 grant execute on function iu_core.fn_consumer_review(text, integer, text) to stagedoor_reviewer, service_role;
 
--- From now on the consumer's events become jobs. Administrators only, and only what somebody else has reviewed.
+-- Activates a consumer: its events become jobs. Administrators only, and only after a review by another person.
 create or replace function iu_core.fn_consumer_activate(p_consumer_id text) returns iu_core.consumer_registry
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -165,7 +165,7 @@ begin
   return iu_core.fn_consumer_require(p_consumer_id);
 end $$;
 
--- Switches a consumer off; its review stays. What was dispatched stays dispatched. Administrators only.
+-- Disables a consumer; its review stays, and so do the jobs that it created. Administrators only.
 create or replace function iu_core.fn_consumer_disable(p_consumer_id text) returns iu_core.consumer_registry
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -176,9 +176,9 @@ begin
   return iu_core.fn_consumer_require(p_consumer_id);
 end $$;
 
--- Takes a consumer away. Its lines in the dispatch log and its jobs stay; what was deferred for it never comes.
--- Administrators only.
-create or replace function iu_core.fn_consumer_remove(p_consumer_id text) returns void
+-- Deletes a consumer. Its lines in the dispatch log and its jobs stay; its deferred events are not dispatched. Administrators
+-- only.
+create or replace function iu_core.fn_consumer_delete(p_consumer_id text) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -187,8 +187,8 @@ begin
   delete from iu_core.consumer_registry where consumer_id = p_consumer_id;
 end $$;
 
--- What holds for every change of a consumer, also one made by hand: templates compile, what it matches and makes can only
--- change together with a new review, nobody signs for another, and where it begins is where it is switched on.
+-- Rules for every change of a consumer, also by hand: its templates compile; a change of what it matches or creates clears its
+-- review; nobody reviews in another's name; and it begins with the events after its activation.
 create or replace function iu_core.fn_consumer_registry_guard() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -210,7 +210,7 @@ begin
               row(old.consumer_id, old.event_domain, old.event_type, old.event_stream, old.workspace_id, old.job_kind,
                   old.executor, old.idempotency_key_template, old.payload_ref_template) then
     if new.registered_via = v_actor then
-      -- Only a service may: whoever else names another has it refused.
+      -- Only a service may name another actor.
       perform iu_core.fn_actor_for(new.registered_by);
     else
       new.registered_by := v_actor;
@@ -223,7 +223,7 @@ begin
     new.reviewed_via := null;
     new.reviewed_at := null;
     if not v_new then
-      perform iu_core.fn_consumer_give_up(old.consumer_id, 'the consumer was changed');
+      perform iu_core.fn_consumer_abandon_deferred(old.consumer_id, 'the consumer was changed');
     end if;
   else
     new.registered_by := old.registered_by;
@@ -242,7 +242,7 @@ begin
     new.activated_at := null;
   elsif not old.enabled or old.dry_run <> new.dry_run then
     -- The dispatcher holds its reader's row while it works. Waiting for it here and changing it, so that a dispatcher
-    -- under an older snapshot fails instead, nobody passes over an event that this snapshot calls ours.
+    -- under an older snapshot fails instead, no event that belongs to this consumer by this snapshot is skipped.
     perform iu_core.fn_event_reader_register('consumers');
     update iu_core.event_reader set reader = reader where reader = 'consumers';
     new.active_from := iu_core.fn_event_reading_snapshot();
@@ -255,8 +255,8 @@ create or replace trigger consumer_registry_is_guarded
   before insert or update on iu_core.consumer_registry
   for each row execute function iu_core.fn_consumer_registry_guard();
 
--- Every change of a consumer is an event, also one made by hand. What belongs to one that is gone goes or ends.
-create or replace function iu_core.fn_consumer_registry_tell() returns trigger
+-- Emits an event for every change of a consumer, also by hand. Deletes or ends what belongs to a deleted consumer.
+create or replace function iu_core.fn_consumer_registry_emit() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -267,7 +267,7 @@ begin
     return null;
   end if;
   if tg_op = 'DELETE' then
-    perform iu_core.fn_consumer_give_up(old.consumer_id, 'the consumer was removed');
+    perform iu_core.fn_consumer_abandon_deferred(old.consumer_id, 'the consumer was deleted');
     delete from iu_core.consumer_rate where consumer_id = old.consumer_id;
   end if;
   perform iu_core.fn_event_emit(
@@ -281,17 +281,11 @@ begin
   return null;
 end $$;
 
-create or replace trigger consumer_registry_tells
+create or replace trigger consumer_registry_emits
   after insert or update or delete on iu_core.consumer_registry
-  for each row execute function iu_core.fn_consumer_registry_tell();
+  for each row execute function iu_core.fn_consumer_registry_emit();
 
--- The consumers whose events become jobs.
-create or replace view iu_core.v_consumer_registry_active with (security_invoker = true) as
-select * from iu_core.consumer_registry where enabled = true and dry_run = false;
-
-grant select on iu_core.v_consumer_registry_active to authenticated, stagedoor_reviewer, service_role, dot_executor;
-
--- disabled, dry_run, reviewed (a dry run that somebody has looked at) or active.
+-- disabled, dry_run, reviewed (a dry run that was reviewed) or active.
 create or replace function iu_core.fn_consumer_state(p_consumer iu_core.consumer_registry) returns text
 language sql immutable
 set search_path = pg_catalog, pg_temp
@@ -307,9 +301,9 @@ $$;
 grant execute on function iu_core.fn_consumer_state(iu_core.consumer_registry) to
   authenticated, stagedoor_reviewer, service_role, dot_executor;
 
--- What was deferred for a consumer that is not any more what it was: it never comes, and holds no partition. Backfill
--- brings it where it still fits. Internal.
-create or replace function iu_core.fn_consumer_give_up(p_consumer_id text, p_problem text) returns void
+-- Abandons the deferred events of a consumer that was changed or deleted, so that they hold no partition. A backfill can
+-- dispatch those that still match. Internal.
+create or replace function iu_core.fn_consumer_abandon_deferred(p_consumer_id text, p_problem text) returns void
 language sql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -317,7 +311,7 @@ as $$
    where consumer_id = p_consumer_id and outcome = 'deferred'
 $$;
 
--- The consumer, or an error that says which one there is not. Internal.
+-- The consumer. Raises if there is none. Internal.
 create or replace function iu_core.fn_consumer_require(p_consumer_id text) returns iu_core.consumer_registry
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -335,8 +329,8 @@ begin
   return c;
 end $$;
 
--- The workspace of a consumer that the caller may know of; one of others is answered like one that is not there. One without
--- a workspace is everybody's to know of. Internal: definer functions give it to require_member.
+-- The workspace of a consumer that the caller may see; another workspace's consumer gives the same error as a missing one.
+-- Everybody may see a consumer without a workspace. Internal: definer functions pass the result to require_member.
 create or replace function iu_core.fn_consumer_workspace(p_consumer_id text) returns uuid
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -346,7 +340,7 @@ declare
 begin
   select workspace_id into v_workspace from iu_core.consumer_registry where consumer_id = p_consumer_id;
   if not found or v_workspace is not null
-     and not iu_core.fn_workspace_is_known(v_workspace) then
+     and not iu_core.fn_workspace_is_visible(v_workspace) then
     raise exception using
       errcode = 'SD320',
       message = format('There is no consumer called %L', p_consumer_id),
@@ -355,9 +349,9 @@ begin
   return v_workspace;
 end $$;
 
--- A template as an SQL expression over the event e: its text quoted, its {fields} as columns, nothing else. There is no
--- eval, no path into a payload, no format string: whatever is not one of the ten fields is refused. A NULL column makes
--- the whole expression NULL, which is the error that dispatch reports. p_distinct: it must tell events apart. Internal.
+-- Compiles a template into an SQL expression over the event e: its text quoted, its {fields} as columns. There is no eval, no
+-- path into a payload and no format string: anything but the ten fields is refused. A NULL column makes the whole expression
+-- NULL, which dispatch reports as an error. p_distinct: the template must differ between events. Internal.
 create or replace function iu_core.fn_consumer_template_sql(p_template text, p_distinct boolean) returns text
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -384,7 +378,7 @@ begin
     v_reason := 'it has no field, so every event would be the same';
   end if;
   if v_unknown is not null then
-    v_reason := format('it has %s, which is no field', array_to_string(v_unknown, ', '));
+    v_reason := format('it has %s, which is not a field', array_to_string(v_unknown, ', '));
   end if;
   if v_reason is not null then
     raise exception using
@@ -396,3 +390,9 @@ begin
   end if;
   return v_sql;
 end $$;
+
+-- The consumers whose events become jobs.
+create or replace view iu_core.v_consumer_registry_active with (security_invoker = true) as
+select * from iu_core.consumer_registry where enabled = true and dry_run = false;
+
+grant select on iu_core.v_consumer_registry_active to authenticated, stagedoor_reviewer, service_role, dot_executor;

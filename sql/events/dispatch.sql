@@ -1,7 +1,7 @@
 -- Dispatch: each event enqueues one job for each consumer, once.
 
--- Passes one event on to every consumer that listens, now, without waiting for its place in the order. What was passed on
--- stays so: the dispatcher comes by and finds it done. Returns what each consumer did.
+-- Dispatches one event to all its consumers now, ahead of its order. The dispatcher later finds it done. Returns the outcome of
+-- each consumer.
 create or replace function iu_core.fn_consumer_dispatch(p_event_id uuid) returns jsonb
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -20,12 +20,12 @@ begin
       message = format('There is no event %s', p_event_id),
       detail = json_build_object('event', p_event_id)::text;
   end if;
-  if iu_core.fn_consumer_take_turn(true) then
+  if iu_core.fn_consumer_lock_dispatcher(true) then
     for c in
       select * from iu_core.consumer_registry
        where enabled and event_domain = v_event.event_domain and event_type = v_event.event_type order by consumer_id
     loop
-      perform iu_core.fn_consumer_pass_on(c, array[v_event]);
+      perform iu_core.fn_consumer_dispatch_events(c, array[v_event]);
     end loop;
   end if;
   return jsonb_build_object(
@@ -38,9 +38,9 @@ end $$;
 
 grant execute on function iu_core.fn_consumer_dispatch(uuid) to dot_executor;
 
--- Passes the next events of the outbox on to every consumer that listens: jobs, log and the reader's position in one
--- transaction, so that a dispatcher that dies in between has done nothing. One works, a second one returns at once.
--- With the switch queue.consumer_dispatch.enabled off nothing moves, and nothing is lost.
+-- Dispatches the next events of the outbox to all their consumers: jobs, log and the reader's position in one transaction, so
+-- that a dispatcher that dies has done nothing. One dispatcher works at a time; a second one returns at once. While the gate
+-- queue.consumer_dispatch.enabled is closed nothing is dispatched, and nothing is lost.
 create or replace function iu_core.fn_consumer_dispatch_batch(
   p_limit integer default 1000,
   out events integer,
@@ -64,11 +64,11 @@ begin
   dry_runs := 0;
   failures := 0;
   deferred := 0;
-  if not iu_core.fn_gate_open('queue.consumer_dispatch.enabled') or not iu_core.fn_consumer_take_turn() then
+  if not iu_core.fn_gate_open('queue.consumer_dispatch.enabled') or not iu_core.fn_consumer_lock_dispatcher() then
     return;
   end if;
   for v_group in
-    -- What a user's transaction held up: after a second, and ever more seldom, up to a minute, for one that stays open.
+    -- Events deferred by a user's transaction: retried after a second, with a growing delay up to a minute.
     select held.consumer_id, null::text as event_domain, null::text as event_type, true as again,
            array_agg(held.event order by (held.event).tx, (held.event).seq) as events
       from (select l.consumer_id, e as event
@@ -94,7 +94,7 @@ begin
                   else r.event_domain = v_group.event_domain and r.event_type = v_group.event_type end
        order by r.consumer_id
     loop
-      select * into d from iu_core.fn_consumer_pass_on(c, v_group.events, v_group.again);
+      select * into d from iu_core.fn_consumer_dispatch_events(c, v_group.events, v_group.again);
       jobs := jobs + d.jobs;
       duplicates := duplicates + d.duplicates;
       dry_runs := dry_runs + d.dry_runs;
@@ -106,9 +106,9 @@ end $$;
 
 grant execute on function iu_core.fn_consumer_dispatch_batch(integer) to dot_executor;
 
--- Passes events of the past on to an active consumer: what came before it began, what went wrong, what a dry run only
--- noted. Not what it has got already, so it can be called again. Oldest first, p_limit events at most in one call;
--- last_event_id is given back as p_after for the next, and NULL when there is no more. Administrators only.
+-- Dispatches past events to an active consumer: those before its activation, those that failed, and those that a dry run only
+-- noted. It skips events that the consumer already has, so it can be called again. Oldest first, at most p_limit events in one
+-- call; pass last_event_id as p_after to the next call; NULL means that there are no more. Administrators only.
 create or replace function iu_core.fn_consumer_backfill(
   p_consumer_id text,
   p_from timestamptz,
@@ -133,7 +133,7 @@ begin
     raise exception using errcode = 'SD001', message = 'Give p_from, a later p_to, and a limit from 1 to 100000';
   end if;
   perform iu_core.fn_gate_require('queue.consumer_dispatch.enabled');
-  perform iu_core.fn_consumer_take_turn(true);
+  perform iu_core.fn_consumer_lock_dispatcher(true);
   c := iu_core.fn_consumer_require(p_consumer_id);
   if not c.enabled or c.dry_run then
     raise exception using
@@ -157,32 +157,15 @@ begin
            order by e.id limit p_limit) as e;
   events := coalesce(cardinality(v_events), 0);
   select p.jobs, p.duplicates, p.failures, p.deferred into jobs, duplicates, failures, deferred
-    from iu_core.fn_consumer_pass_on(c, v_events, true) p;
+    from iu_core.fn_consumer_dispatch_events(c, v_events, true) p;
   if events = p_limit then
     last_event_id := v_events[events].id;
   end if;
 end $$;
 
--- How many jobs each consumer made in the last 24 hours: those that wait or run, those that are done, those that died.
-create or replace view iu_core.v_consumer_dispatch_recent with (security_invoker = true) as
-select j.safe_payload ->> 'consumer_id' as consumer_id, count(*) as dispatched_24h
-  from (select safe_payload, causation_event_id, enqueued_at from iu_core.job_queue
-        union all
-        -- What was enqueued since then ended since then: older partitions are not read.
-        select safe_payload, causation_event_id, enqueued_at from iu_core.job_history
-         where finished_at > now() - interval '24 hours'
-        union all
-        select safe_payload, causation_event_id, enqueued_at from iu_core.job_dead_letter) as j
- where j.causation_event_id is not null
-   and j.enqueued_at > now() - interval '24 hours'
-   and j.safe_payload ? 'consumer_id'
- group by 1;
-
-grant select on iu_core.v_consumer_dispatch_recent to authenticated, stagedoor_reviewer, service_role, dot_executor;
-
--- Takes the row that whoever dispatches holds to the end of the transaction. p_wait false: false where somebody else has
--- it, or where there is nothing to do. False, too, as long as no consumer was ever switched on. Internal.
-create or replace function iu_core.fn_consumer_take_turn(p_wait boolean default false) returns boolean
+-- Locks the dispatcher's row until the end of the transaction. With p_wait false it returns false if another session holds it,
+-- or if there is nothing to do. It also returns false while no consumer was ever active. Internal.
+create or replace function iu_core.fn_consumer_lock_dispatcher(p_wait boolean default false) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -200,26 +183,27 @@ begin
     return false;
   end if;
   if pg_snapshot_xmax(v_seen) > pg_snapshot_xmax(pg_current_snapshot()) then
-    -- Going on, we would take everything that comes for read.
+    -- Continuing would count all new events as read.
     raise exception using
       errcode = 'SD325',
-      message = 'The position of the dispatcher is of another server: this database was restored from a dump';
+      message = 'The position of the dispatcher belongs to another server: this database was restored from a dump';
   end if;
   if p_wait then
     perform from iu_core.event_reader where reader = 'consumers' for update;
     return true;
   end if;
-  if not iu_core.fn_consumer_work_waits() then
+  if not iu_core.fn_consumer_has_work() then
     return false;
   end if;
   perform from iu_core.event_reader where reader = 'consumers' for update skip locked;
   return found;
 end $$;
 
--- Is there anything that the dispatcher has not read, or that it would try again now (as fn_consumer_dispatch_batch has it)?
--- Asked before anything is locked or written: a dispatcher that finds nothing, five times a second in every process, leaves no trace in the database.
--- enable_seqscan: as in fn_event_partitions_maintain, the planner would expect to meet an unread row soon. Internal.
-create or replace function iu_core.fn_consumer_work_waits() returns boolean
+-- Whether there are events that the dispatcher has not read, or deferred events that it would retry now (as in
+-- fn_consumer_dispatch_batch). Asked before anything is locked or written: an idle dispatcher, five times a second in every
+-- process, leaves no trace in the database. enable_seqscan: as in fn_event_partitions_maintain, the planner would expect to
+-- find an unread row soon. Internal.
+create or replace function iu_core.fn_consumer_has_work() returns boolean
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
@@ -239,9 +223,9 @@ begin
                      and l.dispatched_at < now() - least(interval '1 minute', (l.dispatched_at - e.created_at) / 8));
 end $$;
 
--- Passes events of one domain and type on to one consumer that listens to it. The caller holds the reader's row, so there
--- is one at a time. p_again: as for fn_consumer_job_sql. Internal.
-create or replace function iu_core.fn_consumer_pass_on(
+-- Dispatches events of one domain and type to one consumer. The caller holds the dispatcher's row, so there is one at a time.
+-- p_again: as in fn_consumer_job_sql. Internal.
+create or replace function iu_core.fn_consumer_dispatch_events(
   c iu_core.consumer_registry,
   p_events iu_core.event_outbox[],
   p_again boolean default false,
@@ -265,13 +249,13 @@ begin
   failures := 0;
   deferred := 0;
   if c.rate is not null then
-    -- A period that is over takes its free places with it.
-    insert into iu_core.consumer_rate as k (consumer_id, begun_at, used) values (c.consumer_id, now(), 0)
-    on conflict (consumer_id) do update set begun_at = excluded.begun_at, used = 0
-     where k.begun_at + (k.used / c.rate + 1) * c.rate_period <= excluded.begun_at;
+    -- Unused places of a past period expire.
+    insert into iu_core.consumer_rate as k (consumer_id, period_started_at, used) values (c.consumer_id, now(), 0)
+    on conflict (consumer_id) do update set period_started_at = excluded.period_started_at, used = 0
+     where k.period_started_at + (k.used / c.rate + 1) * c.rate_period <= excluded.period_started_at;
     select * into v_rate from iu_core.consumer_rate where consumer_id = c.consumer_id;
   end if;
-  execute iu_core.fn_consumer_job_sql(c, p_again) into r using p_events, v_rate.begun_at, v_rate.used;
+  execute iu_core.fn_consumer_job_sql(c, p_again) into r using p_events, v_rate.period_started_at, v_rate.used;
   if c.dry_run then
     insert into iu_core.event_dispatch_log (event_id, consumer_id, outcome, detail)
     select r.event_ids[j.ordinality], c.consumer_id, 'dry_run',
@@ -281,7 +265,7 @@ begin
     union all
     select e.id, c.consumer_id, 'dry_run',
            jsonb_build_object('problem', case e.problem when 'too_deep'
-             then format('too_deep: no job would be made, %s events in a row are the limit', c.max_depth) else e.problem end)
+             then format('too_deep: no job would be created, because the limit is a chain of %s events', c.max_depth) else e.problem end)
       from unnest(r.problem_ids, r.problems) as e (id, problem)
     on conflict do nothing;
     dry_runs := coalesce(cardinality(r.event_ids), 0) + coalesce(cardinality(r.problem_ids), 0);
@@ -303,11 +287,11 @@ begin
   end loop;
 end $$;
 
--- The statement that makes one consumer's jobs of an array of events ($1), in their order: event ids and jobs of those that
--- can be passed on, event ids and reasons of those that cannot. A rate limit ($2: begun_at, $3: places used) puts jobs
--- beyond it off. p_again: also what came before the consumer began, or went wrong before. Internal.
--- Columns of the job go by name, so that a new one in the queue shifts nothing. The log is asked event by event: NOT EXISTS
--- would be planned as a join with the whole log wherever its statistics are older than a burst.
+-- The statement that turns an array of events ($1) into one consumer's jobs, in order: event ids and jobs for those that can be
+-- dispatched, event ids and reasons for those that cannot. A rate limit ($2: period_started_at, $3: used places) delays the jobs above
+-- it. p_again: also events before the consumer's activation, and events that failed before. Internal. Columns of the job are
+-- named, so that a new column of the queue shifts nothing. The log is read event by event: NOT EXISTS would be planned as a
+-- join with the whole log whenever its statistics are older than a burst.
 create or replace function iu_core.fn_consumer_job_sql(c iu_core.consumer_registry, p_again boolean) returns text
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -377,14 +361,13 @@ begin
     case when p_again then 'l.outcome in (''enqueued'', ''duplicate'')' else 'true' end);
 end $$;
 
--- One consumer's jobs into the queue and their lines into the log, in one statement. Where that fails, in halves, until
--- what is in the way stands alone: the rest goes on. Internal.
+-- Writes one consumer's jobs into the queue and their lines into the log, in one statement. If that fails, it halves the batch
+-- until the failing event is alone, and the rest continues. Internal.
 --
--- A job key that an open transaction of somebody else has written makes us wait for its end, perhaps for hours: after
--- 50 ms the events are deferred, and a later pass tries again. After so many waits the rest is deferred unseen, so that
--- a transaction with thousands of our keys delays nobody for long.
--- An error that comes of the event (its values, our own refusals) is the event's; one of the server (a full disk, a lost
--- table, a deadlock) ends the whole pass, which comes again.
+-- A job key that an open transaction of others has written would make us wait for its end, perhaps for hours: after 50 ms the
+-- events are deferred, and a later pass retries. After several such waits the rest is deferred at once, so that a transaction
+-- with thousands of our keys delays nobody for long. An error caused by the event (its values, our own refusals) belongs to the
+-- event. An error of the server (a full disk, a lost table, a deadlock) fails the whole pass, which is retried.
 create or replace function iu_core.fn_consumer_enqueue(
   c iu_core.consumer_registry,
   p_event_ids uuid[],
@@ -463,7 +446,7 @@ begin
   end loop;
 end $$;
 
--- What a consumer did not enqueue, and why. What is enqueued already stays so. Internal.
+-- Logs what a consumer did not enqueue, and why. Events that are already enqueued stay so. Internal.
 create or replace function iu_core.fn_consumer_log(p_consumer_id text, p_event_ids uuid[], p_outcome text, p_detail jsonb)
 returns void
 language sql
@@ -476,10 +459,10 @@ as $$
    where l.outcome not in ('enqueued', 'duplicate')
 $$;
 
--- Events that a consumer cannot take. fail_closed: dead letters, and an issue for people to look at; otherwise the log
--- says it and that is all. A chain of causes that is too deep is always an issue. Where somebody is just resolving that
--- issue in an open transaction, the events are deferred: waiting would hold up everybody, and not to count them would
--- lose them behind a resolution that never knew of them. Internal.
+-- Records events that a consumer cannot take. With fail_closed they become dead letters and open an issue; otherwise they are
+-- only logged. A chain of causes that is too deep always opens an issue. If that issue is being resolved in an open
+-- transaction, the events are deferred: waiting would block everybody, and not counting them would lose them behind a
+-- resolution that never knew of them. Internal.
 create or replace function iu_core.fn_consumer_fail(c iu_core.consumer_registry, p_event_ids uuid[], p_detail jsonb)
 returns void
 language plpgsql
@@ -506,3 +489,20 @@ begin
 exception when lock_not_available then
   perform iu_core.fn_consumer_log(c.consumer_id, p_event_ids, 'deferred', p_detail);
 end $$;
+
+-- How many jobs each consumer created in the last 24 hours: waiting or running, completed, and dead-lettered.
+create or replace view iu_core.v_consumer_dispatch_recent with (security_invoker = true) as
+select j.safe_payload ->> 'consumer_id' as consumer_id, count(*) as dispatched_24h
+  from (select safe_payload, causation_event_id, enqueued_at from iu_core.job_queue
+        union all
+        -- Jobs enqueued since then also ended since then: older partitions are not read.
+        select safe_payload, causation_event_id, enqueued_at from iu_core.job_history
+         where finished_at > now() - interval '24 hours'
+        union all
+        select safe_payload, causation_event_id, enqueued_at from iu_core.job_dead_letter) as j
+ where j.causation_event_id is not null
+   and j.enqueued_at > now() - interval '24 hours'
+   and j.safe_payload ? 'consumer_id'
+ group by 1;
+
+grant select on iu_core.v_consumer_dispatch_recent to authenticated, stagedoor_reviewer, service_role, dot_executor;

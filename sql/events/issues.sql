@@ -1,7 +1,7 @@
--- System issues: what needs a person's attention.
+-- System issues: problems that need a person.
 
--- Opens an issue, or counts one more occurrence of the open one with the same code and subject. Only the first is told as
--- an event: what keeps going wrong must not keep setting off work. Internal code and back-end code only.
+-- Opens an issue, or counts one more occurrence of the open issue with the same code and subject. Only the first occurrence
+-- emits an event: a repeating failure must not keep creating work. Internal code and back-end code only.
 create or replace function iu_core.fn_system_issue_open(
   p_code text,
   p_severity text,
@@ -39,7 +39,7 @@ end $$;
 
 grant execute on function iu_core.fn_system_issue_open(text, text, text, text, jsonb, uuid, bigint) to dot_executor, service_role;
 
--- Ends an issue, once, and says so with an event. The next occurrence opens a new one.
+-- Resolves an issue once, and emits an event. The next occurrence opens a new issue.
 create or replace function iu_core.fn_system_issue_resolve(
   p_issue_id uuid,
   p_resolution text default null,
@@ -78,8 +78,8 @@ end $$;
 grant execute on function iu_core.fn_system_issue_resolve(uuid, text, text) to
   authenticated, stagedoor_reviewer, service_role, dot_executor;
 
--- The workspace of an issue that the caller may know of; one of others is answered like one that is not there. Internal:
--- definer functions give it to require_member.
+-- The workspace of an issue that the caller may see; another workspace's issue gives the same error as a missing one. Internal:
+-- definer functions pass the result to require_member.
 create or replace function iu_core.fn_system_issue_workspace(p_issue_id uuid) returns uuid
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -89,7 +89,7 @@ declare
 begin
   select workspace_id into v_workspace from iu_core.system_issue where issue_id = p_issue_id;
   if not found
-     or not iu_core.fn_workspace_is_known(v_workspace) then
+     or not iu_core.fn_workspace_is_visible(v_workspace) then
     raise exception using
       errcode = 'SD330',
       message = format('There is no issue %s', coalesce(p_issue_id::text, 'NULL')),

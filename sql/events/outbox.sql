@@ -1,7 +1,7 @@
--- The event outbox: one row, a batch, or prepared rows.
+-- The event outbox: emitting one event, a batch, or prepared rows.
 
--- Writes one event in the caller's transaction. A cause hands on its correlation, one step deeper; in the transaction of a
--- job's handler that is the event the job came from.
+-- Writes one event in the caller's transaction. An event inherits the correlation of its cause and is one step deeper; in the
+-- transaction of a job handler, the cause is the event of that job.
 create or replace function iu_core.fn_event_emit(
   p_event_domain text,
   p_event_type text,
@@ -42,7 +42,7 @@ begin
     if not found then
       raise exception using
         errcode = 'SD001',
-        message = format('There is no event %s that this one could follow from', p_causation_event_id);
+        message = format('There is no event %s to be the cause of this one', p_causation_event_id);
     end if;
   end if;
   insert into iu_core.event_outbox (
@@ -58,7 +58,7 @@ end $$;
 grant execute on function iu_core.fn_event_emit(text, text, text, text, text, uuid, jsonb, uuid, uuid, text)
   to dot_executor, service_role, stagedoor_producer;
 
--- Writes many events in one statement, in their given order. The objects' keys are the columns' names.
+-- Writes many events in one statement, in the given order. The keys of the objects are column names.
 create or replace function iu_core.fn_event_emit_batch(p_events jsonb) returns setof uuid
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -97,7 +97,7 @@ begin
   if found then
     raise exception using
       errcode = 'SD001',
-      message = format('There is no event %s that this one could follow from', v_unknown);
+      message = format('There is no event %s to be the cause of this one', v_unknown);
   end if;
   perform iu_core.fn_event_payload_check(e -> 'safe_payload')
      from jsonb_array_elements(p_events) e
@@ -127,9 +127,8 @@ end $$;
 
 grant execute on function iu_core.fn_event_emit_batch(jsonb) to dot_executor, service_role, stagedoor_producer;
 
--- Writes the row that fn_event_emit would write, for functions whose events are fixed: they have checked who acts and whether the
--- gate is open, their types are in the vocabulary, and the keys of their payload are their own, so that there is nothing to look
--- for in it. Internal.
+-- Writes the row that fn_event_emit would write, for functions with fixed events: they have checked the actor and the gate,
+-- their types are in the vocabulary, and their payload has only known keys. Internal.
 create or replace function iu_core.fn_event_write(
   p_event_domain text,
   p_event_type text,
@@ -157,9 +156,9 @@ begin
   return v_id;
 end $$;
 
--- The event that the running job came from, as its worker says in the transaction it gives to a handler: what is emitted
--- and enqueued there follows from it. A setting that anybody can set decides nothing but the trace and its depth.
--- An id that is not in the outbox (any more) is no cause.
+-- The event that the running job came from, as the worker sets it in the transaction of a handler: events and jobs written
+-- there follow from it. Anybody can set this setting, so it decides nothing but the trace and its depth. An id that is not (or
+-- no longer) in the outbox is ignored.
 create or replace function iu_core.fn_event_cause(out event_id uuid, out correlation_id uuid, out depth smallint, out workspace_id uuid)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -174,7 +173,8 @@ begin
     from iu_core.event_outbox e where e.id = v_cause::uuid;
 end $$;
 
--- An event carries references. The ten forbidden keys are refused at any depth, and so is anything large.
+-- Raises if a payload contains more than references: the ten forbidden keys are refused at any depth, and so is a large
+-- payload.
 create or replace function iu_core.fn_event_payload_check(p_payload jsonb) returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -190,7 +190,7 @@ begin
   end if;
 end $$;
 
--- What is wrong with a payload that must carry references only, or NULL: the ten forbidden keys at any depth, or too large.
+-- What is wrong with a payload that must contain references only, or NULL: a forbidden key at any depth, or its size.
 create or replace function iu_core.fn_payload_problem(p_payload jsonb) returns text
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp

@@ -1,14 +1,13 @@
--- Readers of the outbox, in commit order, each with its watermark.
+-- Readers of the outbox: they read in commit order, each with its own watermark.
 
--- The next events of a reader, in commit order, and moves its watermark in the same transaction: roll back,
--- and they come again. Sequence numbers are handed out before commit, so "greater than my last" loses late
--- commits; waiting for the oldest open transaction stalls everybody. Instead a reader keeps the snapshot of
--- its last read and takes what became visible since: the transactions that were in progress then, and those
--- that began later. Windows larger than the limit are read in pages by (tx, seq).
--- Within one window transactions come in the order in which they began to write.
+-- Returns the next events of a reader in commit order, and moves its watermark in the same transaction: after a rollback they
+-- are read again. Sequence numbers are assigned before commit, so "greater than my last" would lose late commits, and waiting
+-- for the oldest open transaction would stall everybody. Instead a reader stores the snapshot of its last read and reads what
+-- became visible since: the transactions that were in progress then, and those that began later. Windows larger than the limit
+-- are read in pages by (tx, seq). Within one window, transactions come in the order in which they began to write.
 --
--- The two settings: by its estimates the planner would sort everything unread in each of a session's first
--- reads (40 ms for a page of 5,000 of 100,000 events; in the index's order 4 ms), and would plan every time.
+-- The two settings: by its estimates the planner would sort everything unread in each of a session's first reads (40 ms for a
+-- page of 5,000 of 100,000 events; in index order 4 ms), and would plan every time.
 create or replace function iu_core.fn_event_read(p_reader text, p_limit integer default 1000)
 returns setof iu_core.event_outbox
 language plpgsql security definer
@@ -36,8 +35,8 @@ begin
       message = format('There is no event reader called %L', p_reader),
       detail = json_build_object('reader', p_reader)::text;
   end if;
-  -- Before the rows, never after them. What it calls finished, every later statement sees; what commits between
-  -- the two, it calls unfinished, and the next window brings it. Taken after the rows, it would lose that.
+  -- Read before the rows, never after them. Every later statement sees what it calls finished; what commits between
+  -- the two is unfinished in it, and the next window has it. Read after the rows, it would lose that.
   v_until := coalesce(r.target, iu_core.fn_event_reading_snapshot());
   r.cursor_tx := coalesce(r.cursor_tx, '0');
   r.cursor_seq := coalesce(r.cursor_seq, 0);
@@ -79,8 +78,8 @@ end $$;
 
 grant execute on function iu_core.fn_event_read(text, integer) to dot_executor, service_role;
 
--- Registers a reader. It starts now, or at the beginning of what the outbox still holds.
--- Registering again changes nothing. Returns whether it was new.
+-- Registers a reader. It starts now, or at the beginning of the outbox. Registering again changes nothing. Returns whether it
+-- was new.
 create or replace function iu_core.fn_event_reader_register(p_reader text, p_from_beginning boolean default false)
 returns boolean
 language plpgsql security definer
@@ -90,7 +89,7 @@ begin
   if p_reader is null or p_reader !~ '^[a-z][a-z0-9_.:-]{0,62}$' then
     raise exception using
       errcode = 'SD001',
-      message = format('%L is not a name for a reader: lowercase letters, digits and _.:- are', p_reader);
+      message = format('%L is not a valid reader name: use lowercase letters, digits and _.:-', p_reader);
   end if;
   insert into iu_core.event_reader (reader, seen)
   values (p_reader, case when p_from_beginning then '1:1:'::pg_snapshot else iu_core.fn_event_reading_snapshot() end)
@@ -100,31 +99,31 @@ end $$;
 
 grant execute on function iu_core.fn_event_reader_register(text, boolean) to dot_executor, service_role;
 
--- Takes a reader away with its position; a partition no longer waits for it. Returns whether it was there. After a
--- logical restore its position means nothing: removed and registered from the beginning, it reads everything again.
-create or replace function iu_core.fn_event_reader_remove(p_reader text) returns boolean
+-- Deletes a reader with its position; partitions no longer wait for it. Returns whether it existed. After a logical restore its
+-- position is meaningless: deleted and registered from the beginning, it reads everything again.
+create or replace function iu_core.fn_event_reader_delete(p_reader text) returns boolean
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   if p_reader is null then
-    raise exception using errcode = 'SD001', message = 'Name the reader to remove, not NULL';
+    raise exception using errcode = 'SD001', message = 'Name the reader to delete, not NULL';
   end if;
   delete from iu_core.event_reader where reader = p_reader;
   return found;
 end $$;
 
-grant execute on function iu_core.fn_event_reader_remove(text) to dot_executor;
+grant execute on function iu_core.fn_event_reader_delete(text) to dot_executor;
 
--- After a logical restore: transaction ids are those of another server, so positions by transaction mean nothing here, and
--- might do harm once this server's own ids get there. To be run before anything writes. What every reader has not read
--- yet, and what each consumer's beginning does not show, is worked out among the old ids, which still fit one another; so
--- is what steps of executions wait for, of the events that are theirs. They look through the past again.
--- Events that are alike in that get one small id together, and the positions are written anew with it. Administrators only.
+-- Rebases all positions after a logical restore. Transaction ids are those of another server, so positions by transaction mean
+-- nothing here, and would be wrong once this server's ids reach them. Run it before anything writes. It computes among the old
+-- ids, which are still consistent with each other, what each reader has not read and what precedes each consumer's activation;
+-- and the same for the events that steps of executions wait for, which search the past again. Events that are alike in this
+-- respect get one small id together, and the positions are rewritten with it. Administrators only.
 --
--- Events that came already after the restore (their row is as old as their transaction) nobody has read: a position of
--- another server lies ahead of everything here, so a reader has passed over them.
-create or replace function iu_core.fn_events_restored(out events bigint, out undispatched bigint, out readers integer, out consumers integer)
+-- Events written after the restore (their row is as old as their transaction) were read by nobody: a position of another server
+-- is ahead of everything here, so a reader has skipped them.
+create or replace function iu_core.fn_events_rebase(out events bigint, out undispatched bigint, out readers integer, out consumers integer)
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -137,7 +136,7 @@ begin
   if exists (select from iu_core.consumer_registry where enabled) then
     perform iu_core.fn_event_reader_register('consumers', true);
   end if;
-  -- A statement of its own, after the locks: whoever wrote has ended, and who has not written yet counts as in progress.
+  -- A separate statement after the locks: writers have ended, and transactions that have not written yet count as in progress.
   v_now := iu_core.fn_event_reading_snapshot();
   alter table iu_core.event_outbox disable trigger event_outbox_only_grows;
   with marked as materialized (
@@ -186,7 +185,7 @@ begin
    where kind <> 'timer';
 end $$;
 
--- The snapshot, with the groups of events that somebody has not seen counted as in progress (fn_events_restored).
+-- The snapshot, with the groups of events that a reader has not seen marked as in progress (fn_events_rebase).
 create or replace function iu_core.fn_event_snapshot_without(p_snapshot pg_snapshot, p_groups jsonb, p_who text) returns pg_snapshot
 language sql immutable
 set search_path = pg_catalog, pg_temp
@@ -198,10 +197,10 @@ as $$
           select pg_snapshot_xip(p_snapshot)) as unseen (x)
 $$;
 
--- The snapshot of the calling statement, with the calling transaction itself counted as still in progress.
--- PostgreSQL leaves a transaction out of its own snapshot. Kept as a watermark, such a snapshot would call
--- everything seen that the reader's own transaction writes later on, and those events would be lost.
--- STABLE on purpose: a stable function runs under the snapshot of the statement that calls it.
+-- The snapshot of the calling statement, with the calling transaction itself marked as in progress. PostgreSQL leaves a
+-- transaction out of its own snapshot. Stored as a watermark, such a snapshot would count everything as seen that the reader's
+-- own transaction writes later, and those events would be lost. STABLE on purpose: a stable function runs under the snapshot of
+-- the statement that calls it.
 create or replace function iu_core.fn_event_reading_snapshot() returns pg_snapshot
 language sql stable
 set search_path = pg_catalog, pg_temp

@@ -1,13 +1,13 @@
--- Partitions of the outbox.
+-- Partitions and retention of the outbox.
 
--- Keeps a partition a month for at least p_ahead, and drops the oldest that is older than p_keep when every reader has
--- read everything in it; where nobody reads yet, nothing goes. One in each call: the lock that a drop needs stops every
--- writer and reader until the caller commits. The dispatch log has the same partitions, which come and go with those of
--- the outbox; an event that is deferred for a consumer is not dispatched yet, so its partition stays.
+-- Keeps monthly partitions for at least p_ahead, and drops the oldest partition older than p_keep once every reader has read
+-- all of it; without readers nothing is dropped. One for each call: the lock of a drop stops every writer and reader until the
+-- caller commits. The dispatch log has the same partitions, created and dropped together; an event that is deferred for a
+-- consumer is not dispatched yet, so its partition stays.
 --
--- enable_seqscan: whether something is unread is asked of the index by transaction. The planner expects to meet an
--- unread row soon, so would scan, and where all is read, which is the case that counts, that is the whole partition
--- for each reader (300,000 events: 600 ms; by index, with 5 readers, a round that drops takes 20 ms in all).
+-- enable_seqscan: the index by transaction answers whether something is unread. The planner expects to find an unread row soon
+-- and would scan; if all is read, the usual case, that is the whole partition for each reader (300,000 events: 600 ms; by
+-- index, with 5 readers, a round that drops takes 20 ms in all).
 create or replace function iu_core.fn_event_partitions_maintain(
   p_ahead interval default '90 days',
   p_keep interval default '90 days',
@@ -25,7 +25,7 @@ declare
   v_has_unread text;
   v_unread boolean;
 begin
-  created := iu_core.fn_partitions_make('iu_core.event_outbox', p_ahead, p_keep, 'iu_core.fn_time_uuid_floor');
+  created := iu_core.fn_partitions_create('iu_core.event_outbox', p_ahead, p_keep, 'iu_core.fn_time_uuid_floor');
   dropped := 0;
   for v_old in
     select c.oid::regclass::text as name, pg_get_expr(c.relpartbound, c.oid) as bounds
@@ -38,7 +38,7 @@ begin
       execute format('alter table iu_core.event_dispatch_log attach partition %s %s', v_log, v_old.bounds);
     end if;
   end loop;
-  perform iu_core.fn_partitions_guard('iu_core.event_outbox', 'event_outbox_is_not_truncated');
+  perform iu_core.fn_partitions_forbid_truncate('iu_core.event_outbox', 'event_outbox_is_not_truncated');
   if not exists (select from iu_core.event_reader) then
     return;
   end if;
@@ -66,7 +66,7 @@ begin
       execute format('drop table %s, %s', v_old.name, v_log);
       dropped := 1;
     exception when lock_not_available then
-      -- Somebody has long been at work in the outbox, or just wrote here. The next round tries again.
+      -- A long transaction uses the outbox, or one has just written here. The next run retries.
       null;
     end;
     exit;
@@ -75,22 +75,17 @@ end $$;
 
 grant execute on function iu_core.fn_event_partitions_maintain(interval, interval) to dot_executor;
 
--- How many days from now on events can be written: the unbroken row of partitions that begins with today's. Null where
--- there is none for now. One rule for readiness and for doctor; the latest partition alone would hide a gap before it.
+-- For how many days from now the outbox has partitions. One rule for readiness and for doctor.
 create or replace function iu_core.fn_event_partition_days_left() returns integer
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
-  with recursive cover as (
-    select to_time from iu_core.v_event_partition where from_time <= now() and now() < to_time
-    union
-    select p.to_time from cover join iu_core.v_event_partition p on p.from_time = cover.to_time)
-  select floor(extract(epoch from max(to_time) - now()) / 86400)::integer from cover
+  select iu_core.fn_partitions_days_left(range_agg(tstzrange(from_time, to_time))) from iu_core.v_event_partition
 $$;
 
 grant execute on function iu_core.fn_event_partition_days_left() to dot_executor, service_role;
 
--- The outbox's partitions with the time that each one covers, read back from its bounds.
+-- The partitions of the outbox with the time range of each, read from their bounds.
 create or replace view iu_core.v_event_partition with (security_invoker = true) as
 select c.oid::regclass as partition,
        to_timestamp(('x' || left(replace(bound[1], '-', ''), 12))::bit(48)::bigint / 1000.0) as from_time,

@@ -1,12 +1,12 @@
--- What a routed change writes into the outbox.
+-- What the triggers of routes write into the outbox.
 
--- The one trigger function behind every route: one call for each statement, one insert for all its rows. It runs as the
--- owner, so that whoever writes the table needs no right of ours; which routes there are, only the registrar decides.
+-- The trigger function of all routes: one call for each statement, one insert for all its rows. It runs as the owner, so that
+-- writers of the table need no right of ours; only the registrar decides which routes exist.
 --
--- The settings: how a value is written must not depend on the session, or equal keys would look different.
+-- The settings: the text of a value must not depend on the session, or equal keys would differ.
 --
--- A closed route has no exception block: each would be a subtransaction, and more than 64 of them in one transaction slow
--- down every session of the server. What can be foreseen is raised as an error of ours; anything else aborts as it is.
+-- A route that fails closed has no exception block: each would be a subtransaction, and more than 64 of them in one transaction
+-- slow down every session of the server. Expected failures are raised as errors of ours; anything else aborts as it is.
 create or replace function iu_core.fn_sql_event_route() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -40,8 +40,8 @@ begin
     if tg_op = 'TRUNCATE' then
       -- Truncating a table fires for each of its partitions, too: they are one statement, and one event.
       perform iu_core.fn_sql_route_signal(
-        v_route.definition, null, 'sql:' || iu_core.fn_sql_route_name(v_route.definition),
-        jsonb_build_object('table', iu_core.fn_sql_route_name(v_route.definition), 'truncated', tg_relid::regclass::text),
+        v_route.definition, null, 'sql:' || iu_core.fn_sql_route_source_name(v_route.definition),
+        jsonb_build_object('table', iu_core.fn_sql_route_source_name(v_route.definition), 'truncated', tg_relid::regclass::text),
         format('truncate:%s:%s', pg_current_xact_id(), statement_timestamp()));
       continue;
     end if;
@@ -51,15 +51,15 @@ begin
     end if;
     if v_route.fail_closed and not v_route.dry_run then
       v_actor := coalesce(v_actor, iu_core.fn_actor());
-      execute coalesce(v_route.prepared, iu_core.fn_sql_route_anew(v_route.definition, tg_relid))
+      execute coalesce(v_route.prepared, iu_core.fn_sql_route_rebuild_statement(v_route.definition, tg_relid))
         using v_route.route_code, v_route.target_event_domain, v_route.target_event_type, v_route.target_event_stream,
               v_route.workspace_id, v_cause.correlation_id, v_cause.event_id, coalesce(v_cause.depth + 1, 0)::smallint,
               v_actor, v_route.forbidden, v_route.revision, tg_relid::regclass::text, v_ids;
     else
       begin
-        -- A token that names nobody is such a failure, too.
+        -- A token without a subject is such a failure too.
         v_actor := coalesce(v_actor, iu_core.fn_actor());
-        execute coalesce(v_route.prepared, iu_core.fn_sql_route_anew(v_route.definition, tg_relid))
+        execute coalesce(v_route.prepared, iu_core.fn_sql_route_rebuild_statement(v_route.definition, tg_relid))
           using v_route.route_code, v_route.target_event_domain, v_route.target_event_type, v_route.target_event_stream,
                 v_route.workspace_id, v_cause.correlation_id, v_cause.event_id, coalesce(v_cause.depth + 1, 0)::smallint,
                 v_actor, v_route.forbidden, v_route.revision, tg_relid::regclass::text, v_ids;
@@ -68,16 +68,16 @@ begin
         end if;
       exception when others then
         get stacked diagnostics v_state = returned_sqlstate, v_reason = message_text;
-        perform iu_core.fn_sql_route_failed(v_route.route_code, tg_relid::regclass::text, v_state, v_reason);
+        perform iu_core.fn_sql_route_record_failure(v_route.route_code, tg_relid::regclass::text, v_state, v_reason);
       end;
     end if;
   end loop;
   return null;
 end $$;
 
--- The statement for a table that was altered since the route was attached: the prepared one would take a text that has
--- become JSON for harmless. Where a column is gone, whoever changes a row reads which route it is and what helps. Internal.
-create or replace function iu_core.fn_sql_route_anew(p_route iu_core.iu_sql_event_route, p_relation regclass) returns text
+-- Builds the statement for a table that was altered since the route was attached: the prepared statement could treat a text
+-- column that has become JSON as safe. If a column is missing, the error names the route and the remedy. Internal.
+create or replace function iu_core.fn_sql_route_rebuild_statement(p_route iu_core.iu_sql_event_route, p_relation regclass) returns text
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -94,15 +94,15 @@ exception when sqlstate 'SD311' then
   get stacked diagnostics v_detail = pg_exception_detail;
   raise exception using
     errcode = 'SD311',
-    message = format('The route %s does not fit its table any more: %s', p_route.route_code, v_detail::jsonb ->> 'reason'),
-    hint = format('Switch it off with `stagedoor route disable %s`, or register it as the table is now with `stagedoor route add`.',
+    message = format('The route %s no longer fits its table: %s', p_route.route_code, v_detail::jsonb ->> 'reason'),
+    hint = format('Disable it with `stagedoor route disable %s`, or register it again for the current table with `stagedoor route register`.',
                   p_route.route_code),
     detail = v_detail;
 end $$;
 
--- The event trigger behind DDL routes: one event for each object that a command made, altered or dropped. What Stagedoor
--- does to its own schemas, and temporary objects, are nobody's news.
--- A trigger or a policy has no schema of its own; the first part of its address is that of its table.
+-- The event trigger function of DDL routes: one event for each object that a command created, altered or dropped. Changes in
+-- Stagedoor's own schemas and temporary objects are ignored. A trigger or a policy has no schema of its own; the first part of
+-- its address is that of its table.
 create or replace function iu_core.fn_sql_route_ddl() returns event_trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -118,7 +118,7 @@ begin
                coalesce(schema_name, case when cardinality(address_names) > 1 then address_names[1] end) as schema_name
           from pg_event_trigger_dropped_objects() where original and not is_temporary
       loop
-        perform iu_core.fn_sql_route_ddl_change(v_route, to_jsonb(v_change));
+        perform iu_core.fn_sql_route_emit_ddl(v_route, to_jsonb(v_change));
       end loop;
     else
       for v_change in
@@ -127,15 +127,15 @@ begin
           from pg_event_trigger_ddl_commands() c
           left join lateral pg_identify_object_as_address(c.classid, c.objid, c.objsubid) a on true
       loop
-        perform iu_core.fn_sql_route_ddl_change(v_route, to_jsonb(v_change));
+        perform iu_core.fn_sql_route_emit_ddl(v_route, to_jsonb(v_change));
       end loop;
     end if;
   end loop;
 end $$;
 
--- CALL that routes see: calls somebody's procedure with the caller's own rights, then tells the routes, in one transaction.
--- So the procedure cannot commit by itself. Arguments are given by name; schema.name as in SQL.
--- No search_path of its own: the procedure runs under the caller's, as if called directly.
+-- Calls a user's procedure with the caller's rights and then emits the events of its call routes, in one transaction. So the
+-- procedure cannot commit by itself. Arguments are given by name; the procedure as schema.name. No search_path of its own: the
+-- procedure runs under the caller's, as if called directly.
 create or replace procedure iu_core.routed_call(p_procedure text, p_arguments jsonb default '{}')
 language plpgsql
 as $$
@@ -182,13 +182,13 @@ begin
       detail = pg_catalog.json_build_object('procedure', p_procedure)::text;
   end if;
   execute pg_catalog.format('call %I.%I(%s)', v_name[1], v_name[2], pg_catalog.array_to_string(v_given, ', '));
-  perform iu_core.fn_sql_route_called(v_name[1], v_name[2], p_arguments);
+  perform iu_core.fn_sql_route_emit_call(v_name[1], v_name[2], p_arguments);
 end $$;
 
 grant execute on procedure iu_core.routed_call(text, jsonb) to stagedoor_producer, dot_executor, service_role;
 
--- Tells the routes of a procedure that it was called. Whoever may call it may emit events of their own as well.
-create or replace function iu_core.fn_sql_route_called(p_schema text, p_procedure text, p_arguments jsonb) returns void
+-- Emits the events of the routes of a procedure call. Whoever may call it may emit events directly as well.
+create or replace function iu_core.fn_sql_route_emit_call(p_schema text, p_procedure text, p_arguments jsonb) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -211,10 +211,10 @@ begin
   end loop;
 end $$;
 
-grant execute on function iu_core.fn_sql_route_called(text, text, jsonb) to stagedoor_producer, dot_executor, service_role;
+grant execute on function iu_core.fn_sql_route_emit_call(text, text, jsonb) to stagedoor_producer, dot_executor, service_role;
 
--- One changed object for one DDL route. Internal.
-create or replace function iu_core.fn_sql_route_ddl_change(p_route iu_core.iu_sql_event_route, p_change jsonb) returns void
+-- Emits the event of one changed object for one DDL route. Internal.
+create or replace function iu_core.fn_sql_route_emit_ddl(p_route iu_core.iu_sql_event_route, p_change jsonb) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -231,15 +231,15 @@ begin
     (select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(p_change) where v_keep is null or key = any (v_keep)));
 end $$;
 
--- What the trigger of a route runs on one table: send_sql writes the events, rehearse_sql the evidence of a dry run. Both
--- are one statement over the whole transition table. Internal.
+-- Builds what the trigger of a route runs on one table: send_sql writes the events, rehearse_sql the evidence of a dry run.
+-- Each is one statement over the whole transition table. Internal.
 --
--- Parameters of both: $1 route, $2 domain, $3 type, $4 stream, $5 workspace, $6 correlation, $7 cause, $8 depth,
--- $9 actor, $10 forbidden keys, $11 revision, $12 the table written to, $13 the first 24 characters of a time-ordered uuid.
+-- Parameters of both: $1 route, $2 domain, $3 type, $4 stream, $5 workspace, $6 correlation, $7 cause, $8 depth, $9 actor, $10
+-- forbidden keys, $11 revision, $12 the table written to, $13 the first 24 characters of a time-ordered uuid.
 --
--- Measured for each event (PostgreSQL 18): 8.0 µs with uuidv7() and jsonb_build_object, 6.5 µs as it is, of which 2.7 are
--- the indexes of the outbox. The random bits of an id cost as much as an index: a statement draws them once, and the
--- number of the event, which is unique, makes the ids different and rising.
+-- Measured for each event (PostgreSQL 18): 8.0 µs with uuidv7() and jsonb_build_object, 6.5 µs as it is, of which 2.7 are the
+-- indexes of the outbox. The random bits of an id cost as much as an index: a statement draws them once, and the unique number
+-- of the event makes the ids distinct and increasing.
 create or replace function iu_core.fn_sql_route_statement(
   p_route iu_core.iu_sql_event_route, p_relation regclass, p_root regclass,
   out columns text[], out column_types regtype[], out send_sql text, out rehearse_sql text
@@ -250,7 +250,7 @@ as $$
 declare
   v_keep text[] := iu_core.fn_sql_route_strings(p_route.payload_contract, 'keep_refs');
   v_key text[] := iu_core.fn_sql_route_key_columns(p_route.idempotency_policy);
-  v_address text := 'sql:' || iu_core.fn_sql_route_name(p_route);
+  v_address text := 'sql:' || iu_core.fn_sql_route_source_name(p_route);
   v_rows text;
   v_refused text;
 begin
@@ -264,7 +264,7 @@ begin
      select q.id, q.seq, $2, $3, $4, q.subject, coalesce(%L || q.subject, %L), q.workspace_id,
             coalesce($6, q.id), $7, $8, $9, %s
        from %s',
-    -- In the keys' order: two statements with the same keys then wait for each other instead of dying of it.
+    -- In key order: two statements with the same keys then wait for each other instead of deadlocking.
     case when v_key is not null then format(
       'with q as materialized (%s), won as (
          insert into iu_core.iu_sql_event_route_key (route_code, key, event_id) select $1, q.key, q.id from q order by q.key
@@ -292,8 +292,8 @@ begin
     v_address || '/', v_address);
 end $$;
 
--- The SELECT over the transition table (id, seq, subject, workspace_id, payload, key, may_be_long), the condition under
--- which one of its rows may not be sent (NULL: none can be), and the columns that both read. Internal.
+-- The SELECT over the transition table (id, seq, subject, workspace_id, payload, key, may_be_long), the condition under which a
+-- row must not be sent (NULL: every row can be sent), and the columns that both read. Internal.
 create or replace function iu_core.fn_sql_route_rows(
   p_route iu_core.iu_sql_event_route, p_relation regclass, p_root regclass, p_keep text[], p_key text[],
   out columns text[], out column_types regtype[], out rows_sql text, out refused_sql text
@@ -311,7 +311,7 @@ declare
   v_long text;
   v_nests boolean;
 begin
-  -- An event names the row only by what it may carry.
+  -- The subject of an event uses only kept columns.
   if not v_subject <@ p_keep then
     v_subject := null;
   end if;
@@ -322,7 +322,7 @@ begin
   select array_agg(c.type order by name) into column_types
     from unnest(columns) name, iu_core.fn_sql_route_column(p_relation, 'n', name) c;
   select string_agg(format('%s as %I', c.expression, name), ', ' order by position), bool_or(c.nests),
-         -- Whatever has no limit of its own: too long, or at least worth a look.
+         -- Columns without a maximum length may be too long and are checked.
          case when bool_or(c.most is null and c.octets is null) then 'true'
               when sum(coalesce(c.most, 0) + octet_length(name) * 6 + 6) > 8192 then 'true'
               else format('%s > 8192', concat_ws(' + ',
@@ -368,7 +368,7 @@ begin
                 where lower(k #>> ''{}'') = any ($10))' end), '');
 end $$;
 
--- The values of these columns as one JSON array, as an expression; NULL without columns. Internal.
+-- An expression for the values of these columns as one JSON array; NULL without columns. Internal.
 create or replace function iu_core.fn_sql_route_array(p_relation regclass, p_alias text, p_columns text[]) returns text
 language sql stable
 set search_path = pg_catalog, pg_temp
@@ -378,12 +378,12 @@ as $$
   having count(*) > 0
 $$;
 
--- How a kept column is written into JSON and as text, whether it can hold keys of its own, and how many characters of
--- JSON it can have: at most so many, or by a measure of its own (octets); neither: unknown. Internal.
+-- The expressions of a kept column as JSON and as text, whether it can contain keys of its own, and the maximum number of its
+-- JSON characters: a constant (most), or an expression (octets); neither: unknown. Internal.
 --
--- The statement runs with the owner's rights, and turning a value of a type that is not PostgreSQL's own into JSON calls
--- whatever cast its owner has defined. So such types are written by their output function, which only a superuser can
--- make; composites, whose fields would hide in that text, are refused.
+-- The statement runs with the owner's rights, and turning a value of a user-defined type into JSON calls whatever cast its
+-- owner has defined. So such types are written by their output function, which only a superuser can create. Composite types,
+-- whose fields would be hidden in that text, are refused.
 create or replace function iu_core.fn_sql_route_column(
   p_relation regclass, p_alias text, p_column text,
   out expression text, out as_text text, out nests boolean, out most integer, out octets text, out type regtype
@@ -452,8 +452,8 @@ begin
   end if;
 end $$;
 
--- One event of a route that does not come from rows: a table was emptied, a procedure called, an object altered. Dry run,
--- key and failure are treated as those of rows. Internal.
+-- Emits one event of a route that does not come from rows: a truncated table, a procedure call, a DDL change. Dry run, key and
+-- failure are handled as for rows. Internal.
 create or replace function iu_core.fn_sql_route_signal(
   p_route iu_core.iu_sql_event_route, p_subject text, p_address text, p_payload jsonb, p_key text default null
 ) returns void
@@ -461,7 +461,7 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_forbidden text[] := iu_core.fn_sql_route_forbidden(p_route.payload_contract);
+  v_forbidden text[] := iu_core.fn_sql_route_forbidden_keys(p_route.payload_contract);
   v_cause record := iu_core.fn_event_cause();
   v_state text;
   v_reason text;
@@ -477,7 +477,7 @@ begin
       perform iu_core.fn_sql_route_evidence_trim(p_route.route_code);
     exception when others then
       get stacked diagnostics v_state = returned_sqlstate, v_reason = message_text;
-      perform iu_core.fn_sql_route_failed(p_route.route_code, p_address, v_state, v_reason);
+      perform iu_core.fn_sql_route_record_failure(p_route.route_code, p_address, v_state, v_reason);
     end;
   elsif p_route.fail_closed then
     perform iu_core.fn_sql_route_signal_send(p_route, v_forbidden, v_cause, p_subject, p_address, p_payload, p_key);
@@ -486,7 +486,7 @@ begin
       perform iu_core.fn_sql_route_signal_send(p_route, v_forbidden, v_cause, p_subject, p_address, p_payload, p_key);
     exception when others then
       get stacked diagnostics v_state = returned_sqlstate, v_reason = message_text;
-      perform iu_core.fn_sql_route_failed(p_route.route_code, p_address, v_state, v_reason);
+      perform iu_core.fn_sql_route_record_failure(p_route.route_code, p_address, v_state, v_reason);
     end;
   end if;
 end $$;
@@ -518,8 +518,8 @@ begin
     iu_core.fn_actor(), iu_core.fn_sql_route_refuse(p_route.route_code, p_payload, p_forbidden));
 end $$;
 
--- Keeps the newest evidence of a route: 100 statements, and some more until the next trim. Now and then, in the
--- transaction of whoever wrote last; what another is just trimming is left to them. Internal.
+-- Keeps the newest evidence of a route: 100 statements, and some more until the next trim. Runs now and then in the transaction
+-- of the last writer, and skips rows that another session is trimming. Internal.
 create or replace function iu_core.fn_sql_route_evidence_trim(p_route_code text) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -540,25 +540,26 @@ exception when object_not_in_prerequisite_state then
   null; -- A statement without rows wrote no evidence, and this session has no current value yet.
 end $$;
 
--- Notes that routing failed while the user's transaction goes on, whatever happens here. Internal.
-create or replace function iu_core.fn_sql_route_failed(p_route_code text, p_relation text, p_sqlstate text, p_reason text) returns void
+-- Records that routing failed; the user's transaction continues, whatever happens here. Internal.
+create or replace function iu_core.fn_sql_route_record_failure(p_route_code text, p_relation text, p_sqlstate text, p_reason text) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   raise warning using
     errcode = p_sqlstate,
-    message = format('The route %s sent nothing of this statement: %s', p_route_code, p_reason);
+    message = format('The route %s sent no events for this statement: %s', p_route_code, p_reason);
   begin
     insert into iu_core.iu_sql_event_route_failure (route_code, relation, sqlstate, reason, actor)
     values (p_route_code, p_relation, p_sqlstate, p_reason,
             case when p_sqlstate = 'SD204' then session_user::text else iu_core.fn_actor() end);
   exception when others then
-    raise warning 'and that could not be counted: %', sqlerrm;
+    raise warning 'The failure of the route could not be recorded: %', sqlerrm;
   end;
 end $$;
 
--- Raises for a payload that a route may not send. It returns jsonb only to stand where the payload would. Internal.
+-- Raises for a payload that a route must not send. It returns jsonb only to stand in the place of the payload. Prepared
+-- statements in iu_sql_event_route_attachment call it by this name. Internal.
 create or replace function iu_core.fn_sql_route_refuse(p_route_code text, p_payload jsonb, p_forbidden text[]) returns jsonb
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -619,7 +620,7 @@ begin
   return v_columns;
 end $$;
 
--- A list of names in a contract, checked to be one. Internal.
+-- Reads a list of names from a contract and checks it. Internal.
 create or replace function iu_core.fn_sql_route_strings(p_contract jsonb, p_field text) returns text[]
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
@@ -638,8 +639,8 @@ begin
   return array(select jsonb_array_elements_text(p_contract -> p_field));
 end $$;
 
--- The keys that a route's payload may not have, in lower case: always the ten, and those that its contract adds. Internal.
-create or replace function iu_core.fn_sql_route_forbidden(p_contract jsonb) returns text[]
+-- The forbidden payload keys of a route, in lower case: the ten, and those that its contract adds. Internal.
+create or replace function iu_core.fn_sql_route_forbidden_keys(p_contract jsonb) returns text[]
 language sql immutable
 set search_path = pg_catalog, pg_temp
 as $$

@@ -1,8 +1,8 @@
--- Triggers of routes: attached, compared with their tables, detached.
+-- Triggers of routes: attach, compare with the tables, detach.
 
--- Puts the triggers of a route on its table, all its partitions and children, and prepares what they run. For
--- workflow_admin, or whoever owns the table too: it acts with the caller's rights. Returns on how many tables they are.
--- Whoever writes there keeps writing: it waits for them three seconds at most, not they for it.
+-- Creates the triggers of a route on its table, all its partitions and children, and prepares their statements. For
+-- workflow_admin, or for the owner of the table: it acts with the caller's rights. Returns the number of tables. It never
+-- blocks writers: it waits for them for at most three seconds.
 create or replace function iu_core.fn_sql_route_attach(p_route_code text) returns integer
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -18,9 +18,9 @@ declare
   v_rehearse text;
   v_attached integer := 0;
 begin
-  -- Attach, detach and sync go one after the other.
+  -- Attach, detach and sync are serialized.
   perform pg_advisory_xact_lock(hashtextextended('stagedoor.routes', 0));
-  v_route := iu_core.fn_sql_route_find(p_route_code);
+  v_route := iu_core.fn_sql_route_lock(p_route_code);
   perform iu_core.fn_sql_route_check(v_route);
   if v_route.source_object_kind = 'database' then
     perform iu_core.fn_sql_route_attach_ddl();
@@ -32,7 +32,7 @@ begin
   perform iu_core.fn_sql_route_require_rights(v_route, v_root);
   delete from iu_core.iu_sql_event_route_attachment where route_code = p_route_code;
   for v_relation in select iu_core.fn_sql_route_relations(v_root) loop
-    perform iu_core.fn_sql_route_trigger(v_relation, v_route.sql_event);
+    perform iu_core.fn_sql_route_create_trigger(v_relation, v_route.sql_event);
     -- Emptying a table has no rows to read.
     if v_route.sql_event <> 'truncate' then
       select * into v_columns, v_types, v_send, v_rehearse
@@ -42,7 +42,7 @@ begin
       relation, sql_event, route_code, revision, is_root, columns, column_types, forbidden, send_sql, rehearse_sql)
     values (
       v_relation, v_route.sql_event, p_route_code, v_route.revision, v_relation = v_root,
-      coalesce(v_columns, '{}'), coalesce(v_types, '{}'), iu_core.fn_sql_route_forbidden(v_route.payload_contract),
+      coalesce(v_columns, '{}'), coalesce(v_types, '{}'), iu_core.fn_sql_route_forbidden_keys(v_route.payload_contract),
       v_send, v_rehearse);
     v_attached := v_attached + 1;
   end loop;
@@ -50,13 +50,13 @@ begin
 exception when lock_not_available or deadlock_detected then
   raise exception using
     errcode = 'SD316',
-    message = format('%s has been in use for three seconds, and a trigger waits for a moment without writers',
-                     iu_core.fn_sql_route_name(v_route)),
-    detail = json_build_object('table', iu_core.fn_sql_route_name(v_route))::text;
+    message = format('%s was locked by other transactions for three seconds, so the trigger could not be created',
+                     iu_core.fn_sql_route_source_name(v_route)),
+    detail = json_build_object('table', iu_core.fn_sql_route_source_name(v_route))::text;
 end $$;
 
--- Raises where a table is not there, or where whoever attaches may not put triggers on it, with the statements that its
--- owner runs. Internal.
+-- Raises if the table does not exist, or if the caller may not create triggers on it, with the statements for its owner.
+-- Internal.
 create or replace function iu_core.fn_sql_route_require_rights(p_route iu_core.iu_sql_event_route, p_root regclass) returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -67,9 +67,9 @@ begin
   if p_root is null then
     raise exception using
       errcode = 'SD315',
-      message = format('The route %s waits for the table %s, which is not there', p_route.route_code, iu_core.fn_sql_route_name(p_route)),
+      message = format('The table %2$s of the route %1$s does not exist', p_route.route_code, iu_core.fn_sql_route_source_name(p_route)),
       hint = 'Create the table, then try again.',
-      detail = json_build_object('route', p_route.route_code, 'table', iu_core.fn_sql_route_name(p_route))::text;
+      detail = json_build_object('route', p_route.route_code, 'table', iu_core.fn_sql_route_source_name(p_route))::text;
   end if;
   select array_agg(statement order by position, statement) into v_statements
     from (select distinct 1, format('grant usage on schema %I to %I;', n.nspname, current_user)
@@ -83,13 +83,13 @@ begin
   if v_statements is not null then
     raise exception using
       errcode = 'SD315',
-      message = format('%s may not put a trigger on %s. Its owner runs once: %s', current_user, p_root, array_to_string(v_statements, ' ')),
+      message = format('%s may not create a trigger on %s. The owner of the table must run: %s', current_user, p_root, array_to_string(v_statements, ' ')),
       detail = json_build_object('route', p_route.route_code, 'table', p_root::text, 'statements', v_statements)::text;
   end if;
 end $$;
 
--- Makes the trigger for one event on one table, unless it is there; all routes of that event share it. Internal.
-create or replace function iu_core.fn_sql_route_trigger(p_relation regclass, p_sql_event text) returns void
+-- Creates the trigger for one event on one table, unless it exists; all routes of that event share it. Internal.
+create or replace function iu_core.fn_sql_route_create_trigger(p_relation regclass, p_sql_event text) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -104,13 +104,13 @@ begin
       when v_trigger.tgfoid <> 'iu_core.fn_sql_event_route()'::regprocedure
         then format('%s has a trigger called %s that is not ours; drop or rename it', p_relation, v_name)
       when v_trigger.tgenabled not in ('O', 'A')
-        then format('its trigger is switched off; the owner runs: alter table %s enable trigger %s;', p_relation, v_name)
+        then format('its trigger is disabled; the owner must run: alter table %s enable trigger %s;', p_relation, v_name)
     end;
     if v_reason is not null then
       raise exception using
         errcode = 'SD315',
         message = format('The route cannot be attached: %s', v_reason),
-        hint = 'Do that, then try again.',
+        hint = 'Correct this, then try again.',
         detail = json_build_object('table', p_relation::text, 'reason', v_reason)::text;
     end if;
     return;
@@ -124,8 +124,8 @@ begin
     end);
 end $$;
 
--- Takes the triggers of a route away, where no other route needs them, and disables it. For workflow_admin. Only the owner
--- of a table can drop a trigger: returns the statements that are left to them; until then such a trigger does nothing.
+-- Drops the triggers of a route that no other route needs, and disables the route. For workflow_admin. Only the owner of a
+-- table can drop a trigger: returns the statements that the owner must run; until then such a trigger does nothing.
 create or replace function iu_core.fn_sql_route_detach(p_route_code text) returns text[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -138,7 +138,7 @@ declare
   v_left text[] := '{}';
 begin
   perform pg_advisory_xact_lock(hashtextextended('stagedoor.routes', 0));
-  v_route := iu_core.fn_sql_route_find(p_route_code);
+  v_route := iu_core.fn_sql_route_lock(p_route_code);
   update iu_core.iu_sql_event_route
      set enabled = false, dry_run = true, activated_by = null, activated_at = null,
          disabled_reason = case when enabled then 'it was detached' else disabled_reason end
@@ -161,9 +161,9 @@ begin
   return v_left;
 end $$;
 
--- Brings the routes in step with their tables, hourly: new partitions get their triggers, altered columns a new statement;
--- a route whose table was dropped, renamed or moved, or whose trigger is gone or off, is disabled with the reason, for it
--- no longer is what was reviewed. Also lets go of old failures (counted) and keys. Returns what it found.
+-- Compares the routes with their tables, hourly: new partitions get their triggers, altered columns a new statement. A route
+-- whose table was dropped, renamed or moved, or whose trigger is missing or disabled, is disabled with the reason, because it
+-- no longer is what was reviewed. Also deletes old failures (they stay counted) and keys. Returns its findings.
 create or replace function iu_core.fn_sql_route_sync() returns table (route_code text, finding text)
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -180,34 +180,34 @@ begin
      order by r.route_code
   loop
     route_code := v_route.route_code;
-    v_reason := iu_core.fn_sql_route_lost(v_route);
+    v_reason := iu_core.fn_sql_route_drift(v_route);
     if v_reason is not null then
       delete from iu_core.iu_sql_event_route_attachment a where a.route_code = v_route.route_code;
       update iu_core.iu_sql_event_route r
          set enabled = false, dry_run = true, activated_by = null, activated_at = null, disabled_reason = v_reason
        where r.route_code = v_route.route_code;
       if v_route.enabled then
-        perform iu_core.fn_sql_route_tell(v_route.route_code, 'disabled');
+        perform iu_core.fn_sql_route_emit_change(v_route.route_code, 'disabled');
       end if;
       finding := 'disabled: ' || v_reason;
       return next;
-    elsif iu_core.fn_sql_route_is_behind(v_route) then
+    elsif iu_core.fn_sql_route_is_outdated(v_route) then
       begin
         perform iu_core.fn_sql_route_attach(v_route.route_code);
-        finding := 'attached anew';
+        finding := 'attached again';
       exception when others then
         finding := sqlerrm;
       end;
       return next;
     end if;
   end loop;
-  perform iu_core.fn_sql_route_forget();
+  perform iu_core.fn_sql_route_cleanup();
 end $$;
 
 grant execute on function iu_core.fn_sql_route_sync() to dot_executor, service_role;
 
--- Whether a route's table has partitions without a trigger, lost some, or was altered since it was attached. Internal.
-create or replace function iu_core.fn_sql_route_is_behind(p_route iu_core.iu_sql_event_route) returns boolean
+-- Whether a route's table has partitions without a trigger, lost some, or was altered since the route was attached. Internal.
+create or replace function iu_core.fn_sql_route_is_outdated(p_route iu_core.iu_sql_event_route) returns boolean
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -225,9 +225,9 @@ as $$
    where root.route_code = p_route.route_code and root.is_root
 $$;
 
--- Of each route the newest hundred failures are kept, the others only counted; keys go with the events that they guard,
--- after 90 days. Internal.
-create or replace function iu_core.fn_sql_route_forget() returns void
+-- Keeps the newest hundred failures of each route and only counts the others. Deletes keys after 90 days, with the events that
+-- they guard. Internal.
+create or replace function iu_core.fn_sql_route_cleanup() returns void
 language sql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -245,8 +245,8 @@ as $$
   delete from iu_core.iu_sql_event_route_key where event_id < iu_core.fn_time_uuid_floor(now() - interval '90 days');
 $$;
 
--- The event triggers behind DDL routes. Only a superuser (or what a provider allows instead) makes them; otherwise it says
--- what to run. Internal.
+-- Creates the event triggers of DDL routes. Only a superuser (or a role that the provider allows) can; otherwise raises the
+-- statements to run. Internal.
 create or replace function iu_core.fn_sql_route_attach_ddl() returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -265,12 +265,12 @@ begin
 exception when insufficient_privilege then
   raise exception using
     errcode = 'SD317',
-    message = 'Routes of DDL are unavailable: event triggers need a superuser, and there is none of ours yet',
+    message = 'DDL routes are unavailable: their event triggers do not exist, and only a superuser can create them',
     detail = json_build_object('statements', array(select s || ';' from unnest(v_missing) s))::text;
 end $$;
 
--- A table with its partitions and children at any depth. A statement fires the triggers of the table that it names only:
--- who writes a partition directly passes the parent's by. Internal.
+-- A table with its partitions and children at any depth. A statement fires only the triggers of the table that it names, so
+-- writing directly to a partition does not fire those of its parent. Internal.
 create or replace function iu_core.fn_sql_route_relations(p_root regclass) returns setof regclass
 language sql stable
 set search_path = pg_catalog, pg_temp
@@ -283,18 +283,17 @@ as $$
   select relation::regclass from tree order by relation <> p_root::oid, relation
 $$;
 
--- What has happened to the table of an attached route that makes it another one, or to its triggers; NULL: nothing.
--- Internal.
-create or replace function iu_core.fn_sql_route_lost(p_route iu_core.iu_sql_event_route) returns text
+-- What has changed on the table of an attached route, or on its triggers, that makes the review void; NULL: nothing. Internal.
+create or replace function iu_core.fn_sql_route_drift(p_route iu_core.iu_sql_event_route) returns text
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
   select case
-    when c.oid is null then format('the table %s was dropped', iu_core.fn_sql_route_name(p_route))
+    when c.oid is null then format('the table %s was dropped', iu_core.fn_sql_route_source_name(p_route))
     when (n.nspname, c.relname) is distinct from (p_route.source_schema::name, p_route.source_table::name)
-      then format('the table %s is now called %I.%I', iu_core.fn_sql_route_name(p_route), n.nspname, c.relname)
-    when t.oid is null then format('somebody dropped its trigger on %s', a.relation)
-    when t.tgenabled not in ('O', 'A') then format('somebody switched its trigger on %s off', a.relation)
+      then format('the table %s is now called %I.%I', iu_core.fn_sql_route_source_name(p_route), n.nspname, c.relname)
+    when t.oid is null then format('its trigger on %s was dropped', a.relation)
+    when t.tgenabled not in ('O', 'A') then format('its trigger on %s was disabled', a.relation)
   end
     from iu_core.iu_sql_event_route_attachment a
     left join pg_class c on c.oid = a.relation
@@ -303,14 +302,14 @@ as $$
                           and t.tgfoid = 'iu_core.fn_sql_event_route()'::regprocedure
    where a.route_code = p_route.route_code and a.is_root
   union all
-  select 'somebody dropped its event triggers, or switched them off'
+  select 'its event triggers were dropped or disabled'
    where p_route.source_object_kind = 'database'
      and (select count(*) from pg_event_trigger
            where evtfoid = 'iu_core.fn_sql_route_ddl()'::regprocedure and evtenabled in ('O', 'A')) < 2
 $$;
 
--- What a route is on, as SQL writes it. Internal.
-create or replace function iu_core.fn_sql_route_name(p_route iu_core.iu_sql_event_route) returns text
+-- The source of a route as SQL writes it. Internal.
+create or replace function iu_core.fn_sql_route_source_name(p_route iu_core.iu_sql_event_route) returns text
 language sql immutable
 set search_path = pg_catalog, pg_temp
 as $$

@@ -1,9 +1,8 @@
 -- Routes: changes of your tables become events. Registration, dry run, review, activation.
 
--- Registers a route, or changes one, which clears its review. For workflow_admin. Returns its code. The table need not be
--- there yet; where it is, the route must fit it.
--- p_route: the columns' names, of which a table (source: schema.table as in SQL, or source_schema and source_table), the
--- event and what to keep are enough.
+-- Registers a route, or changes one, which clears its review. For workflow_admin. Returns its code. The table need not exist
+-- yet; if it does, the route must fit it. p_route: keys are column names. A table (source: schema.table as in SQL, or
+-- source_schema and source_table), the event and the kept columns are enough.
 create or replace function iu_core.fn_sql_route_register(p_route jsonb, p_actor text default null) returns text
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -13,12 +12,12 @@ declare
   v_before iu_core.iu_sql_event_route;
   v_actor record;
 begin
-  v_route := iu_core.fn_sql_route_read(p_route);
+  v_route := iu_core.fn_sql_route_parse(p_route);
   v_actor := iu_core.fn_actor_for(p_actor);
   perform iu_core.fn_sql_route_check(v_route);
   if v_route.target_event_domain = 'iu_sql' then
     insert into iu_core.event_vocabulary values
-      ('iu_sql', v_route.target_event_type, format('%s on %s', v_route.sql_event, iu_core.fn_sql_route_name(v_route)))
+      ('iu_sql', v_route.target_event_type, format('%s on %s', v_route.sql_event, iu_core.fn_sql_route_source_name(v_route)))
     on conflict do nothing;
   elsif not exists (select from iu_core.event_vocabulary
                      where event_domain = v_route.target_event_domain and event_type = v_route.target_event_type) then
@@ -48,7 +47,7 @@ begin
          workspace_id = excluded.workspace_id, workspace_column = excluded.workspace_column,
          registered_by = excluded.registered_by, registered_via = excluded.registered_via,
          registered_at = excluded.registered_at
-   -- Said once more it stays as it is, with its review, whoever says it.
+   -- Registering the same definition again keeps the route and its review, whoever does it.
    where (r.source_object_kind, r.source_schema, r.source_table, r.sql_event, r.target_event_domain, r.target_event_type,
           r.target_event_stream, r.fail_closed, r.idempotency_policy, r.payload_contract, r.workspace_id, r.workspace_column)
          is distinct from
@@ -56,13 +55,13 @@ begin
           excluded.target_event_domain, excluded.target_event_type, excluded.target_event_stream, excluded.fail_closed,
           excluded.idempotency_policy, excluded.payload_contract, excluded.workspace_id, excluded.workspace_column);
   if found then
-    -- What a transaction wrote while the route of this code before it was removed.
+    -- Rows that a transaction wrote while an earlier route with this code was deleted.
     if v_before.route_code is null then
       delete from iu_core.iu_sql_event_route_evidence where route_code = v_route.route_code;
       delete from iu_core.iu_sql_event_route_failure where route_code = v_route.route_code;
       delete from iu_core.iu_sql_event_route_key where route_code = v_route.route_code;
     end if;
-    perform iu_core.fn_sql_route_tell(v_route.route_code, 'registered');
+    perform iu_core.fn_sql_route_emit_change(v_route.route_code, 'registered');
     if v_before.route_code is not null and (v_before.source_schema, v_before.source_table, v_before.sql_event)
        is distinct from (v_route.source_schema, v_route.source_table, v_route.sql_event) then
       perform iu_core.fn_sql_route_detach(v_route.route_code);
@@ -71,8 +70,8 @@ begin
   return v_route.route_code;
 end $$;
 
--- A route as somebody wrote it down, with what they left out filled in. Internal.
-create or replace function iu_core.fn_sql_route_read(p_route jsonb) returns iu_core.iu_sql_event_route
+-- Parses the definition of a route and fills in its defaults. Internal.
+create or replace function iu_core.fn_sql_route_parse(p_route jsonb) returns iu_core.iu_sql_event_route
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -122,7 +121,7 @@ begin
   return v_route;
 end $$;
 
--- A name in the letters that codes and event types have. Internal.
+-- A name in the characters that codes and event types allow. Internal.
 create or replace function iu_core.fn_sql_route_slug(p_name text) returns text
 language sql immutable
 set search_path = pg_catalog, pg_temp
@@ -131,9 +130,9 @@ as $$
     from (select left(regexp_replace(lower(p_name), '[^a-z0-9_]+', '_', 'g'), 50)) s (slug)
 $$;
 
--- Starts, or goes back to, the dry run: the triggers are attached, and what a route would send is kept as evidence. For
--- workflow_admin. What a TRUNCATE or a DDL command would send is known beforehand, and nobody should have to run one on
--- production to be believed: for those it is written down at once.
+-- Starts the dry run, or returns to it: the triggers are attached, and what the route would send is stored as evidence. For
+-- workflow_admin. The event of a TRUNCATE or a DDL command is known beforehand, and nobody should have to run one in production
+-- as evidence: for those it is stored at once.
 create or replace function iu_core.fn_sql_route_dry_run(p_route_code text) returns integer
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -146,20 +145,20 @@ begin
   update iu_core.iu_sql_event_route
      set enabled = true, dry_run = true, activated_by = null, activated_at = null, disabled_reason = null
    where route_code = p_route_code returning * into v_route;
-  v_table := iu_core.fn_sql_route_name(v_route);
+  v_table := iu_core.fn_sql_route_source_name(v_route);
   if v_route.sql_event = 'truncate' then
     perform iu_core.fn_sql_route_signal(v_route, null, 'sql:' || v_table,
       jsonb_build_object('table', v_table, 'truncated', v_table));
   elsif v_route.sql_event = 'ddl' then
-    perform iu_core.fn_sql_route_ddl_change(v_route, jsonb_build_object(
+    perform iu_core.fn_sql_route_emit_ddl(v_route, jsonb_build_object(
       'command_tag', 'CREATE TABLE', 'object_type', 'table', 'schema_name', coalesce(v_route.source_schema, 'public'),
       'object_identity', format('%I.example', coalesce(v_route.source_schema, 'public'))));
   end if;
-  perform iu_core.fn_sql_route_tell(p_route_code, 'dry_run');
+  perform iu_core.fn_sql_route_emit_change(p_route_code, 'dry_run');
   return v_attached;
 end $$;
 
--- What a route in its present definition would have sent, newest statement first.
+-- What a route in its current definition would have sent, newest statement first.
 create or replace function iu_core.fn_sql_route_evidence(p_route_code text, p_limit integer default 20)
 returns setof iu_core.iu_sql_event_route_evidence
 language plpgsql stable security definer
@@ -176,7 +175,7 @@ end $$;
 
 grant execute on function iu_core.fn_sql_route_evidence(text, integer) to authenticated, stagedoor_reviewer, service_role, dot_executor;
 
--- A second person has looked at the evidence: at so many statements, of the definition with this revision. Not the
+-- Records that a second person reviewed the evidence: this number of statements, of the definition with this revision. Not the
 -- registrant, and not without evidence.
 create or replace function iu_core.fn_sql_route_review(
   p_route_code text, p_evidence integer, p_actor text default null, p_revision integer default null
@@ -192,17 +191,17 @@ declare
 begin
   perform iu_core.require_member(iu_core.fn_sql_route_workspace(p_route_code), 'review');
   v_actor := iu_core.fn_actor_for(p_actor);
-  v_route := iu_core.fn_sql_route_find(p_route_code);
+  v_route := iu_core.fn_sql_route_lock(p_route_code);
   select count(*) into v_kept from iu_core.iu_sql_event_route_evidence
    where route_code = p_route_code and revision = v_route.revision;
   v_reason := case
-    when not v_route.enabled then 'it is disabled; it is reviewed by the evidence of its dry run'
+    when not v_route.enabled then 'it is disabled: start its dry run first'
     when not v_route.dry_run then 'it is active already'
     when p_revision <> v_route.revision
-      then format('it was changed since: what you looked at was revision %s, now it is %s', p_revision, v_route.revision)
+      then format('it was changed: you saw revision %s, and it is now at revision %s', p_revision, v_route.revision)
     when v_kept = 0 then 'its dry run has seen no statement yet'
-    when p_evidence is null or p_evidence < 1 then 'nobody reviews what they have not looked at'
-    -- From a hundred on the oldest are let go, and one may have seen more than are left.
+    when p_evidence is null or p_evidence < 1 then 'the number of evidence lines that you saw is missing'
+    -- Above a hundred, the oldest are deleted, so a reviewer may have seen more than are left.
     when v_kept < 100 and p_evidence > v_kept
       then format('there is evidence of %s only, not of %s', case v_kept when 1 then '1 statement' else v_kept || ' statements' end, p_evidence)
   end;
@@ -219,15 +218,15 @@ begin
   exception when check_violation then
     raise exception using
       errcode = 'SD314',
-      message = format('%s registered the route %s; somebody else must review it', v_actor.actor, p_route_code),
+      message = format('%s registered the route %s; another person must review it', v_actor.actor, p_route_code),
       detail = json_build_object('route', p_route_code, 'actor', v_actor.actor)::text;
   end;
-  perform iu_core.fn_sql_route_tell(p_route_code, 'reviewed', p_actor);
+  perform iu_core.fn_sql_route_emit_change(p_route_code, 'reviewed', p_actor);
 end $$;
 
 grant execute on function iu_core.fn_sql_route_review(text, integer, text, integer) to stagedoor_reviewer, service_role;
 
--- From now on a reviewed route sends. Once reviewed, it can be switched off and on again as long as it is not changed.
+-- Activates a reviewed route: it sends events from now on. It can be disabled and activated again as long as it is not changed.
 create or replace function iu_core.fn_sql_route_activate(p_route_code text, p_actor text default null) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -239,14 +238,14 @@ declare
 begin
   perform iu_core.require_member(iu_core.fn_sql_route_workspace(p_route_code), 'review');
   v_actor := iu_core.fn_actor_for(p_actor);
-  v_route := iu_core.fn_sql_route_find(p_route_code);
+  v_route := iu_core.fn_sql_route_lock(p_route_code);
   v_reason := case
     when v_route.reviewed_by is null then 'nobody has reviewed it'
     when v_route.source_object_kind = 'table'
          and not exists (select from iu_core.iu_sql_event_route_attachment
                           where route_code = p_route_code and revision = v_route.revision and is_root)
       then 'its triggers are not attached'
-    else iu_core.fn_sql_route_lost(v_route)
+    else iu_core.fn_sql_route_drift(v_route)
   end;
   if v_reason is not null then
     raise exception using
@@ -260,12 +259,12 @@ begin
   update iu_core.iu_sql_event_route
      set enabled = true, dry_run = false, activated_by = v_actor.actor, activated_at = clock_timestamp(), disabled_reason = null
    where route_code = p_route_code;
-  perform iu_core.fn_sql_route_tell(p_route_code, 'activated', p_actor);
+  perform iu_core.fn_sql_route_emit_change(p_route_code, 'activated', p_actor);
 end $$;
 
 grant execute on function iu_core.fn_sql_route_activate(text, text) to stagedoor_reviewer, service_role;
 
--- Stops a route at once, without a lock on its table: the trigger stays and finds nothing to do.
+-- Disables a route at once, without a lock on its table: the trigger stays and finds nothing to do.
 create or replace function iu_core.fn_sql_route_disable(p_route_code text, p_reason text default null, p_actor text default null)
 returns void
 language plpgsql security definer
@@ -277,7 +276,7 @@ declare
 begin
   perform iu_core.require_member(iu_core.fn_sql_route_workspace(p_route_code), 'review');
   v_actor := iu_core.fn_actor_for(p_actor);
-  v_route := iu_core.fn_sql_route_find(p_route_code);
+  v_route := iu_core.fn_sql_route_lock(p_route_code);
   if not v_route.enabled then
     return;
   end if;
@@ -285,13 +284,13 @@ begin
      set enabled = false, dry_run = true, activated_by = null, activated_at = null,
          disabled_reason = concat_ws(': ', v_actor.actor || ' disabled it', p_reason)
    where route_code = p_route_code;
-  perform iu_core.fn_sql_route_tell(p_route_code, 'disabled', p_actor);
+  perform iu_core.fn_sql_route_emit_change(p_route_code, 'disabled', p_actor);
 end $$;
 
 grant execute on function iu_core.fn_sql_route_disable(text, text, text) to stagedoor_reviewer, service_role;
 
--- Prepares anew what the triggers run, after an update of ours: at the end of every migrate. A route that no longer fits
--- its table keeps what it has; its trigger says so, and sync does. Internal.
+-- Prepares the statements of the triggers again at the end of every migrate. A route that no longer fits its table keeps its
+-- statement; its trigger and fn_sql_route_sync report it. Internal.
 create or replace function iu_core.fn_sql_route_refresh() returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -309,7 +308,7 @@ begin
     begin
       update iu_core.iu_sql_event_route_attachment a
          set columns = s.columns, column_types = s.column_types, send_sql = s.send_sql, rehearse_sql = s.rehearse_sql,
-             forbidden = iu_core.fn_sql_route_forbidden((v_attached.definition).payload_contract)
+             forbidden = iu_core.fn_sql_route_forbidden_keys((v_attached.definition).payload_contract)
         from iu_core.fn_sql_route_statement(v_attached.definition, v_attached.relation, v_attached.root) s
        where a.relation = v_attached.relation and a.route_code = (v_attached.definition).route_code;
     exception when sqlstate 'SD311' then
@@ -318,16 +317,16 @@ begin
   end loop;
 end $$;
 
--- Takes a route away with its evidence, failures and keys. For workflow_admin. Events that it sent stay. Returns the
--- statements with which the tables' owners drop the triggers that only they can.
-create or replace function iu_core.fn_sql_route_remove(p_route_code text) returns text[]
+-- Deletes a route with its evidence, failures and keys. For workflow_admin. Its events stay. Returns the statements with which
+-- the owners of the tables drop the triggers that only they can drop.
+create or replace function iu_core.fn_sql_route_delete(p_route_code text) returns text[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_left text[] := iu_core.fn_sql_route_detach(p_route_code);
 begin
-  perform iu_core.fn_sql_route_tell(p_route_code, 'removed');
+  perform iu_core.fn_sql_route_emit_change(p_route_code, 'removed');
   delete from iu_core.iu_sql_event_route where route_code = p_route_code;
   delete from iu_core.iu_sql_event_route_evidence where route_code = p_route_code;
   delete from iu_core.iu_sql_event_route_failure where route_code = p_route_code;
@@ -335,9 +334,9 @@ begin
   return v_left;
 end $$;
 
--- A review is of one definition, by somebody else than its registrant. Whatever changes in it, whoever changes it and however:
--- the review is gone and nothing is sent, and nobody signs for another. Evidence and triggers of the old definition count no
--- more, by the revision.
+-- A review covers one definition, by another person than its registrant. Any change of the definition, by whatever way, clears
+-- the review and stops sending, and nobody can review in another's name. Evidence and triggers of the old definition no longer
+-- count, because the revision changes.
 create or replace function iu_core.fn_sql_route_guard() returns trigger
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -365,7 +364,7 @@ begin
     return new;
   end if;
   if new.registered_via = v_actor then
-    -- Only a service may: whoever else names another has it refused.
+    -- Only a service may name another actor.
     perform iu_core.fn_actor_for(new.registered_by);
   else
     new.registered_by := v_actor;
@@ -389,6 +388,154 @@ create or replace trigger iu_sql_event_route_review_is_of_one_definition
   before insert or update on iu_core.iu_sql_event_route
   for each row execute function iu_core.fn_sql_route_guard();
 
+-- Locks the route with this code and returns it. Raises if there is none. Internal.
+create or replace function iu_core.fn_sql_route_lock(p_route_code text) returns iu_core.iu_sql_event_route
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_route iu_core.iu_sql_event_route;
+begin
+  select * into v_route from iu_core.iu_sql_event_route where route_code = p_route_code for no key update;
+  if not found then
+    raise exception using
+      errcode = 'SD312',
+      message = format('There is no route called %L', p_route_code),
+      detail = json_build_object('route', p_route_code)::text;
+  end if;
+  return v_route;
+end $$;
+
+-- Raises if a definition is invalid, as far as can be checked now: against its table, if that exists. Internal.
+create or replace function iu_core.fn_sql_route_check(p_route iu_core.iu_sql_event_route) returns void
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_keep text[] := iu_core.fn_sql_route_strings(p_route.payload_contract, 'keep_refs');
+  v_subject text[] := iu_core.fn_sql_route_strings(p_route.payload_contract, 'subject');
+  v_forbidden text[];
+  v_key text[] := iu_core.fn_sql_route_key_columns(p_route.idempotency_policy);
+  v_relation regclass := iu_core.fn_sql_route_source(p_route);
+  v_of_rows boolean := p_route.sql_event in ('insert', 'update', 'delete');
+  v_name text;
+  v_reason text;
+begin
+  perform iu_core.fn_sql_route_strings(p_route.payload_contract, 'forbid_keys');
+  v_forbidden := iu_core.fn_sql_route_forbidden_keys(p_route.payload_contract);
+  select lower(k) into v_name from unnest(v_keep) k where lower(k) = any (v_forbidden) limit 1;
+  v_reason := case
+    when p_route.sql_event is null
+         or p_route.sql_event not in ('insert', 'update', 'delete', 'truncate', 'call', 'ddl')
+      then format('%L is not one of insert, update, delete, truncate, call and ddl', p_route.sql_event)
+    when p_route.sql_event <> 'ddl' and p_route.source_table is null then 'it has no table'
+    when p_route.source_object_kind is distinct from
+         case p_route.sql_event when 'call' then 'procedure' when 'ddl' then 'database' else 'table' end
+         or (p_route.sql_event = 'ddl' and p_route.source_table is not null)
+      then format('%s is not an event of a %s', p_route.sql_event, p_route.source_object_kind)
+    when v_name is not null then format('%I is a forbidden payload key', v_name)
+    when v_of_rows and coalesce(cardinality(v_keep), 0) = 0 then 'it keeps no column (keep_refs)'
+    when cardinality(v_keep) > 50 then 'it keeps more than 50 columns'
+    when cardinality(v_keep) <> (select count(distinct k) from unnest(v_keep) k) then 'it keeps a column twice'
+    when not v_subject <@ coalesce(v_keep, '{}') or v_subject = '{}' then 'its subject is not among what it keeps'
+    when not v_of_rows and p_route.workspace_column is not null then 'only rows have a workspace column'
+    when p_route.sql_event in ('truncate', 'ddl') and v_key is not null then 'only rows and calls have an idempotency key'
+    when jsonb_typeof(p_route.payload_contract -> 'only_changed') <> 'boolean' then 'only_changed is true or false'
+    when p_route.sql_event <> 'update' and p_route.payload_contract ? 'only_changed' then 'only updates can be only_changed'
+    when p_route.sql_event = 'ddl' and not v_keep <@ array['command_tag', 'object_type', 'schema_name', 'object_identity']
+      then 'of DDL it can keep command_tag, object_type, schema_name and object_identity'
+    when (p_route.payload_contract - array['keep_refs', 'forbid_keys', 'subject', 'only_changed']) <> '{}'
+      then 'its payload contract has other fields than keep_refs, forbid_keys, subject and only_changed'
+    when (p_route.idempotency_policy - 'key') <> '{}' or jsonb_typeof(p_route.idempotency_policy -> 'key') <> 'string'
+      then 'its idempotency policy is not {"key": "(a,b)"}'
+    when p_route.workspace_id is not null and p_route.workspace_column is not null
+      then 'it has both a workspace and a workspace column'
+    when p_route.target_event_type !~ '^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$'
+      then format('%L is not a valid event type', p_route.target_event_type)
+    when p_route.route_code !~ '^[a-z0-9][a-z0-9_.:-]{0,126}$' then format('%L is not a valid route code', p_route.route_code)
+    when v_relation is not null then iu_core.fn_sql_route_table_problem(p_route, v_relation)
+  end;
+  if v_reason is not null then
+    raise exception using
+      errcode = 'SD311',
+      message = format('The definition of the route %s is invalid: %s', p_route.route_code, v_reason),
+      detail = json_build_object('route', p_route.route_code, 'reason', v_reason)::text;
+  end if;
+  if v_relation is not null and v_of_rows then
+    perform iu_core.fn_sql_route_statement(p_route, v_relation, v_relation);
+  end if;
+end $$;
+
+-- Why this table cannot have this route, or NULL. Internal.
+create or replace function iu_core.fn_sql_route_table_problem(p_route iu_core.iu_sql_event_route, p_root regclass) returns text
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select case
+    when c.relkind not in ('r', 'p') then format('%s is not a table', p_root)
+    when c.relpersistence = 't' then format('%s is a temporary table', p_root)
+    when c.relnamespace in ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
+      then format('%s belongs to PostgreSQL', p_root)
+    -- A route on these tables would never end.
+    when p_root in ('iu_core.event_outbox', 'iu_core.iu_sql_event_route_evidence', 'iu_core.iu_sql_event_route_failure',
+                    'iu_core.iu_sql_event_route_key')
+         or exists (select from pg_inherits where inhrelid = p_root and inhparent = 'iu_core.event_outbox'::regclass)
+      then format('%s is written by routes themselves', p_root)
+    when exists (select from iu_core.fn_sql_route_relations(p_root) r join pg_class f on f.oid = r where f.relkind = 'f')
+      then format('%s has a foreign table among its partitions, whose rows triggers do not see', p_root)
+    when p_route.workspace_column is not null
+         and (select (iu_core.fn_sql_route_column(p_root, 'n', p_route.workspace_column)).type) <> 'uuid'::regtype
+      then format('the workspace column %I is not a uuid', p_route.workspace_column)
+    when p_route.sql_event = 'update' and p_route.payload_contract -> 'only_changed' = 'true'
+         and iu_core.fn_sql_route_primary_key(p_root) is null
+      then format('only_changed pairs rows by primary key, and %s has none', p_root)
+  end
+    from pg_class c where c.oid = p_root
+$$;
+
+-- The table of a route, by its exact name; NULL if it does not exist or the route has none. to_regclass would need a right on
+-- the schema. Internal.
+create or replace function iu_core.fn_sql_route_source(p_route iu_core.iu_sql_event_route) returns regclass
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select c.oid::regclass
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace
+   where p_route.source_object_kind = 'table'
+     and n.nspname = p_route.source_schema and c.relname = p_route.source_table
+$$;
+
+-- Emits an event about a change of a route. Internal.
+create or replace function iu_core.fn_sql_route_emit_change(p_route_code text, p_change text, p_actor text default null) returns void
+language sql
+set search_path = pg_catalog, pg_temp
+as $$
+  select iu_core.fn_event_emit(
+    'governance', 'route_changed', p_change, p_route_code, 'route:' || p_route_code, r.workspace_id,
+    jsonb_build_object('route', p_route_code, 'change', p_change, 'revision', r.revision), p_actor => p_actor)
+    from iu_core.iu_sql_event_route r where r.route_code = p_route_code
+$$;
+
+-- The workspace of a route that the caller may see; another workspace's route gives the same error as a missing one. Internal:
+-- definer functions pass the result to require_member.
+create or replace function iu_core.fn_sql_route_workspace(p_route_code text) returns uuid
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_workspace uuid;
+begin
+  select workspace_id into v_workspace from iu_core.iu_sql_event_route where route_code = p_route_code;
+  if not found
+     or not iu_core.fn_workspace_is_visible(v_workspace) then
+    raise exception using
+      errcode = 'SD312',
+      message = format('There is no route called %L', p_route_code),
+      detail = json_build_object('route', p_route_code)::text;
+  end if;
+  return v_workspace;
+end $$;
+
 -- Every route with its state, where it is attached, its evidence and its failures.
 create or replace view iu_core.v_sql_event_route with (security_invoker = true) as
 select r.route_code,
@@ -410,156 +557,8 @@ select r.route_code,
 
 grant select on iu_core.v_sql_event_route to authenticated, stagedoor_reviewer, service_role, dot_executor;
 
--- The routes that send, with every column of the registry.
+-- The active routes, with every column of the registry.
 create or replace view iu_core.v_sql_event_route_active with (security_invoker = true) as
 select * from iu_core.iu_sql_event_route where enabled = true and dry_run = false;
 
 grant select on iu_core.v_sql_event_route_active to authenticated, stagedoor_reviewer, service_role, dot_executor;
-
--- The route of this code, locked against other changes, or an error that names it. Internal.
-create or replace function iu_core.fn_sql_route_find(p_route_code text) returns iu_core.iu_sql_event_route
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_route iu_core.iu_sql_event_route;
-begin
-  select * into v_route from iu_core.iu_sql_event_route where route_code = p_route_code for no key update;
-  if not found then
-    raise exception using
-      errcode = 'SD312',
-      message = format('There is no route called %L', p_route_code),
-      detail = json_build_object('route', p_route_code)::text;
-  end if;
-  return v_route;
-end $$;
-
--- Raises where a definition cannot be, as far as that can be said now: against its table if that is there. Internal.
-create or replace function iu_core.fn_sql_route_check(p_route iu_core.iu_sql_event_route) returns void
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_keep text[] := iu_core.fn_sql_route_strings(p_route.payload_contract, 'keep_refs');
-  v_subject text[] := iu_core.fn_sql_route_strings(p_route.payload_contract, 'subject');
-  v_forbidden text[];
-  v_key text[] := iu_core.fn_sql_route_key_columns(p_route.idempotency_policy);
-  v_relation regclass := iu_core.fn_sql_route_source(p_route);
-  v_of_rows boolean := p_route.sql_event in ('insert', 'update', 'delete');
-  v_name text;
-  v_reason text;
-begin
-  perform iu_core.fn_sql_route_strings(p_route.payload_contract, 'forbid_keys');
-  v_forbidden := iu_core.fn_sql_route_forbidden(p_route.payload_contract);
-  select lower(k) into v_name from unnest(v_keep) k where lower(k) = any (v_forbidden) limit 1;
-  v_reason := case
-    when p_route.sql_event is null
-         or p_route.sql_event not in ('insert', 'update', 'delete', 'truncate', 'call', 'ddl')
-      then format('%L is none of the events insert, update, delete, truncate, call and ddl', p_route.sql_event)
-    when p_route.sql_event <> 'ddl' and p_route.source_table is null then 'it names no table'
-    when p_route.source_object_kind is distinct from
-         case p_route.sql_event when 'call' then 'procedure' when 'ddl' then 'database' else 'table' end
-         or (p_route.sql_event = 'ddl' and p_route.source_table is not null)
-      then format('%s is no event of a %s', p_route.sql_event, p_route.source_object_kind)
-    when v_name is not null then format('%I is a name that no event may carry', v_name)
-    when v_of_rows and coalesce(cardinality(v_keep), 0) = 0 then 'it keeps no column (keep_refs)'
-    when cardinality(v_keep) > 50 then 'it keeps more than 50 columns'
-    when cardinality(v_keep) <> (select count(distinct k) from unnest(v_keep) k) then 'it keeps a column twice'
-    when not v_subject <@ coalesce(v_keep, '{}') or v_subject = '{}' then 'its subject is not among what it keeps'
-    when not v_of_rows and p_route.workspace_column is not null then 'only rows have a workspace column'
-    when p_route.sql_event in ('truncate', 'ddl') and v_key is not null then 'only rows and calls have an idempotency key'
-    when jsonb_typeof(p_route.payload_contract -> 'only_changed') <> 'boolean' then 'only_changed is true or false'
-    when p_route.sql_event <> 'update' and p_route.payload_contract ? 'only_changed' then 'only updates can be only_changed'
-    when p_route.sql_event = 'ddl' and not v_keep <@ array['command_tag', 'object_type', 'schema_name', 'object_identity']
-      then 'of DDL it can keep command_tag, object_type, schema_name and object_identity'
-    when (p_route.payload_contract - array['keep_refs', 'forbid_keys', 'subject', 'only_changed']) <> '{}'
-      then 'its payload contract has other fields than keep_refs, forbid_keys, subject and only_changed'
-    when (p_route.idempotency_policy - 'key') <> '{}' or jsonb_typeof(p_route.idempotency_policy -> 'key') <> 'string'
-      then 'its idempotency policy is not {"key": "(a,b)"}'
-    when p_route.workspace_id is not null and p_route.workspace_column is not null
-      then 'it has both a workspace and a workspace column'
-    when p_route.target_event_type !~ '^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$'
-      then format('%L is not the form of an event type', p_route.target_event_type)
-    when p_route.route_code !~ '^[a-z0-9][a-z0-9_.:-]{0,126}$' then format('%L is not the form of a code', p_route.route_code)
-    when v_relation is not null then iu_core.fn_sql_route_table_problem(p_route, v_relation)
-  end;
-  if v_reason is not null then
-    raise exception using
-      errcode = 'SD311',
-      message = format('The route %s cannot be: %s', p_route.route_code, v_reason),
-      detail = json_build_object('route', p_route.route_code, 'reason', v_reason)::text;
-  end if;
-  if v_relation is not null and v_of_rows then
-    perform iu_core.fn_sql_route_statement(p_route, v_relation, v_relation);
-  end if;
-end $$;
-
--- Why this table cannot have this route, or NULL. Internal.
-create or replace function iu_core.fn_sql_route_table_problem(p_route iu_core.iu_sql_event_route, p_root regclass) returns text
-language sql stable
-set search_path = pg_catalog, pg_temp
-as $$
-  select case
-    when c.relkind not in ('r', 'p') then format('%s is not a table', p_root)
-    when c.relpersistence = 't' then format('%s is a temporary table', p_root)
-    when c.relnamespace in ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
-      then format('%s belongs to PostgreSQL', p_root)
-    -- An event about an event has no end.
-    when p_root in ('iu_core.event_outbox', 'iu_core.iu_sql_event_route_evidence', 'iu_core.iu_sql_event_route_failure',
-                    'iu_core.iu_sql_event_route_key')
-         or exists (select from pg_inherits where inhrelid = p_root and inhparent = 'iu_core.event_outbox'::regclass)
-      then format('routes write %s themselves', p_root)
-    when exists (select from iu_core.fn_sql_route_relations(p_root) r join pg_class f on f.oid = r where f.relkind = 'f')
-      then format('%s has a foreign table among its partitions, whose rows triggers do not see', p_root)
-    when p_route.workspace_column is not null
-         and (select (iu_core.fn_sql_route_column(p_root, 'n', p_route.workspace_column)).type) <> 'uuid'::regtype
-      then format('the workspace column %I is not a uuid', p_route.workspace_column)
-    when p_route.sql_event = 'update' and p_route.payload_contract -> 'only_changed' = 'true'
-         and iu_core.fn_sql_route_primary_key(p_root) is null
-      then format('only_changed pairs rows by primary key, and %s has none', p_root)
-  end
-    from pg_class c where c.oid = p_root
-$$;
-
--- The table of a route, by its very name; NULL where it is not there or the route has none. to_regclass would want a right
--- on the schema. Internal.
-create or replace function iu_core.fn_sql_route_source(p_route iu_core.iu_sql_event_route) returns regclass
-language sql stable
-set search_path = pg_catalog, pg_temp
-as $$
-  select c.oid::regclass
-    from pg_class c join pg_namespace n on n.oid = c.relnamespace
-   where p_route.source_object_kind = 'table'
-     and n.nspname = p_route.source_schema and c.relname = p_route.source_table
-$$;
-
--- Says what became of a route. Internal.
-create or replace function iu_core.fn_sql_route_tell(p_route_code text, p_change text, p_actor text default null) returns void
-language sql
-set search_path = pg_catalog, pg_temp
-as $$
-  select iu_core.fn_event_emit(
-    'governance', 'route_changed', p_change, p_route_code, 'route:' || p_route_code, r.workspace_id,
-    jsonb_build_object('route', p_route_code, 'change', p_change, 'revision', r.revision), p_actor => p_actor)
-    from iu_core.iu_sql_event_route r where r.route_code = p_route_code
-$$;
-
--- The workspace of a route that the caller may know of; one of others is answered like one that is not there. Internal:
--- definer functions give it to require_member.
-create or replace function iu_core.fn_sql_route_workspace(p_route_code text) returns uuid
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_workspace uuid;
-begin
-  select workspace_id into v_workspace from iu_core.iu_sql_event_route where route_code = p_route_code;
-  if not found
-     or not iu_core.fn_workspace_is_known(v_workspace) then
-    raise exception using
-      errcode = 'SD312',
-      message = format('There is no route called %L', p_route_code),
-      detail = json_build_object('route', p_route_code)::text;
-  end if;
-  return v_workspace;
-end $$;

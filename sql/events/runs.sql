@@ -1,6 +1,6 @@
--- Runs of commands: who ran what, and how it ended.
+-- Command runs: who ran which command, and how it ended.
 
--- Opens a run: who runs which command, on input with which digest.
+-- Starts a run: who runs which command, with the digest of its input.
 create or replace function iu_core.fn_command_run_start(
   p_command text,
   p_input_digest text default null,
@@ -63,8 +63,8 @@ end $$;
 grant execute on function iu_core.fn_command_run_finish(uuid, text) to
   dot_executor, service_role, directus, authenticated, stagedoor_reviewer;
 
--- The workspace of a run that the caller may know of. A run of others is answered like one that is not there, or has
--- ended: an error must not tell who runs what. Internal: definer functions give it to require_member.
+-- The workspace of a run that the caller may see. Another workspace's run gives the same error as one that is missing or has
+-- ended, so that an error reveals nothing. Internal: definer functions pass the result to require_member.
 create or replace function iu_core.fn_command_run_workspace(p_run_id uuid) returns uuid
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -74,7 +74,7 @@ declare
 begin
   select workspace_id into v_workspace from iu_core.dot_iu_command_run where run_id = p_run_id;
   if not found
-     or not iu_core.fn_workspace_is_known(v_workspace) then
+     or not iu_core.fn_workspace_is_visible(v_workspace) then
     raise exception using
       errcode = 'SD401',
       message = format('Run %s is not running', coalesce(p_run_id::text, 'NULL')),

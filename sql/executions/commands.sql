@@ -1,14 +1,14 @@
--- Commands: items that any engine may claim.
+-- Commands: steps and items that any engine may claim.
 
 -- Leases due commands to an engine, of those whose handlers it has. Executions take turns: each gets an equal part of the
--- claim and what others leave of theirs, so that a fan-out of 100,000 does not hold up the small loop that began after it.
+-- claim, plus what others leave, so that a fan-out of 100,000 does not delay a small loop that began after it.
 --
--- They are looked at in the order of their ids, so many at a time until the claim is full, and the next claim of the session
--- goes on behind the last one that was served: in a round, to whose end comes everybody, whatever waits in between. A place
--- that is drawn by chance does not: ids are times, and behind one old execution almost every draw is the same gap.
+-- Executions are visited in the order of their ids until the claim is full, and the next claim of the session continues after
+-- the last one served: a round robin that reaches every execution. A random start would not: ids are times, and after one old
+-- execution almost every draw hits the same gap.
 --
--- A suspect, a command under which three engines died, is claimed only by an engine that has no other: the one that ends its
--- engines then takes no other suspect with it, and its neighbours are not charged until they have failed, too.
+-- A suspect (a command under which three engines died) is claimed only by an engine without another: if it ends its engine, no
+-- other suspect is affected, and its neighbours are not charged until they have failed too.
 create or replace function noetl.fn_command_claim(p_engine uuid, p_limit integer) returns setof noetl.command
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -39,11 +39,11 @@ begin
   if p_limit is null or p_limit not between 1 and 10000 then
     raise exception using errcode = 'SD001', message = 'The limit must be from 1 to 10000';
   end if;
-  -- Held until the claim is committed: reaped meanwhile, its commands would be with an engine that nobody looks for any more.
+  -- Locked until the claim is committed: an engine that is reaped meanwhile would keep its commands for ever.
   select handlers into v_handlers from noetl.engine
    where engine_id = p_engine and leased_until > clock_timestamp() for key share;
   if not found then
-    perform noetl.fn_engine_lost(p_engine);
+    perform noetl.fn_engine_raise_lease_lost(p_engine);
   end if;
   -- Two steps in an index that is almost always empty.
   if exists (select from noetl.command c where c.crashes >= 3 and c.leased_by is null)
@@ -90,14 +90,14 @@ begin
           from turn where c.command_id = turn.command_id
         returning c.*
       )
-      -- Who gave less than its part has no more.
+      -- An execution that returned less than its part has no more.
       select array_agg(t), array(select f.execution_id from taken f group by 1 having count(*) >= v_part)
         into v_taken, v_turns from taken t;
       return query select * from unnest(v_taken);
       v_left := v_left - coalesce(cardinality(v_taken), 0);
     end loop;
     if v_left = 0 and v_is_short then
-      -- Not all of them had their turn: the next claim begins with who went without.
+      -- Not all executions were served: the next claim starts with the first one that was not.
       select v_executions[max(array_position(v_executions, t.execution_id))] into v_at from unnest(v_taken) t;
     end if;
     exit when v_left = 0 or cardinality(v_executions) < c_together or v_seen >= c_most;
@@ -107,8 +107,8 @@ end $$;
 
 grant execute on function noetl.fn_command_claim(uuid, integer) to dot_executor;
 
--- The first executions behind an id, and not behind another, that have commands: from one to the next by index, whatever the
--- number of commands. Internal.
+-- The first executions after an id, up to another id, that have commands: found by index steps, whatever the number of
+-- commands. Internal.
 create or replace function noetl.fn_command_executions(p_after bigint, p_until bigint, p_limit integer) returns bigint[]
 language sql stable
 set search_path = pg_catalog, pg_temp
@@ -125,9 +125,9 @@ as $$
                 limit p_limit)
 $$;
 
--- Commands have ended: each leaves its table for the inbox of its execution, if the lease is still the one it ran under.
--- Answers the ids that counted. An array of {command_id, lease_epoch, status, result, error, retryable}.
--- Locked in the order of their ids, as by everybody who locks several.
+-- Ends commands: each moves from its table to the inbox of its execution, if it still has the lease under which it ran. Returns
+-- the accepted ids. Takes an array of {command_id, lease_epoch, status, result, error, retryable}. Locks in the order of ids,
+-- as every function that locks several.
 create or replace function noetl.fn_command_end(p_engine uuid, p_outcomes jsonb) returns setof text
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -147,17 +147,17 @@ begin
       from given g join noetl.command c on c.command_id = g.command_id
      where c.leased_by = p_engine and c.lease_epoch = g.lease_epoch and g.status in ('completed', 'failed')
      order by c.command_id for update of c
-  ), gone as (
+  ), removed as (
     delete from noetl.command c using held h where c.command_id = h.command_id
     returning c.execution_id, c.shard_id, c.command_id, c.node_id, c.loop_id, c.item_index, c.attempt, h.status, h.result, h.error, h.retryable
-  ), told as (
+  ), delivered as (
     insert into noetl.inbox (execution_id, shard_id, kind, body)
     select g.execution_id, g.shard_id, 'command_ended', jsonb_build_object(
              'command_id', g.command_id, 'node_id', g.node_id, 'loop_id', g.loop_id::text, 'index', g.item_index,
              'attempt', g.attempt, 'status', g.status, 'result', g.result, 'error', g.error, 'retryable', coalesce(g.retryable, true))
-      from gone g
+      from removed g
   )
-  select array_agg(g.command_id), string_agg(distinct g.shard_id::text, ',') into v_counted, v_shards from gone g;
+  select array_agg(g.command_id), string_agg(distinct g.shard_id::text, ',') into v_counted, v_shards from removed g;
   if v_shards is not null then
     perform pg_notify('stagedoor_inbox', v_shards);
   end if;
@@ -166,8 +166,8 @@ end $$;
 
 grant execute on function noetl.fn_command_end(uuid, jsonb) to dot_executor;
 
--- Of the commands that an engine runs, those that are not its own any more: their loop or execution has ended, or its lease
--- had passed and they were given to others. Nobody waits for what they give.
+-- Of the commands that an engine runs, those that it no longer owns: their loop or execution has ended, or its lease had
+-- expired and they were given to others. Their results are not needed.
 create or replace function noetl.fn_command_cancelled(p_engine uuid, p_commands text[]) returns setof text
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -178,9 +178,9 @@ $$;
 
 grant execute on function noetl.fn_command_cancelled(uuid, text[]) to dot_executor;
 
--- Whether a command was handed over: somebody has it or will, or its end is on its way to the owner or has arrived. A statement
--- sees all of that as it was at one moment, so that a command which ends meanwhile is not missed between the two.
-create or replace function noetl.fn_command_is_out(p_execution_id bigint, p_command_id text) returns boolean
+-- Whether a command was dispatched: an engine has it or will get it, or its outcome is in the inbox or was processed. One
+-- statement sees all of that in one snapshot, so a command that ends meanwhile is not missed.
+create or replace function noetl.fn_command_is_dispatched(p_execution_id bigint, p_command_id text) returns boolean
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -192,4 +192,4 @@ as $$
                     and meta ->> 'command_id' = p_command_id)
 $$;
 
-grant execute on function noetl.fn_command_is_out(bigint, text) to dot_executor;
+grant execute on function noetl.fn_command_is_dispatched(bigint, text) to dot_executor;

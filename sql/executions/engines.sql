@@ -1,10 +1,10 @@
 -- Engines: registration, heartbeat, shards, inbox, missing handlers.
 
--- A process begins: it drives executions, runs their commands, or both, as long as it keeps its lease. p_handlers: what it
--- can be called for by name; commands that need another are not given to it.
+-- Registers a process that drives executions, runs their commands, or both, as long as it renews its lease. p_handlers: the
+-- handlers that it has; commands that need others are not given to it.
 --
--- Its node number goes into every id that it makes. Any free one rather than the lowest: what a process makes that is dead
--- already, or only thought to be, stays apart from what its successor makes in the same millisecond.
+-- Its node number is part of every id that it makes. It gets any free number rather than the lowest: ids made by a process that
+-- is dead, or only presumed dead, then differ from those of its successor in the same millisecond.
 create or replace function noetl.fn_engine_register(
   p_name text, p_drives boolean, p_runs boolean, p_lease interval default '6 seconds', p_handlers text[] default '{}',
   out engine_id uuid, out node_number smallint
@@ -15,7 +15,7 @@ as $$
 #variable_conflict use_column
 begin
   if p_drives is null or p_runs is null or not (p_drives or p_runs) then
-    raise exception using errcode = 'SD001', message = 'An engine drives executions, runs commands, or both';
+    raise exception using errcode = 'SD001', message = 'An engine must drive executions, run commands, or both';
   end if;
   if p_lease is null or p_lease not between '1 second' and '1 hour' then
     raise exception using errcode = 'SD001', message = 'A lease lasts from 1 second to 1 hour';
@@ -24,7 +24,7 @@ begin
   select n into fn_engine_register.node_number from generate_series(1, 1023) n
    where not exists (select from noetl.engine e where e.node_number = n) order by random() limit 1;
   if not found then
-    raise exception using errcode = 'SD001', message = 'All 1023 node numbers are taken by engines: stop some, or wait for the leases of dead ones';
+    raise exception using errcode = 'SD001', message = 'Engines use all 1023 node numbers: stop some, or wait until the leases of dead engines expire';
   end if;
   insert into noetl.engine as e (name, node_number, drives, runs, handlers, lease, leased_until, registered_by)
   values (left(p_name, 200), fn_engine_register.node_number, p_drives, p_runs, coalesce(p_handlers, '{}'), p_lease, clock_timestamp() + p_lease, iu_core.fn_actor())
@@ -33,12 +33,12 @@ end $$;
 
 grant execute on function noetl.fn_engine_register(text, boolean, boolean, interval, text[]) to dot_executor;
 
--- Renews the lease of an engine and says which shards it holds. One that drives also takes shards that nobody holds, up to
--- its fair share of all, and is told of those above it (surplus): it gives them back when it has come to rest there.
+-- Renews the lease of an engine and returns its shards. An engine that drives also takes free shards up to its fair share, and
+-- gets the ids of those above it (surplus), and releases them when their executions are idle.
 --
--- The lease is the engine's: a shard is free when its owner is not a living engine. Its own leased_until is for people.
--- An engine whose lease had passed goes on with what nobody took meanwhile; once it was reaped it is refused.
--- last_event_id: the newest of the shard that is projected, a floor for ids; each execution's own last event is in its log.
+-- The lease belongs to the engine: a shard is free if its owner is not a live engine. The shard's own leased_until is for
+-- people. An engine whose lease had expired keeps the shards that nobody took meanwhile; after it was reaped it is refused.
+-- last_event_id: the newest projected event of the shard, a lower bound for ids; each execution's own last event is in its log.
 create or replace function noetl.fn_engine_heartbeat(p_engine uuid)
 returns table (shard_id smallint, epoch bigint, last_event_id bigint, surplus boolean)
 language plpgsql security definer
@@ -54,23 +54,23 @@ begin
   update noetl.engine g set leased_until = clock_timestamp() + g.lease, heartbeat_at = clock_timestamp()
    where g.engine_id = p_engine returning * into e;
   if not found then
-    perform noetl.fn_engine_lost(p_engine);
+    perform noetl.fn_engine_raise_lease_lost(p_engine);
   end if;
   if not e.drives then
     return;
   end if;
   select ceil(16.0 / count(*)) into v_share from noetl.engine g
-   -- Whoever missed a beat may be dead: counted, it would keep the living from taking what other dead ones left.
+   -- An engine that missed a heartbeat may be dead: counted, it would keep live engines from taking free shards.
    where g.drives and (g.leased_until > clock_timestamp() and g.heartbeat_at > clock_timestamp() - g.lease / 2 or g.engine_id = p_engine);
   select count(*) into v_held from noetl.execution_shard s where s.owner = p_engine;
   if v_held < v_share then
-    -- Those that somebody writes under right now are left: their lock would hold up our own lease.
+    -- Shards that another engine is writing to are skipped: waiting for their lock would delay our own lease.
     v_free := array(
       select s.shard_id from noetl.execution_shard s
        where s.owner is distinct from p_engine
          and not exists (select from noetl.engine g where g.engine_id = s.owner and g.leased_until > clock_timestamp())
        order by s.shard_id limit v_share - v_held for update skip locked);
-    -- Asked again, now that they are ours alone: their owner may have come after the snapshot of the statement before.
+    -- Checked again under our lock: an owner may have come after the snapshot of the statement before.
     update noetl.execution_shard s set owner = p_engine, epoch = s.epoch + 1, leased_until = e.leased_until
      where s.shard_id = any (v_free)
        and not exists (select from noetl.engine g where g.engine_id = s.owner and g.leased_until > clock_timestamp());
@@ -86,8 +86,8 @@ end $$;
 
 grant execute on function noetl.fn_engine_heartbeat(uuid) to dot_executor;
 
--- Hands shards back. From here on whatever their engine still flushes there is refused.
-create or replace function noetl.fn_engine_give(p_engine uuid, p_shards smallint[]) returns void
+-- Releases shards. From here on, flushes of their former engine are refused.
+create or replace function noetl.fn_engine_release_shards(p_engine uuid, p_shards smallint[]) returns void
 language sql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -96,10 +96,10 @@ as $$
                                 where s.owner = p_engine and s.shard_id = any (p_shards) order by s.shard_id for update))
 $$;
 
-grant execute on function noetl.fn_engine_give(uuid, smallint[]) to dot_executor;
+grant execute on function noetl.fn_engine_release_shards(uuid, smallint[]) to dot_executor;
 
--- An engine goes, and what it holds is free at once. p_crashed: it goes because of an error while these commands ran; they are
--- charged with a crash, the others are not.
+-- Deregisters an engine and frees at once what it holds. p_crashed: the commands that ran when an error ended it; a crash is
+-- charged to them and to no others.
 create or replace function noetl.fn_engine_leave(p_engine uuid, p_crashed text[] default '{}') returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -107,19 +107,19 @@ as $$
 begin
   perform from noetl.engine where engine_id = p_engine for update;
   if found then
-    perform noetl.fn_engine_free(array[p_engine], cardinality(p_crashed) > 0, p_crashed);
+    perform noetl.fn_engine_reclaim(array[p_engine], cardinality(p_crashed) > 0, p_crashed);
   end if;
 end $$;
 
 grant execute on function noetl.fn_engine_leave(uuid, text[]) to dot_executor;
 
--- What engines held that are gone, or go, is free again: shards, and commands by one read of them all, because the lease
--- is in no index. p_crashed: they died under it; a command whose engines died 20 times (as of a job) has failed. p_begun: only
--- these had begun (null: any of them may have), and only they are charged. Returns how many commands that were. Internal.
+-- Frees the shards and commands of engines that left or died: one read of all commands, because the lease is in no index.
+-- p_crashed: they died; a command whose engines died 20 times (as for a job) has failed. p_begun: only these had begun (null:
+-- any of them may have) and are charged. Returns how many commands. Internal.
 --
--- A command or shard that somebody has locked is not waited for: it may be an end in the transaction of a machine that lost
--- its power. Its engine stays, with its lease over, until the lock is gone. A locked shard goes with the next that takes it.
-create or replace function noetl.fn_engine_free(p_engines uuid[], p_crashed boolean, p_begun text[] default null) returns integer
+-- A locked command or shard is not waited for: the lock may be an outcome in the transaction of a machine that lost its power.
+-- Its engine stays, with an expired lease, until the lock is released. A locked shard is freed when the next engine takes it.
+create or replace function noetl.fn_engine_reclaim(p_engines uuid[], p_crashed boolean, p_begun text[] default null) returns integer
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -136,7 +136,7 @@ begin
       delete from noetl.command c
        where c.command_id = any (v_free) and (p_begun is null or c.command_id = any (p_begun)) and c.crashes + 1 >= c_most_crashes
       returning c.*
-    ), told as (
+    ), delivered as (
       insert into noetl.inbox (execution_id, shard_id, kind, body)
       select d.execution_id, d.shard_id, 'command_ended', jsonb_build_object(
                'command_id', d.command_id, 'node_id', d.node_id, 'loop_id', d.loop_id::text, 'index', d.item_index,
@@ -144,7 +144,7 @@ begin
         from dead d
       returning shard_id
     )
-    select string_agg(distinct shard_id::text, ',') into v_shards from told;
+    select string_agg(distinct shard_id::text, ',') into v_shards from delivered;
     if v_shards is not null then
       perform pg_notify('stagedoor_inbox', v_shards);
     end if;
@@ -163,8 +163,8 @@ begin
   return cardinality(v_free);
 end $$;
 
--- Takes back what dead engines held: those whose lease has passed. Whoever asks first does it, the others go on.
--- Returns how many commands are free again.
+-- Reclaims what dead engines held: those whose lease has expired. The first caller does it, the others return at once. Returns
+-- how many commands are free again.
 create or replace function noetl.fn_engine_reap() returns integer
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -179,13 +179,13 @@ begin
   if cardinality(v_dead) = 0 then
     return 0;
   end if;
-  return noetl.fn_engine_free(v_dead, true);
+  return noetl.fn_engine_reclaim(v_dead, true);
 end $$;
 
 grant execute on function noetl.fn_engine_reap() to dot_executor;
 
--- The executions of a shard that have not ended, or whose end is not projected yet: what its new owner begins with. The
--- state is the fold as of last_seq; where there is none, the log is folded from its start.
+-- The executions of a shard that have not ended, or whose end is not projected yet: what its new owner starts with. state is
+-- the fold as of last_seq; without a state the log is folded from its start.
 create or replace function noetl.fn_executions_load(p_engine uuid, p_shard smallint)
 returns table (execution_id bigint, last_seq integer, fold_version smallint, state jsonb, ended boolean)
 language plpgsql stable security definer
@@ -194,7 +194,7 @@ as $$
 #variable_conflict use_column
 begin
   if not exists (select from noetl.execution_shard s where s.shard_id = p_shard and s.owner = p_engine) then
-    perform noetl.fn_engine_lost(p_engine);
+    perform noetl.fn_engine_raise_lease_lost(p_engine);
   end if;
   return query
     select c.execution_id, case when c.state is null then 0 else c.last_seq end, c.fold_version, c.state, c.ended
@@ -203,9 +203,9 @@ end $$;
 
 grant execute on function noetl.fn_executions_load(uuid, smallint) to dot_executor;
 
--- What the executions of an engine's shards are told, oldest first, without the rows that it has in hand already and without
--- executions that can be told nothing for now. Read whole every time, so what commits late is never passed over; the flush
--- that follows from a row deletes it.
+-- The inbox of an engine's shards, oldest first, without the rows that it already has and without executions that cannot take
+-- input now. Always read as a whole, so that rows that commit late are never missed; the flush that follows from a row deletes
+-- it.
 create or replace function noetl.fn_inbox_read(
   p_engine uuid,
   p_limit integer,
@@ -230,13 +230,13 @@ $$;
 
 grant execute on function noetl.fn_inbox_read(uuid, integer, bigint[], bigint[]) to dot_executor;
 
--- Looks for commands that wait for handlers which no running process has: most often its only process is being restarted, and
--- they wait for it. After p_issue_after an issue says so, which is resolved by itself when a process has them again. With
--- p_grace they fail for good after that long; null: they wait for ever. Answers how many commands failed.
+-- Finds commands that wait for handlers which no running process has; most often their only process is being restarted. After
+-- p_issue_after it opens an issue, which is resolved when a process has the handlers again. With p_grace they fail after that
+-- time; null: they wait for ever. Returns how many commands failed.
 --
--- The time counts from when the handlers were first missed, not from when a command was due: one that queued for an hour behind
--- others waits as long as everybody else. One session looks at a time, the others go on.
-create or replace function noetl.fn_handlers_missing(p_issue_after interval default '1 minute', p_grace interval default null)
+-- The time counts from when the handlers were first missed, not from when a command was due: a command that queued for an hour
+-- behind others waits as long as the others. One session does it at a time; the others return at once.
+create or replace function noetl.fn_handlers_review_missing(p_issue_after interval default '1 minute', p_grace interval default null)
 returns integer
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -276,19 +276,19 @@ begin
       with free as materialized (
         select command_id from noetl.command
          where needs = v_missing.needs and leased_by is null and process_after <= v_now order by command_id for update skip locked
-      ), gone as (
+      ), removed as (
         delete from noetl.command c using free f where c.command_id = f.command_id
         returning c.execution_id, c.shard_id, c.command_id, c.node_id, c.loop_id, c.item_index, c.attempt
-      ), told as (
+      ), delivered as (
         insert into noetl.inbox (execution_id, shard_id, kind, body)
         select g.execution_id, g.shard_id, 'command_ended', jsonb_build_object(
                  'command_id', g.command_id, 'node_id', g.node_id, 'loop_id', g.loop_id::text, 'index', g.item_index,
                  'attempt', g.attempt, 'status', 'failed', 'retryable', false,
                  'error', format('No running process has had the handler %s for %s. Give its file with --handlers to stagedoor run, start or worker', v_names, p_grace))
-          from gone g
+          from removed g
         returning shard_id
       )
-      select count(*), string_agg(distinct shard_id::text, ',') into v_count, v_names from told;
+      select count(*), string_agg(distinct shard_id::text, ',') into v_count, v_names from delivered;
       v_failed := v_failed + v_count;
       if v_names is not null then
         perform pg_notify('stagedoor_inbox', v_names);
@@ -306,16 +306,16 @@ begin
   return v_failed;
 end $$;
 
-grant execute on function noetl.fn_handlers_missing(interval, interval) to dot_executor;
+grant execute on function noetl.fn_handlers_review_missing(interval, interval) to dot_executor;
 
--- Refuses an engine that does not hold (any more) what it writes under. Internal.
-create or replace function noetl.fn_engine_lost(p_engine uuid) returns void
+-- Raises engine_lease_lost: the engine no longer holds the lease or the shards under which it writes. Internal.
+create or replace function noetl.fn_engine_raise_lease_lost(p_engine uuid) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   raise exception using
     errcode = 'SD805',
-    message = format('The lease of the engine %s has passed, or its shards belong to another', coalesce(p_engine::text, 'NULL')),
+    message = format('The lease of the engine %s has expired, or its shards belong to another engine', coalesce(p_engine::text, 'NULL')),
     detail = json_build_object('engine', p_engine)::text;
 end $$;

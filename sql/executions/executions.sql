@@ -1,7 +1,8 @@
--- Executions: start, rerun, cancel, pause, resume; how they are shown.
+-- Executions: start, rerun, cancel, pause, resume; and the views that show them.
 
--- Starts a playbook, in the caller's transaction: rolled back, it never was. The same key again: the same execution.
--- Members start what is open to them, in a workspace of theirs; without a workspace it is global, for back-end code only.
+-- Starts a playbook in the caller's transaction; a rollback removes the execution. The same key returns the same execution.
+-- Members start playbooks that are open to them, in a workspace of theirs; without a workspace the execution is global, for
+-- back-end code only.
 create or replace function noetl.fn_execution_start(
   p_playbook text,
   p_args jsonb default '{}',
@@ -26,13 +27,13 @@ begin
   if v_member <> 'service' and not c.open_to_members then
     raise exception using
       errcode = 'SD810',
-      message = format('The playbook %s is started by the back end only', p_playbook),
+      message = format('Only the back end may start the playbook %s', p_playbook),
       detail = json_build_object('playbook', p_playbook)::text;
   end if;
   if jsonb_typeof(p_args) is distinct from 'object' then
-    raise exception using errcode = 'SD001', message = 'The arguments of a playbook are a JSON object';
+    raise exception using errcode = 'SD001', message = 'The arguments of a playbook must be a JSON object';
   end if;
-  -- They stand in the log, and in every snapshot.
+  -- They are stored in the log and in every snapshot.
   if pg_column_size(p_args) > 16777216 then
     raise exception using
       errcode = 'SD001',
@@ -41,10 +42,10 @@ begin
   end if;
   select string_agg(k, ', ' order by k) into v_unknown from jsonb_object_keys(p_args) k where not coalesce(c.payload -> 'args', '{}') ? k;
   if v_unknown is not null then
-    raise exception using errcode = 'SD001', message = format('The playbook %s takes no %s', p_playbook, v_unknown);
+    raise exception using errcode = 'SD001', message = format('The playbook %s has no argument %s', p_playbook, v_unknown);
   end if;
   if p_idempotency_key = '' then
-    raise exception using errcode = 'SD001', message = 'An idempotency key is not empty';
+    raise exception using errcode = 'SD001', message = 'The idempotency key must not be empty';
   end if;
   v_id := noetl.fn_snowflake();
   if p_idempotency_key is not null then
@@ -55,7 +56,7 @@ begin
     if not found then
       select * into strict v_first from noetl.execution_key k
        where k.path = p_playbook and k.workspace_id is not distinct from p_workspace_id and k.idempotency_key = p_idempotency_key;
-      -- Whoever asks for something else would take the old answer for theirs.
+      -- Otherwise a caller with other arguments would take the old result for its own.
       if v_first.args_digest <> v_digest then
         raise exception using
           errcode = 'SD813',
@@ -66,14 +67,15 @@ begin
       return v_first.execution_id;
     end if;
   end if;
-  perform noetl.fn_execution_begin(v_id, jsonb_build_object('catalog_id', c.catalog_id::text, 'args', p_args, 'workspace_id', p_workspace_id));
+  perform noetl.fn_execution_enqueue_start(v_id, jsonb_build_object('catalog_id', c.catalog_id::text, 'args', p_args, 'workspace_id', p_workspace_id));
   return v_id;
 end $$;
 
 grant execute on function noetl.fn_execution_start(text, jsonb, uuid, integer, text) to authenticated, service_role, dot_executor, stagedoor_reviewer, stagedoor_producer;
 
--- The doorman of fn_execution_start. A login with stagedoor_producer is a back end's: it starts any playbook, in any
--- workspace or in none, as it enqueues any job. Members start in a workspace where they may operate. Internal.
+-- The membership check of fn_execution_start. A login with stagedoor_producer is a back end: it starts any playbook, in any
+-- workspace or in none, as it enqueues any job. Members start playbooks in a workspace where they have the right to operate.
+-- Internal.
 create or replace function noetl.require_starter(p_workspace_id uuid) returns text
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -85,14 +87,14 @@ begin
   if p_workspace_id is null then
     raise exception using
       errcode = 'SD001',
-      message = 'Members start playbooks in a workspace, and none was given',
+      message = 'A member starts a playbook in a workspace, and no workspace was given',
       hint = 'Give workspace_id: one of the workspaces where you may operate.';
   end if;
   return iu_core.require_member(p_workspace_id, 'operate');
 end $$;
 
--- Puts the start of a new execution into its inbox. It follows from the event that the caller's job came from. Internal.
-create or replace function noetl.fn_execution_begin(p_execution_id bigint, p_body jsonb) returns void
+-- Puts the start of a new execution into its inbox. It follows from the event of the caller's job. Internal.
+create or replace function noetl.fn_execution_enqueue_start(p_execution_id bigint, p_body jsonb) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -100,12 +102,12 @@ declare
   v_cause record;
 begin
   select * into v_cause from iu_core.fn_event_cause();
-  perform noetl.fn_execution_tell(p_execution_id, 'start', p_body || jsonb_build_object(
+  perform noetl.fn_execution_inbox_put(p_execution_id, 'start', p_body || jsonb_build_object(
     'started_by', iu_core.fn_actor(), 'cause', v_cause.event_id, 'correlation_id', v_cause.correlation_id, 'depth', 0, 'parent', null));
 end $$;
 
--- Puts a row into the inbox of an execution and wakes its owner. Internal.
-create or replace function noetl.fn_execution_tell(p_execution_id bigint, p_kind text, p_body jsonb) returns void
+-- Puts a row into the inbox of an execution and notifies its owner. Internal.
+create or replace function noetl.fn_execution_inbox_put(p_execution_id bigint, p_kind text, p_body jsonb) returns void
 language sql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -114,8 +116,8 @@ as $$
   select pg_notify('stagedoor_inbox', noetl.fn_shard_of(p_execution_id)::text)
 $$;
 
--- Begins a new execution from a step of an old one, with its arguments and its version of the playbook, or another one: a
--- playbook that was wrong is mended by a new version. The engine finds in the old log what had ended before that step.
+-- Starts a new execution from a step of an old one, with its arguments and its version of the playbook, or with another version
+-- that corrects the playbook. The engine reads from the old log what had ended before that step.
 create or replace function noetl.fn_execution_rerun(p_execution_id bigint, p_from_step text, p_version integer default null) returns bigint
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -130,21 +132,21 @@ begin
   select * into v_begun from noetl.event e where e.execution_id = p_execution_id and e.seq = 1;
   if not found then
     -- It has not begun: there is no step that it came to.
-    perform noetl.fn_step_unknown(p_execution_id, p_from_step);
+    perform noetl.fn_step_raise_unknown(p_execution_id, p_from_step);
   end if;
   select (noetl.fn_playbook_require(k.path, coalesce(p_version, k.version))).* into c from noetl.catalog k where k.catalog_id = v_begun.catalog_id;
   if v_member <> 'service' and not c.open_to_members then
     raise exception using
       errcode = 'SD810',
-      message = format('The playbook %s is started by the back end only', c.path),
+      message = format('Only the back end may start the playbook %s', c.path),
       detail = json_build_object('playbook', c.path)::text;
   end if;
   if not exists (select from jsonb_array_elements(c.payload -> 'steps') s where s ->> 'step' = p_from_step)
      or not exists (select from noetl.event e where e.execution_id = p_execution_id and e.node_name = p_from_step) then
-    perform noetl.fn_step_unknown(p_execution_id, p_from_step);
+    perform noetl.fn_step_raise_unknown(p_execution_id, p_from_step);
   end if;
   v_id := noetl.fn_snowflake();
-  perform noetl.fn_execution_begin(v_id, jsonb_build_object(
+  perform noetl.fn_execution_enqueue_start(v_id, jsonb_build_object(
     'catalog_id', c.catalog_id::text,
     -- Another version may take fewer.
     'args', (select coalesce(jsonb_object_agg(a.key, a.value), '{}') from jsonb_each(v_begun.context -> 'args') a
@@ -156,32 +158,33 @@ end $$;
 
 grant execute on function noetl.fn_execution_rerun(bigint, text, integer) to authenticated, service_role, dot_executor, stagedoor_reviewer;
 
--- The playbook has no such step, or the execution never came there. Internal.
-create or replace function noetl.fn_step_unknown(p_execution_id bigint, p_step text) returns void
+-- Raises step_unknown: the playbook has no such step, or the execution never reached it. Internal.
+create or replace function noetl.fn_step_raise_unknown(p_execution_id bigint, p_step text) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   raise exception using
     errcode = 'SD807',
-    message = format('The execution %s has no step %L, or never came there', p_execution_id, p_step),
+    message = format('The execution %s has no step %L, or never reached it', p_execution_id, p_step),
     detail = json_build_object('execution', p_execution_id::text, 'step', p_step)::text;
 end $$;
 
--- Ends an execution before its time: nothing more of it begins, and nobody waits for what runs.
+-- Cancels an execution: nothing more of it begins, and the results of what runs are ignored.
 create or replace function noetl.fn_execution_cancel(p_execution_id bigint, p_reason text default null) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform iu_core.require_member(noetl.fn_execution_workspace(p_execution_id), 'operate');
-  perform noetl.fn_execution_steer(p_execution_id, 'cancel', p_reason);
+  perform noetl.fn_execution_control(p_execution_id, 'cancel', p_reason);
 end $$;
 
 grant execute on function noetl.fn_execution_cancel(bigint, text) to authenticated, service_role, dot_executor, stagedoor_reviewer;
 
--- Tells an execution that has not ended to do something. Internal: for those who have asked require_member.
-create or replace function noetl.fn_execution_steer(p_execution_id bigint, p_kind text, p_reason text default null) returns void
+-- Sends a control message (cancel, pause, resume) to an execution that has not ended. Internal: callers have called
+-- require_member.
+create or replace function noetl.fn_execution_control(p_execution_id bigint, p_kind text, p_reason text default null) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -203,13 +206,13 @@ begin
   if p_kind = 'pause' and v_status = 'PAUSED' then
     return;
   end if;
-  perform noetl.fn_execution_tell(p_execution_id, p_kind, case p_kind
+  perform noetl.fn_execution_inbox_put(p_execution_id, p_kind, case p_kind
     when 'cancel' then jsonb_build_object('by', iu_core.fn_actor(), 'reason', left(p_reason, 2000))
     else jsonb_build_object('by', iu_core.fn_actor()) end);
 end $$;
 
--- What an execution is at this moment: as projected, brought up to date by the rest of its log and by what it has been told
--- and not yet heard. Internal.
+-- The current status of an execution: as projected, updated with the rest of its log and with control messages that are still
+-- in its inbox. Internal.
 create or replace function noetl.fn_execution_status(p_execution_id bigint) returns text
 language sql stable
 set search_path = pg_catalog, pg_temp
@@ -225,39 +228,39 @@ as $$
              order by e.seq desc limit 1) as logged,
            (select case i.kind when 'pause' then 'PAUSED' else 'RUNNING' end from noetl.inbox i
              where i.execution_id = p_execution_id and i.kind in ('pause', 'resume')
-             order by i.inbox_id desc limit 1) as told
-  ), settled as (
-    select coalesce(logged, projected, 'RUNNING') as status, told from known
+             order by i.inbox_id desc limit 1) as requested
+  ), latest as (
+    select coalesce(logged, projected, 'RUNNING') as status, requested from known
   )
-  select case when status in ('RUNNING', 'PAUSED') then coalesce(told, status) else status end from settled
+  select case when status in ('RUNNING', 'PAUSED') then coalesce(requested, status) else status end from latest
 $$;
 
--- Holds an execution: what runs may end and is recorded, nothing new begins until it is resumed.
+-- Pauses an execution: running steps may end and are recorded, nothing new begins until it is resumed.
 create or replace function noetl.fn_execution_pause(p_execution_id bigint) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform iu_core.require_member(noetl.fn_execution_workspace(p_execution_id), 'operate');
-  perform noetl.fn_execution_steer(p_execution_id, 'pause');
+  perform noetl.fn_execution_control(p_execution_id, 'pause');
 end $$;
 
 grant execute on function noetl.fn_execution_pause(bigint) to authenticated, service_role, dot_executor, stagedoor_reviewer;
 
--- Lets a paused execution go on.
+-- Resumes a paused execution.
 create or replace function noetl.fn_execution_resume(p_execution_id bigint) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform iu_core.require_member(noetl.fn_execution_workspace(p_execution_id), 'operate');
-  perform noetl.fn_execution_steer(p_execution_id, 'resume');
+  perform noetl.fn_execution_control(p_execution_id, 'resume');
 end $$;
 
 grant execute on function noetl.fn_execution_resume(bigint) to authenticated, service_role, dot_executor, stagedoor_reviewer;
 
--- Whether an execution of this database has this id. The API asks it about requests that a playbook sent.
-create or replace function iu_core.fn_execution_is_known(p_execution_id bigint) returns boolean
+-- Whether an execution of this database has this id. The API asks this about requests that a playbook sent.
+create or replace function iu_core.fn_execution_exists(p_execution_id bigint) returns boolean
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -265,10 +268,78 @@ begin
   return exists (select from noetl.event e where e.execution_id = p_execution_id and e.seq = 1);
 end $$;
 
-grant execute on function iu_core.fn_execution_is_known(bigint) to dot_executor, service_role;
+grant execute on function iu_core.fn_execution_exists(bigint) to dot_executor, service_role;
 
--- Executions for people: beside their playbook, how long they take, how far their loops are. Those that were started and
--- not folded yet are PENDING: an inbox row until an engine picks it up, then for a moment a log without a projection.
+-- The workspace of an execution that the caller may see; another workspace's execution gives the same error as a missing one.
+-- It may not be projected yet, or not even have begun. Internal: definer functions pass the result to require_member.
+create or replace function noetl.fn_execution_workspace(p_execution_id bigint) returns uuid
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_workspace uuid;
+begin
+  select found_in.workspace_id into v_workspace
+    from (select x.workspace_id from noetl.execution x where x.execution_id = p_execution_id
+          union all
+          select (e.meta ->> 'workspace_id')::uuid from noetl.event e where e.execution_id = p_execution_id and e.seq = 1
+          union all
+          select (i.body ->> 'workspace_id')::uuid from noetl.inbox i
+           where i.execution_id = p_execution_id and i.kind = 'start') found_in
+   limit 1;
+  if not found
+     or not iu_core.fn_workspace_is_visible(v_workspace) then
+    perform noetl.fn_execution_raise_unknown(p_execution_id);
+  end if;
+  return v_workspace;
+end $$;
+
+-- Raises execution_unknown: the same error for a missing execution and for one that the caller may not see. Internal.
+create or replace function noetl.fn_execution_raise_unknown(p_execution_id bigint) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  raise exception using
+    errcode = 'SD803',
+    message = format('There is no execution %s', coalesce(p_execution_id::text, 'NULL')),
+    detail = json_build_object('execution', p_execution_id::text)::text;
+end $$;
+
+-- A time-ordered id, made by the database itself (node 0); engines make theirs in their own process. The counter cycles: two
+-- ids of one millisecond would be equal only if 4,096 were made in between, and each costs its caller an insert. The stored
+-- time moves at most every 10 ms; it detects a clock that went back.
+create or replace function noetl.fn_snowflake() returns bigint
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  c_epoch constant bigint := 1704067200000;
+  v_now bigint;
+  v_latest bigint;
+begin
+  loop
+    v_now := floor(extract(epoch from clock_timestamp()) * 1000)::bigint - c_epoch;
+    select last_value into v_latest from noetl.snowflake_clock;
+    exit when v_now >= v_latest;
+    if v_latest - v_now > 50 then
+      raise exception using
+        errcode = 'SD809',
+        message = format('The clock went back by %s ms', v_latest - v_now),
+        detail = json_build_object('milliseconds', v_latest - v_now)::text;
+    end if;
+    perform pg_sleep((v_latest - v_now) / 1000.0);
+  end loop;
+  if v_now >= v_latest + 10 then
+    perform setval('noetl.snowflake_clock', v_now);
+  end if;
+  return v_now << 22 | nextval('noetl.snowflake_counter');
+end $$;
+
+grant execute on function noetl.fn_snowflake() to dot_executor, service_role;
+
+-- Executions for people: with their playbook, duration and loop progress. Started executions that are not folded yet are
+-- PENDING: an inbox row until an engine takes it, then for a moment a log without a projection.
 create or replace view noetl.v_execution with (security_invoker = true) as
 select x.execution_id, c.path as playbook, c.version, x.catalog_id, x.parent_execution_id, x.workspace_id, x.started_by,
        x.status, x.last_event_type, x.last_node_name, x.start_time, x.end_time,
@@ -298,8 +369,8 @@ select s.execution_id, c.path, c.version, s.catalog_id, s.parent_execution_id, s
 
 grant select on noetl.v_execution to authenticated, stagedoor_agent, stagedoor_reviewer, service_role, dot_executor;
 
--- What the log says of entries of steps, an event a row; the events of a loop's items are passed over. Ask for one execution.
--- retrying: an attempt failed and the next is to come. A loop's status is that of its fan-in: complete, partial or failed.
+-- The log's events about step entries, one row for each event; events of loop items are left out. Query it for one execution.
+-- retrying: an attempt failed and will be retried. The status of a loop is that of its fan-in: complete, partial or failed.
 create or replace view noetl.v_execution_entry with (security_invoker = true) as
 select e.execution_id, e.node_id, e.node_name, e.event_type,
        case when e.event_type = 'command.failed' and e.meta -> 'final' = 'false' then 'retrying'
@@ -321,8 +392,8 @@ select e.execution_id, e.node_id, e.node_name, e.event_type,
 
 grant select on noetl.v_execution_entry to authenticated, stagedoor_agent, stagedoor_reviewer, service_role, dot_executor;
 
--- Each entry of a step as its log has it: one row a node_id, with its latest status. Ask for one execution: it is read from
--- the whole log; how far a loop is, the projection's state says.
+-- Each step entry from the log: one row for each node_id, with its latest status. Query it for one execution: it reads the
+-- whole log; the progress of a loop is in the state of the projection.
 create or replace view noetl.v_execution_step with (security_invoker = true) as
 select distinct on (e.execution_id, e.node_id)
        e.execution_id, e.node_id, e.node_name, e.event_type as last_event_type, e.status, e.attempt, e.loop_id,
@@ -332,71 +403,3 @@ select distinct on (e.execution_id, e.node_id)
  order by e.execution_id, e.node_id, e.seq desc;
 
 grant select on noetl.v_execution_step to authenticated, stagedoor_agent, stagedoor_reviewer, service_role, dot_executor;
-
--- The workspace of an execution that the caller may know of; one of others is answered like one that is not there. It may
--- not be projected yet, or not even have begun. Internal: definer functions give it to require_member.
-create or replace function noetl.fn_execution_workspace(p_execution_id bigint) returns uuid
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_workspace uuid;
-begin
-  select found_in.workspace_id into v_workspace
-    from (select x.workspace_id from noetl.execution x where x.execution_id = p_execution_id
-          union all
-          select (e.meta ->> 'workspace_id')::uuid from noetl.event e where e.execution_id = p_execution_id and e.seq = 1
-          union all
-          select (i.body ->> 'workspace_id')::uuid from noetl.inbox i
-           where i.execution_id = p_execution_id and i.kind = 'start') found_in
-   limit 1;
-  if not found
-     or not iu_core.fn_workspace_is_known(v_workspace) then
-    perform noetl.fn_execution_unknown(p_execution_id);
-  end if;
-  return v_workspace;
-end $$;
-
--- There is none, or none that the caller may know of: the same answer. Internal.
-create or replace function noetl.fn_execution_unknown(p_execution_id bigint) returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  raise exception using
-    errcode = 'SD803',
-    message = format('There is no execution %s', coalesce(p_execution_id::text, 'NULL')),
-    detail = json_build_object('execution', p_execution_id::text)::text;
-end $$;
-
--- An id that rises with time, made by the database itself (node 0); engines make theirs in their own process.
--- The counter cycles: two ids of one millisecond would only be equal if 4,096 were made in between, and each costs its
--- caller an insert. The clock's mark moves every 10 ms at most: it is for noticing that the clock went back.
-create or replace function noetl.fn_snowflake() returns bigint
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  c_epoch constant bigint := 1704067200000;
-  v_now bigint;
-  v_latest bigint;
-begin
-  loop
-    v_now := floor(extract(epoch from clock_timestamp()) * 1000)::bigint - c_epoch;
-    select last_value into v_latest from noetl.snowflake_clock;
-    exit when v_now >= v_latest;
-    if v_latest - v_now > 50 then
-      raise exception using
-        errcode = 'SD809',
-        message = format('The clock went back by %s ms', v_latest - v_now),
-        detail = json_build_object('milliseconds', v_latest - v_now)::text;
-    end if;
-    perform pg_sleep((v_latest - v_now) / 1000.0);
-  end loop;
-  if v_now >= v_latest + 10 then
-    perform setval('noetl.snowflake_clock', v_now);
-  end if;
-  return v_now << 22 | nextval('noetl.snowflake_counter');
-end $$;
-
-grant execute on function noetl.fn_snowflake() to dot_executor, service_role;

@@ -1,14 +1,14 @@
 -- The append-only log: one flush writes events, commands, waits and checkpoints.
 
--- Writes what follows for executions of these shards: events, commands, waits, messages to other executions, snapshots,
--- and takes away the inbox rows that it follows from. All or nothing, in one call.
+-- Writes a batch for executions of these shards: events, commands, waits, messages to other executions, snapshots; and deletes
+-- the inbox rows from which it follows. All or nothing, in one call.
 --
--- The fence comes first: the shards are locked at their owner and epoch. Whoever takes one waits for us, or we for him, and
--- then the row is read again as he left it: a subquery without the lock would let an old owner's rows in beside the new one's.
--- A violated unique index is the caller's to see (23505): the event is there already, or the batch holds one that is wrong.
+-- The fence comes first: the shards are locked at their owner and epoch. An engine that takes a shard waits for us, or we wait
+-- for it and then read the row again: a subquery without the lock would accept rows of the old owner and of the new one. A
+-- unique violation (23505) is passed to the caller: the event exists already, or the batch contains a wrong one.
 --
--- An event is an array of its columns in the order below; what is left out at its end is null. Objects with names cost up
--- to 40 % more (250 events: 5.9 ms of the server's time against 4.2), an array for each column as much as this.
+-- An event is an array of its columns in the order below; trailing columns may be left out as null. Objects with names cost up
+-- to 40 % more (250 events: 5.9 ms of server time against 4.2); an array for each column costs as much as this.
 create or replace function noetl.fn_execution_flush(p_engine uuid, p_shards smallint[], p_epochs bigint[], p_batch jsonb) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -23,11 +23,11 @@ begin
            where s.shard_id = any (p_shards) and s.owner = p_engine and s.epoch = p_epochs[array_position(p_shards, s.shard_id)]
            order by s.shard_id for share) l;
   if v_held is distinct from cardinality(p_shards) or v_held is distinct from cardinality(p_epochs) then
-    perform noetl.fn_engine_lost(p_engine);
+    perform noetl.fn_engine_raise_lease_lost(p_engine);
   end if;
   if exists (select from jsonb_object_keys(p_batch) k
-              where k <> all ('{events,commands,commands_gone,waits,waits_gone,messages,inbox,checkpoints,paused,ended,collect,outbox}')) then
-    raise exception using errcode = 'SD001', message = 'A flush has no such part; see noetl.fn_execution_flush';
+              where k <> all ('{events,commands,commands_cancelled,waits,waits_ended,messages,inbox,checkpoints,paused,ended,collect,outbox}')) then
+    raise exception using errcode = 'SD001', message = 'Unknown part of a flush; see noetl.fn_execution_flush';
   end if;
   if p_batch ? 'events' then
     insert into noetl.event (
@@ -41,16 +41,16 @@ begin
      where noetl.fn_shard_of((e ->> 0)::bigint) = any (p_shards);
     get diagnostics v_written = row_count;
     if v_written <> jsonb_array_length(p_batch -> 'events') then
-      raise exception using errcode = 'SD001', message = 'An event to write belongs to none of the shards that are named';
+      raise exception using errcode = 'SD001', message = 'An event belongs to none of the given shards';
     end if;
   end if;
   if p_batch ? 'inbox' then
     delete from noetl.inbox where inbox_id = any (array(select i::bigint from jsonb_array_elements_text(p_batch -> 'inbox') i));
   end if;
-  if p_batch ?| '{commands,commands_gone}' then
+  if p_batch ?| '{commands,commands_cancelled}' then
     perform noetl.fn_execution_flush_commands(p_batch);
   end if;
-  if p_batch ?| '{waits,waits_gone}' then
+  if p_batch ?| '{waits,waits_ended}' then
     perform noetl.fn_execution_flush_waits(p_batch);
   end if;
   if p_batch ? 'messages' then
@@ -63,7 +63,7 @@ begin
     perform noetl.fn_execution_flush_pauses(p_batch -> 'paused');
   end if;
   if p_batch ? 'collect' then
-    perform noetl.fn_execution_flush_collect(p_batch -> 'collect');
+    perform noetl.fn_execution_flush_loop_results(p_batch -> 'collect');
   end if;
   if p_batch ? 'outbox' then
     perform noetl.fn_execution_flush_outbox(p_batch -> 'outbox');
@@ -72,13 +72,13 @@ end $$;
 
 grant execute on function noetl.fn_execution_flush(uuid, smallint[], bigint[], jsonb) to dot_executor;
 
--- The commands of a flush: those that nobody waits for any more go, also from whoever runs them; then the new ones come, so
--- that a loop that ends and is entered again does not take its own away. Internal.
+-- The commands of a flush: first deletes those that are no longer needed, also from engines that run them; then adds the new
+-- ones, so that a loop that ends and is entered again does not delete its own. Internal.
 --
--- handed_over: a command that its owner cannot run itself. The owner may say so again, when it has forgotten or is another
--- one: that counts only while the command is not out. Nobody but the owner adds commands, or takes ends out of the inbox.
+-- handed_over: a command that its owner cannot run itself. The owner may repeat it after a restart or a change of owner: that
+-- counts only while the command is not dispatched. Only the owner adds commands, or takes outcomes out of the inbox.
 --
--- The notice says which handlers are needed, so that engines without them sleep on: a list of lists, empty for anybody.
+-- The notification names the needed handlers, so that engines without them sleep on: a list of lists, empty for any engine.
 create or replace function noetl.fn_execution_flush_commands(p_batch jsonb) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -90,7 +90,7 @@ begin
   -- Locked in the order of their ids, as by those who end them.
   delete from noetl.command where command_id = any (array(
     select c.command_id from noetl.command c
-      join jsonb_to_recordset(p_batch -> 'commands_gone') as g (execution_id bigint, loop_id bigint)
+      join jsonb_to_recordset(p_batch -> 'commands_cancelled') as g (execution_id bigint, loop_id bigint)
         on c.execution_id = g.execution_id and (g.loop_id is null or c.loop_id = g.loop_id)
      order by c.command_id for update of c));
   with written as (
@@ -101,7 +101,7 @@ begin
       from jsonb_to_recordset(p_batch -> 'commands') as n (
         command_id text, execution_id bigint, catalog_id bigint, loop_id bigint, node_id text, node_name text, item_index integer,
         item jsonb, needs text[], scope jsonb, attempt smallint, process_after timestamptz, handed_over boolean)
-     where n.handed_over is not true or not noetl.fn_command_is_out(n.execution_id, n.command_id)
+     where n.handed_over is not true or not noetl.fn_command_is_dispatched(n.execution_id, n.command_id)
     returning process_after, needs
   )
   select bool_or(w.due), case when bool_and(w.needs is not null) then json_agg(w.needs)::text end into v_due, v_needs
@@ -111,19 +111,19 @@ begin
   end if;
 end $$;
 
--- The waits of a flush: some are over before they were woken (their execution ended), others begin. Internal.
+-- The waits of a flush: deletes those whose execution ended before they were woken, and adds new ones. Internal.
 create or replace function noetl.fn_execution_flush_waits(p_batch jsonb) returns void
 language sql
 set search_path = pg_catalog, pg_temp
 as $$
   -- Locked in the order of their key, as by those who wake them.
-  with gone as materialized (
+  with removed as materialized (
     select w.execution_id, w.node_id from noetl.wait w
-      join jsonb_to_recordset(p_batch -> 'waits_gone') as g (execution_id bigint, node_id text)
+      join jsonb_to_recordset(p_batch -> 'waits_ended') as g (execution_id bigint, node_id text)
         on w.execution_id = g.execution_id and w.node_id = g.node_id
      order by w.execution_id, w.node_id for update of w
   )
-  delete from noetl.wait w using gone where w.execution_id = gone.execution_id and w.node_id = gone.node_id;
+  delete from noetl.wait w using removed where w.execution_id = removed.execution_id and w.node_id = removed.node_id;
   insert into noetl.wait (execution_id, node_id, shard_id, kind, wake_at, event_domain, event_type, subject, match, staging_record_id, since_at)
   select n.execution_id, n.node_id, noetl.fn_shard_of(n.execution_id), n.kind, n.wake_at, n.event_domain, n.event_type, n.subject, n.match,
          n.staging_record_id, case when n.kind = 'event' then noetl.fn_wait_since_at(n.execution_id, n.since_node) end
@@ -132,7 +132,7 @@ as $$
       staging_record_id uuid, since_node text)
 $$;
 
--- What executions tell each other: a parent its children (start, cancel), a child its parent (child_ended). Internal.
+-- Messages between executions: a parent to its children (start, cancel), a child to its parent (child_ended). Internal.
 create or replace function noetl.fn_execution_flush_messages(p_messages jsonb) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -152,7 +152,7 @@ begin
   end if;
 end $$;
 
--- The snapshots of a flush, each whole as it is given, and who has ended. Internal.
+-- The snapshots of a flush, each stored as a whole, and which executions have ended. Internal.
 create or replace function noetl.fn_execution_flush_checkpoints(p_batch jsonb) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -174,8 +174,8 @@ begin
   end if;
 end $$;
 
--- Which executions a flush paused or resumed, as {execution_id, paused}. Their commands stay as they are, each with the time
--- of its retry: a claim passes over all of a paused execution, also over what is handed over or freed meanwhile. Internal.
+-- Which executions a flush paused or resumed, as {execution_id, paused}. Their commands stay as they are, each with the time of
+-- its retry: a claim skips all commands of a paused execution, also those dispatched or freed meanwhile. Internal.
 create or replace function noetl.fn_execution_flush_pauses(p_pauses jsonb) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -189,10 +189,10 @@ begin
   end if;
 end $$;
 
--- Loops have ended whose results somebody refers to: each is one result from now on, which is in the log until it is read for
--- the first time (fn_loop_results). A flush holds up every execution of its engine, and a million items take seconds to put
--- together. It comes from the loop's collection, where that is a result of its own. Internal.
-create or replace function noetl.fn_execution_flush_collect(p_collect jsonb) returns void
+-- Registers the results of ended loops that others refer to: each is one result, which stays in the log until it is read for
+-- the first time (fn_loop_results). A flush delays every execution of its engine, and combining a million items takes seconds.
+-- It refers to the loop's collection, if that is a result of its own. Internal.
+create or replace function noetl.fn_execution_flush_loop_results(p_collect jsonb) returns void
 language sql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -204,8 +204,8 @@ as $$
     from jsonb_to_recordset(p_collect) as c (execution_id bigint, loop_id bigint, ref_id bigint, node_name text)
 $$;
 
--- Tells the world that executions have ended, in the flush that ends them: references only. Written as whoever started the
--- execution, through the engine, and following from what it was started by, if that is still known. Internal.
+-- Emits the events of ended executions in the flush that ends them: references only. The actor is the starter of the execution,
+-- via the engine, and the cause is what it was started by, if that is still known. Internal.
 create or replace function noetl.fn_execution_flush_outbox(p_outbox jsonb) returns void
 language sql
 set search_path = pg_catalog, pg_temp

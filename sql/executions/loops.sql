@@ -1,9 +1,9 @@
 -- Loops: progress, results and scope.
 
--- How far the loops of an execution are, from the log: the numbers of the seed's recovery and fan-in queries, right for all modes
+-- The progress of an execution's loops, from the log: the numbers of the seed's recovery and fan-in queries, for all modes
 -- (sequential, parallel, fanout). An item counts as done or failed by its last event, not by its attempts; after the end of a
--- loop `failed` includes what was cancelled, so that done + failed = total. current_index: the last item that was handed out, -1
--- before the first. The caller sees what the policies of noetl.event let them see.
+-- loop `failed` includes cancelled items, so that done + failed = total. current_index: the last dispatched item, -1 before the
+-- first. The caller sees what the policies of noetl.event allow.
 create or replace function noetl.fn_loop_progress(p_execution_id bigint, p_loop_id text default null)
 returns table (
   loop_id text, node_name text, node_id text, mode text, total integer, current_index integer, issued bigint, done bigint, failed bigint,
@@ -40,12 +40,12 @@ $$;
 
 grant execute on function noetl.fn_loop_progress(bigint, text) to authenticated, service_role, dot_executor, stagedoor_agent, stagedoor_reviewer;
 
--- Puts the results of a loop's items together as one result, in their order, when it is read for the first time: what an item
--- gave, or where it is ({ref, bytes}); null for one that failed or was never run. The log of a loop that has ended changes no
--- more, so whoever reads first may do it; a second reader waits for the first. No work where it is done already.
+-- Combines the results of a loop's items into one result, in order, when it is read for the first time: the result of an item,
+-- or its reference ({ref, bytes}); null for an item that failed or never ran. The log of an ended loop does not change, so any
+-- reader may do it; a second reader waits for the first. Does nothing if it is done already.
 --
--- How large it is comes before it is made: items of 8 KiB each are more than a server has memory for. The settings: by the
--- defaults all results go through two sorts on disk (300,000 items 3 to 6 s, now 2; a million 6 to 9).
+-- The size is checked first: items of 8 KiB each could exceed the server's memory. The settings: with the defaults all results
+-- go through two sorts on disk (300,000 items 3 to 6 s, now 2; a million 6 to 9).
 create or replace function noetl.fn_loop_results(p_ref_id bigint) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -73,7 +73,7 @@ begin
   if not found then
     raise exception using
       errcode = 'SD811',
-      message = format('The result %s is not kept any more', p_ref_id),
+      message = format('The result %s is no longer stored', p_ref_id),
       detail = json_build_object('ref', p_ref_id::text)::text;
   end if;
   with item as materialized (
@@ -93,7 +93,7 @@ begin
   if v_bytes > c_most then
     raise exception using
       errcode = 'SD812',
-      message = format('The results of %s are %s bytes together, over the limit of %s', r.node_name, v_bytes, c_most),
+      message = format('The results of %s have %s bytes together, more than the limit of %s', r.node_name, v_bytes, c_most),
       detail = json_build_object('bytes', v_bytes, 'limit', c_most)::text;
   end if;
   v_text := v_body::text;
@@ -106,7 +106,7 @@ end $$;
 
 grant execute on function noetl.fn_loop_results(bigint) to dot_executor;
 
--- What a loop was begun with: its collection and what its items' expressions see, inline or by reference.
+-- The input of a loop: its collection and the variables of its items' expressions, inline or by reference.
 create or replace function noetl.fn_loop_scope(p_execution_id bigint, p_loop_id bigint) returns jsonb
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp

@@ -1,8 +1,8 @@
 -- Playbooks: registration, enabling, versions.
 
--- Registers a playbook: a new version, unless it is what the newest one says already. Executions that run keep theirs. Who
--- may start it can change without a new version, and then of all versions: a member may name an old one. One that is disabled
--- stays so. Back-end code only: it was checked there.
+-- Registers a playbook: a new version, unless it equals the newest one. Running executions keep theirs. Who may start it can
+-- change without a new version, and then for all versions, because a member may name an old one. A disabled playbook stays
+-- disabled. Back-end code only: it checks the playbook.
 create or replace function noetl.fn_playbook_register(
   p_path text, p_content text, p_payload jsonb, p_open_to_members boolean default false
 ) returns noetl.catalog
@@ -44,16 +44,16 @@ end $$;
 
 grant execute on function noetl.fn_playbook_register(text, text, jsonb, boolean) to service_role, dot_executor;
 
--- It can be started again. Back-end code only.
+-- Enables a playbook: it can be started again. Back-end code only.
 create or replace function noetl.fn_playbook_enable(p_path text) returns void
 language sql security definer
 set search_path = pg_catalog, pg_temp
-as $$ select noetl.fn_playbook_switch(p_path, true) $$;
+as $$ select noetl.fn_playbook_set_enabled(p_path, true) $$;
 
 grant execute on function noetl.fn_playbook_enable(text) to service_role, dot_executor;
 
--- Turns a playbook on or off, in all its versions. Internal.
-create or replace function noetl.fn_playbook_switch(p_path text, p_is_on boolean) returns void
+-- Enables or disables a playbook, in all its versions. Internal.
+create or replace function noetl.fn_playbook_set_enabled(p_path text, p_is_on boolean) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -68,15 +68,15 @@ begin
    where path = p_path and (disabled_at is null) <> p_is_on;
 end $$;
 
--- No version of it is started any more; what runs goes on. Back-end code only.
+-- Disables a playbook: no version can be started; running executions continue. Back-end code only.
 create or replace function noetl.fn_playbook_disable(p_path text) returns void
 language sql security definer
 set search_path = pg_catalog, pg_temp
-as $$ select noetl.fn_playbook_switch(p_path, false) $$;
+as $$ select noetl.fn_playbook_set_enabled(p_path, false) $$;
 
 grant execute on function noetl.fn_playbook_disable(text) to service_role, dot_executor;
 
--- The version of a playbook that would be started: the newest, or the one that is asked for. Internal.
+-- The version of a playbook that would be started: the newest, or the given one. Raises if there is none. Internal.
 create or replace function noetl.fn_playbook_require(p_path text, p_version integer default null) returns noetl.catalog
 language plpgsql stable
 set search_path = pg_catalog, pg_temp

@@ -1,7 +1,7 @@
--- Results by reference.
+-- Results that are stored by reference.
 
--- Keeps a result that is too large for an event, in one statement: the bytes themselves (db), or where its file is (disk).
--- content_hash is of the text that jsonb gives back, or of the file's bytes: whoever loads it compares.
+-- Stores a result that is too large for an event, in one statement: its bytes (db), or the location of its file (disk).
+-- content_hash is of the text that jsonb returns, or of the file's bytes: the reader compares it.
 create or replace function noetl.fn_result_put(
   p_execution_id bigint,
   p_bytes bigint,
@@ -22,7 +22,7 @@ declare
 begin
   if p_execution_id is null or p_bytes is null
      or (p_body is null) = (p_physical_uri is null) or (p_physical_uri is null) <> (p_content_hash is null) then
-    raise exception using errcode = 'SD001', message = 'A result has an execution, a size, and either its body or a file with its hash';
+    raise exception using errcode = 'SD001', message = 'A result needs an execution, a size, and either a body or a file with its hash';
   end if;
   insert into noetl.result_ref (ref_id, execution_id, node_name, command_id, name, parent_ref_id, store_tier, physical_uri, content_hash, bytes)
   values (v_ref, p_execution_id, p_node_name, p_command_id, p_name, p_parent_ref_id,
@@ -36,8 +36,9 @@ end $$;
 
 grant execute on function noetl.fn_result_put(bigint, bigint, jsonb, bigint, text, bytea, text, text, text, bigint) to dot_executor;
 
--- A result for those who may read its execution's workspace: the body of one that the database holds, or puts together now.
--- Of one on disk (`object` is its older name, and read as disk) the body is null, and the server that has the file reads it after this has let the caller through.
+-- A result for those who may read the workspace of its execution: the body, if the database stores it or combines it now. For a
+-- result on disk (`object` is an older name for disk) the body is null; the server that has the file reads it after this
+-- function has let the caller through.
 create or replace function noetl.fn_result_read(
   p_ref_id bigint,
   out execution_id bigint, out node_name text, out command_id text, out parent_ref_id bigint,
@@ -60,15 +61,15 @@ begin
   if v_collected is not null then
     raise exception using
       errcode = 'SD811',
-      message = format('The result %s is not kept any more', p_ref_id),
+      message = format('The result %s is no longer stored', p_ref_id),
       detail = json_build_object('ref', p_ref_id::text)::text;
   end if;
 end $$;
 
 grant execute on function noetl.fn_result_read(bigint) to authenticated, service_role, dot_executor, stagedoor_reviewer;
 
--- The workspace of a result's execution, for those who may know of it; one of others is answered like one that is not there.
--- From the log, whose first event says it: the projection may be a moment behind. Internal: fn_result_read gives it to
+-- The workspace of a result's execution, if the caller may see it; another workspace's result gives the same error as a missing
+-- one. Read from the first event of the log, because the projection may be behind. Internal: fn_result_read passes it to
 -- require_member.
 create or replace function noetl.fn_result_workspace(p_ref_id bigint) returns uuid
 language plpgsql stable
@@ -81,7 +82,7 @@ begin
     from noetl.result_ref r join noetl.event e on e.execution_id = r.execution_id and e.seq = 1
    where r.ref_id = p_ref_id;
   if not found
-     or not iu_core.fn_workspace_is_known(v_workspace) then
+     or not iu_core.fn_workspace_is_visible(v_workspace) then
     raise exception using
       errcode = 'SD811',
       message = format('There is no result %s', coalesce(p_ref_id::text, 'NULL')),
@@ -90,12 +91,11 @@ begin
   return v_workspace;
 end $$;
 
--- Forgets results whose execution ended longer ago than noetl.retention says: their rows stay for the trace, marked, and
--- bodies in the database are deleted. Answers those that were marked; the caller deletes the files of the others before
--- it commits: if it ends in between, they come again.
--- Kept while somebody may still read them: an ancestor that goes on (a child's result is its parent's, too), or a rerun
--- that goes on and took over outcomes of the execution.
-create or replace function noetl.fn_results_collect(p_limit integer default 1000) returns setof noetl.result_ref
+-- Expires results whose execution ended longer ago than noetl.retention says: their rows stay for the trace, marked, and bodies
+-- in the database are deleted. Returns the marked rows; the caller deletes the files of the others before it commits: if it
+-- fails in between, they are returned again. A result is kept while it may still be read: by a running ancestor (a child's
+-- result is also its parent's), or by a running rerun that took over outcomes of the execution.
+create or replace function noetl.fn_results_expire(p_limit integer default 1000) returns setof noetl.result_ref
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -137,4 +137,4 @@ begin
   return query update noetl.result_ref set collected_at = clock_timestamp() where ref_id = any (v_ids) returning *;
 end $$;
 
-grant execute on function noetl.fn_results_collect(integer) to dot_executor;
+grant execute on function noetl.fn_results_expire(integer) to dot_executor;

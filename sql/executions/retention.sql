@@ -1,9 +1,9 @@
--- Partitions of the log.
+-- Partitions and retention of the execution log.
 
--- Keeps a partition of the log a month for at least p_ahead. Drops the oldest when every execution that began in it ended
--- more than p_keep ago (null: what noetl.retention says) and nothing refers to it any more: no checkpoint, inbox row,
--- command or wait, no event that is not projected, no file of a result. One in each call: the lock that a drop needs stops every writer
--- until the caller commits. The rows of those executions go with it: projection, references of results, keys.
+-- Keeps monthly partitions of the log for at least p_ahead. Drops the oldest when every execution that began in it ended more
+-- than p_keep ago (null: noetl.retention) and nothing refers to it: no checkpoint, inbox row, command or wait, no event that is
+-- not projected, no file of a result. One for each call: the lock of a drop stops every writer until the caller commits. The
+-- rows of those executions are deleted with it: projection, references of results, keys.
 create or replace function noetl.fn_execution_partitions_maintain(
   p_ahead interval default '90 days',
   p_keep interval default null,
@@ -19,33 +19,33 @@ declare
   v_needed boolean;
 begin
   p_keep := coalesce(p_keep, (select log from noetl.retention));
-  created := iu_core.fn_partitions_make('noetl.event', p_ahead, p_keep, 'noetl.fn_snowflake_floor');
+  created := iu_core.fn_partitions_create('noetl.event', p_ahead, p_keep, 'noetl.fn_snowflake_floor');
   dropped := 0;
-  -- What only waits of running executions ask for.
-  delete from noetl.wait_heard h where not exists (select from noetl.checkpoint c where c.execution_id = h.execution_id);
-  perform iu_core.fn_partitions_guard('noetl.event', 'event_is_not_truncated');
+  -- Rows that only waits of running executions need.
+  delete from noetl.wait_received_event h where not exists (select from noetl.checkpoint c where c.execution_id = h.execution_id);
+  perform iu_core.fn_partitions_forbid_truncate('noetl.event', 'event_is_not_truncated');
   for v_old in
     select partition::text as name, from_id, to_id - 1 as to_id
       from noetl.v_execution_partition where to_time <= now() - p_keep order by to_time
   loop
-    continue when noetl.fn_executions_needed(v_old.from_id, v_old.to_id, now() - p_keep);
+    continue when noetl.fn_executions_in_use(v_old.from_id, v_old.to_id, now() - p_keep);
     execute format('select exists (select from %s e left join noetl.execution x on x.execution_id = e.execution_id
                                     where x.execution_id is null or x.last_seq < e.seq)', v_old.name) into v_needed;
     continue when v_needed;
     begin
-      -- Before the lock, which then is short. They come back if it cannot be had.
+      -- Before the lock, to keep it short. A rollback restores them if the lock is not available.
       delete from noetl.result_ref where execution_id between v_old.from_id and v_old.to_id;
       delete from noetl.execution_key where execution_id between v_old.from_id and v_old.to_id;
       delete from noetl.execution where execution_id between v_old.from_id and v_old.to_id;
       -- The parent first, as every writer does. Asked again: something may have come while we waited.
       lock table only noetl.event in access exclusive mode;
-      if noetl.fn_executions_needed(v_old.from_id, v_old.to_id, now() - p_keep) then
+      if noetl.fn_executions_in_use(v_old.from_id, v_old.to_id, now() - p_keep) then
         raise exception using errcode = 'lock_not_available';
       end if;
       execute format('drop table %s', v_old.name);
       dropped := 1;
     exception when lock_not_available then
-      null; -- Somebody has long been at work in the log, or just began here. The next round tries again.
+      null; -- A long transaction uses the log, or an execution has just begun here. The next run retries.
     end;
     exit;
   end loop;
@@ -53,17 +53,9 @@ end $$;
 
 grant execute on function noetl.fn_execution_partitions_maintain(interval, interval) to dot_executor, service_role;
 
--- An event goes only with its whole partition.
-create or replace trigger event_only_grows
-  before update or delete on noetl.event
-  for each row execute function iu_core.fn_refuse_change();
-create or replace trigger event_is_not_truncated
-  before truncate on noetl.event
-  for each statement execute function iu_core.fn_refuse_change();
-
--- Whether something still needs the log of the executions from p_from to p_to: one of them has not ended before p_before,
--- is told something, waits or works, or has a result in a file that is not deleted yet. Internal.
-create or replace function noetl.fn_executions_needed(p_from bigint, p_to bigint, p_before timestamptz) returns boolean
+-- Whether the log of the executions from p_from to p_to is still needed: one of them had not ended before p_before, has an
+-- inbox row, a wait or a command, or has a result in a file that is not deleted yet. Internal.
+create or replace function noetl.fn_executions_in_use(p_from bigint, p_to bigint, p_before timestamptz) returns boolean
 language sql volatile
 set search_path = pg_catalog, pg_temp
 as $$
@@ -78,21 +70,17 @@ as $$
                     and store_tier not in ('db', 'memory', 'eventlog'))
 $$;
 
--- How many days from now on executions can begin: the unbroken row of the log's partitions that begins with today's.
+-- For how many days from now the execution log has partitions.
 create or replace function noetl.fn_execution_partition_days_left() returns integer
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
-  with recursive cover as (
-    select to_time from noetl.v_execution_partition where from_time <= now() and now() < to_time
-    union
-    select p.to_time from cover join noetl.v_execution_partition p on p.from_time = cover.to_time)
-  select floor(extract(epoch from max(to_time) - now()) / 86400)::integer from cover
+  select iu_core.fn_partitions_days_left(range_agg(tstzrange(from_time, to_time))) from noetl.v_execution_partition
 $$;
 
 grant execute on function noetl.fn_execution_partition_days_left() to dot_executor, service_role;
 
--- The log's partitions with the ids and the time that each one covers, read back from its bounds.
+-- The partitions of the log with the ids and the time range of each, read from their bounds.
 create or replace view noetl.v_execution_partition with (security_invoker = true) as
 select c.oid::regclass as partition,
        bound[1]::bigint as from_id,

@@ -1,15 +1,15 @@
--- Unapproved text: an execution that read it writes no unit and no document.
+-- Unapproved text: an execution that has read such text may not write a unit or a document.
 
--- Before a playbook gets the text of a record: remembers that its execution knows it, if the record requires approval and has none,
--- or carries text of such a one. Committed before the text is handed out, so that no later write of the execution misses it.
-create or replace function iu_core.fn_execution_reads_record(p_execution_id bigint, p_staging_record_id uuid) returns void
+-- Records that an execution reads a record which needs an approval and has none, or which contains text of such a record.
+-- Committed before the playbook gets the text, so that no later write of the execution misses it.
+create or replace function iu_core.fn_execution_track_read(p_execution_id bigint, p_staging_record_id uuid) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform iu_core.require_member(iu_core.fn_iu_staging_workspace(p_staging_record_id), 'read');
   if p_execution_id is null then
-    raise exception using errcode = 'SD001', message = 'Name the execution that reads the record';
+    raise exception using errcode = 'SD001', message = 'p_execution_id must not be NULL';
   end if;
   insert into iu_core.execution_unapproved_read (origin_execution_id, staging_record_id, execution_id)
   select iu_core.fn_execution_origin(p_execution_id), known.id, p_execution_id
@@ -20,10 +20,10 @@ begin
   on conflict do nothing;
 end $$;
 
-grant execute on function iu_core.fn_execution_reads_record(bigint, uuid) to dot_executor, service_role;
+grant execute on function iu_core.fn_execution_track_read(bigint, uuid) to dot_executor, service_role;
 
--- Where an execution comes from: the first of the executions that started it as a sub-playbook, or that it is a rerun of. Itself, if
--- none did, or if its log is not kept. Executions with the same origin may know each other's results. Internal.
+-- The origin of an execution: the first of the executions that started it as a sub-playbook, or that it is a rerun of. Itself,
+-- if there is none, or if the log is no longer kept. Executions with the same origin may know each other's results. Internal.
 create or replace function iu_core.fn_execution_origin(p_execution_id bigint) returns bigint
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -41,8 +41,8 @@ begin
   return v_id;
 end $$;
 
--- Behind everything that search is made from: an execution that knows text which requires approval and has none writes no unit, edge
--- or document until that is approved. A cut is not asked: its text is that of the approved record, and nothing else. Internal.
+-- Trigger on everything that search is built from: an execution that has read unapproved text may not write a unit, edge or
+-- document until that text is approved. A cut is exempt: its text is exactly that of the approved record. Internal.
 create or replace function iu_core.fn_execution_refuse_unapproved() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -54,11 +54,11 @@ begin
   if v_execution is null then
     return null;
   end if;
-  select id into v_record from iu_core.fn_execution_unapproved(v_execution) as id limit 1;
+  select id into v_record from iu_core.fn_execution_unapproved_records(v_execution) as id limit 1;
   if found then
     raise exception using
       errcode = 'SD205',
-      message = format('Execution %s has read the record %s, which requires an approval and has none: it writes no unit and no document',
+      message = format('Execution %s has read the record %s, which needs an approval and has none: the execution may not write a unit or a document',
                        v_execution, v_record),
       detail = json_build_object('execution', v_execution::text, 'record', v_record)::text;
   end if;
@@ -79,8 +79,8 @@ create or replace trigger universal_edges_holds_no_unapproved_text
   before insert or update of target_ref on iu_core.universal_edges
   for each statement execute function iu_core.fn_execution_refuse_unapproved();
 
--- The records that an execution, or one of the same origin, has read, and that still lack the approval that they require. Internal.
-create or replace function iu_core.fn_execution_unapproved(p_execution_id bigint) returns setof uuid
+-- The records that an execution, or one of the same origin, has read, and that still lack a required approval. Internal.
+create or replace function iu_core.fn_execution_unapproved_records(p_execution_id bigint) returns setof uuid
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -90,9 +90,9 @@ as $$
                       where r.staging_record_id = u.staging_record_id and r.approved_at is not null)
 $$;
 
--- What an execution stages may hold what it has read. A record that needs no approval of its own remembers it, for whoever reads
--- that one; a record that needs approval is approved with the text that it holds, whoever wrote it. Internal.
-create or replace function iu_core.fn_execution_carry() returns trigger
+-- A record staged by an execution may contain what the execution has read. A record that needs no approval itself stores the
+-- unapproved records, for its later readers; a record that needs approval is approved together with its text. Internal.
+create or replace function iu_core.fn_execution_inherit_unapproved() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -101,16 +101,16 @@ declare
 begin
   if v_execution is not null and not new.approval_required then
     insert into iu_core.execution_carried_record (staging_record_id, carried_record_id)
-    select new.staging_record_id, id from iu_core.fn_execution_unapproved(v_execution) as id;
+    select new.staging_record_id, id from iu_core.fn_execution_unapproved_records(v_execution) as id;
   end if;
   return null;
 end $$;
 
-create or replace trigger iu_staging_record_carries
+create or replace trigger iu_staging_record_inherits_unapproved
   after insert on iu_core.iu_staging_record
-  for each row execute function iu_core.fn_execution_carry();
+  for each row execute function iu_core.fn_execution_inherit_unapproved();
 
--- The execution on whose behalf this transaction acts, as the tools of playbooks say in stagedoor.execution. NULL: none. Internal.
+-- The execution for which this transaction acts, as the playbook tools set it in stagedoor.execution. NULL: none. Internal.
 create or replace function iu_core.fn_execution_current() returns bigint
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -122,7 +122,7 @@ begin
     return null;
   end if;
   if v_id !~ '^[0-9]{1,19}$' then
-    raise exception using errcode = 'SD001', message = format('stagedoor.execution is the id of an execution, not %L', v_id);
+    raise exception using errcode = 'SD001', message = format('stagedoor.execution must be the id of an execution, not %L', v_id);
   end if;
   return v_id::bigint;
 end $$;

@@ -1,6 +1,6 @@
--- Gates: switches with an audit, and overrides for one transaction.
+-- Gates: shared switches with an audit trail, and overrides for a single transaction.
 
--- Is the gate open, here and now? An override of this very transaction wins over the shared row.
+-- Whether the gate is open in this transaction. An override of this transaction takes precedence over the shared row.
 create or replace function iu_core.fn_gate_open(p_gate text) returns boolean
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -41,8 +41,8 @@ end $$;
 
 grant execute on function iu_core.fn_gate_require(text) to dot_executor, service_role;
 
--- Opens or closes a gate for everybody. Administrators only: nobody but the owner may execute it.
--- Returns whether it changed anything.
+-- Opens or closes a gate for everybody. Administrators only: nobody but the owner may execute it. Returns whether anything
+-- changed.
 create or replace function iu_core.fn_gate_set(p_gate text, p_open boolean, p_reason text default null) returns boolean
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -51,7 +51,7 @@ declare
   v_old text;
 begin
   if p_open is null then
-    raise exception using errcode = 'SD001', message = 'A gate is opened (true) or closed (false), not NULL';
+    raise exception using errcode = 'SD001', message = 'p_open must be true or false, not NULL';
   end if;
   -- Not FOR UPDATE: that would wait for every open transaction whose override refers to this row.
   select value into v_old from iu_core.dot_config where key = p_gate for no key update;
@@ -76,15 +76,15 @@ begin
   return true;
 end $$;
 
--- Opens or closes a gate for the rest of this transaction only. Administrators only.
--- It inserts a row of its own instead of updating the shared one, so that writers never wait for each other.
+-- Opens or closes a gate for the rest of this transaction only. Administrators only. It inserts its own row instead of updating
+-- the shared one, so that writers never wait for each other.
 create or replace function iu_core.fn_gate_override(p_gate text, p_open boolean, p_reason text default null) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   if p_open is null then
-    raise exception using errcode = 'SD001', message = 'A gate is opened (true) or closed (false), not NULL';
+    raise exception using errcode = 'SD001', message = 'p_open must be true or false, not NULL';
   end if;
   -- Raises for a gate that does not exist.
   perform iu_core.fn_gate_open(p_gate);
@@ -111,7 +111,7 @@ create constraint trigger dot_config_override_ends_with_transaction
   deferrable initially deferred
   for each row execute function iu_core.fn_gate_override_end();
 
--- The net below the trigger: a row that outlived its transaction (triggers were off) is removed.
+-- Removes overrides that outlived their transaction, which is possible only while triggers were disabled.
 create or replace function iu_core.fn_gate_override_sweep() returns bigint
 language sql security definer
 set search_path = pg_catalog, pg_temp
@@ -126,7 +126,7 @@ $$;
 
 grant execute on function iu_core.fn_gate_override_sweep() to dot_executor;
 
--- Every change of a gate leaves a line, also one made by hand.
+-- Writes an audit row for every change of a gate, also for a change by hand.
 create or replace function iu_core.fn_dot_config_audit() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp

@@ -1,96 +1,49 @@
--- Checks over all lines of an upload: repeated keys, sums, counts.
+-- Checks across all lines of an upload: repeated keys, subtotals, counts.
 
--- Rules over all lines of an upload: a line that sums up others, a key that repeats. What an earlier run found is taken away first, so that a repair
--- of one line also clears the other. Returns how many lines it changed. Internal.
-create or replace function iu_core.fn_ingest_check_set(p_upload iu_core.ingest_upload, p_definition jsonb) returns integer
+-- Checks across all lines of an upload: subtotals and repeated keys. The findings of an earlier run are removed first, so that
+-- the repair of one line also clears the other. Returns how many lines changed. Internal.
+create or replace function iu_core.fn_ingest_check_across_lines(p_upload iu_core.ingest_upload, p_definition jsonb) returns integer
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_changed integer;
+begin
+  v_changed := iu_core.fn_ingest_remove_cross_line_problems(p_upload);
+  v_changed := v_changed + iu_core.fn_ingest_check_subtotals(p_upload, p_definition);
+  v_changed := v_changed + iu_core.fn_ingest_check_lookups(p_upload, p_definition);
+  return v_changed + iu_core.fn_ingest_check_repeated_keys(p_upload, p_definition);
+end $$;
+
+-- Removes from the lines of an upload, or from some of them, what a check across lines found. Returns how many lines changed.
+-- Internal.
+create or replace function iu_core.fn_ingest_remove_cross_line_problems(p_upload iu_core.ingest_upload, p_lines integer[] default null)
+returns integer
 language plpgsql
 set search_path = pg_catalog, pg_temp
 -- Nothing is known yet of an upload that was staged a moment ago: joined in loops, 20,000 lines with repeated keys took 200 s.
 set enable_nestloop = off
 as $$
 declare
-  v_layout jsonb := p_upload.reading -> 'layout';
-  v_leaf jsonb;
-  v_policy text;
-  v_no_ids text;
-  v_key text;
-  v_changed integer := 0;
-  v_count integer;
+  v_changed integer;
 begin
-  select spec into v_leaf from jsonb_array_elements(p_definition -> 'rows') as spec where spec ->> 'name' = v_layout ->> 'leaf';
-  v_policy := iu_core.fn_ingest_repeated_keys(p_upload, p_definition);
-  -- Told apart by name, two of the same name have one key: most exports without ids are refused for that.
-  select string_agg(coalesce(p_definition -> 'fields' -> (spec -> 'identity' ->> 'id') ->> 'title', spec -> 'identity' ->> 'id'), ', ')
-    into v_no_ids
-    from jsonb_array_elements(p_definition -> 'rows') as spec
-   where v_layout -> 'row_types' ? (spec ->> 'name') and spec -> 'identity' ? 'id' and not v_layout -> 'fields' ? (spec -> 'identity' ->> 'id');
-
-  -- A line that was found to be a sum has with it what was wrong with it before. (Not joined with itself: 8,000 lines took 90 s.)
+  -- A line that was found to be a sum keeps its earlier errors. (No self-join: 8,000 lines took 90 s.)
   update public.staging_rows s
      set (validation_errors, validation_warnings, validation_status, updated_at) = (
-           select e.errors, iu_core.fn_ingest_without_set_problems(s.validation_warnings),
+           select e.errors, iu_core.fn_ingest_without_cross_line_problems(s.validation_warnings),
                   case when e.errors = '[]' then 'valid' else 'invalid' end::public.staging_validation_status, now()
              from (select coalesce(jsonb_path_query_first(s.validation_warnings, '$[*] ? (@.rule == "row.sum").errors'),
-                                   iu_core.fn_ingest_without_set_problems(s.validation_errors)) as errors) e)
-   where s.upload_id = p_upload.upload_id and s.row_type = v_layout ->> 'leaf'
+                                   iu_core.fn_ingest_without_cross_line_problems(s.validation_errors)) as errors) e)
+   where s.upload_id = p_upload.upload_id and s.row_type = p_upload.reading -> 'layout' ->> 'leaf'
      and s.validation_status in ('invalid', 'skipped') and (s.validation_status <> 'valid' or s.validation_warnings <> '[]')
-     and (s.validation_errors @> '[{"scope": "set"}]' or s.validation_warnings @> '[{"scope": "set"}]');
+     and (s.validation_errors @> '[{"scope": "set"}]' or s.validation_warnings @> '[{"scope": "set"}]')
+     and (p_lines is null or s.row_number = any (p_lines));
   get diagnostics v_changed = row_count;
-  v_changed := v_changed + iu_core.fn_ingest_check_sums(p_upload, p_definition);
-
-  -- Sums are made when it is planned.
-  if v_policy = 'sum' then
-    return v_changed;
-  end if;
-  -- The text of the key's sources; what is the same for the whole upload tells nothing.
-  select string_agg(format(case when iu_core.fn_ingest_field_type(p_definition -> 'fields' -> source) = 'numeric'
-                                then '(normalized_payload ->> %L)::numeric' else 'normalized_payload ->> %L' end,
-                           case when source like '$%' and source <> '$identity' then '@' || substr(source, 2)
-                                when source = '$identity' then '@' || (v_leaf ->> 'name') else source end), ', ')
-    into v_key
-    from jsonb_array_elements_text(v_leaf -> 'key') as k,
-         lateral (select v_leaf -> 'columns' ->> k) as s (source)
-   where v_layout -> 'fields' ? source or (source like '$%' and v_layout -> 'row_types' ? substr(source, 2)) or source = '$identity';
-  if v_key is null then
-    return v_changed;
-  end if;
-  execute format($sql$
-    with repeated as (
-      select array_agg(row_number order by row_number) as lines
-        from public.staging_rows
-       where upload_id = $1 and row_type = $2 and validation_status = 'valid'
-       group by %1$s having count(*) > 1
-    ), line as materialized (
-      select unnest(lines) as line, lines from repeated
-    ), affected as materialized (
-      select line, lines from line
-       where %2$L = 'refuse' or line <> case %2$L when 'first' then lines[1] else lines[cardinality(lines)] end
-    )
-    update public.staging_rows s
-       set validation_status = case when %2$L = 'refuse' then 'invalid' else 'skipped' end::public.staging_validation_status,
-           validation_errors = case when %2$L = 'refuse' then s.validation_errors || problem else s.validation_errors end,
-           validation_warnings = case when %2$L = 'refuse' then s.validation_warnings else s.validation_warnings || problem end,
-           updated_at = now()
-      from affected a,
-           lateral (select jsonb_build_object(
-             'scope', 'set', 'line', a.line, 'rule', 'key.repeated', 'lines', to_jsonb(a.lines[1:20]),
-             'message', case when %2$L = 'refuse'
-               then format('The same key stands in %%s lines: %%s.%%s', cardinality(a.lines), array_to_string(a.lines[1:5], ', '),
-                           ' The file has no ' || %3$L || ', so those with the same name cannot be told apart.')
-               when %2$L = 'first' then format('Line %%s has the same key and comes before, so it is taken instead.', a.lines[1])
-               else format('Line %%s has the same key and comes later, so it is taken instead.', a.lines[cardinality(a.lines)]) end,
-             'suggestion', case when %2$L = 'refuse'
-               then coalesce('Export again with the column ' || %3$L || '.', 'Correct what tells them apart.')
-                    || ' Or choose how repeated keys are taken: sum adds them up, last or first takes one of them (upload plan --repeated-keys).'
-               else 'Nothing to do.' end)) as p (problem)
-     where s.upload_id = $1 and s.row_type = $2 and s.row_number = a.line
-  $sql$, v_key, v_policy, v_no_ids) using p_upload.upload_id, v_layout ->> 'leaf';
-  get diagnostics v_count = row_count;
-  return v_changed + v_count;
+  return v_changed;
 end $$;
 
--- Problems of a row less those that a rule over the whole upload found. Internal.
-create or replace function iu_core.fn_ingest_without_set_problems(p_problems jsonb) returns jsonb
+-- The problems of a row without those that a check across lines found. Internal.
+create or replace function iu_core.fn_ingest_without_cross_line_problems(p_problems jsonb) returns jsonb
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
@@ -99,16 +52,16 @@ as $$
    where p ->> 'scope' is distinct from 'set'
 $$;
 
--- Lines that lack a name or a breakdown and whose figures are exactly the sum of the lines that agree with the rest of
--- them (the same day, the same campaign …): subtotals. They are left out and listed; what they were refused for is kept
--- with the warning, so that a repair of one of the others brings it back. All others of them stay what they are: an error
--- of their line. One aggregate for each set of dimensions that is empty, and none where no line lacks any.
--- A line with a part of the breakdown (a gender, no age) is refused where lines that agree with it are broken down otherwise: added to
--- them, its figures would count twice. Where all lines lack the same part, they are what the file has. Internal.
-create or replace function iu_core.fn_ingest_check_sums(p_upload iu_core.ingest_upload, p_definition jsonb) returns integer
+-- Finds subtotals: lines that lack a name or a breakdown and whose figures are exactly the sum of the lines that agree with
+-- them otherwise (the same day, the same campaign …). They are left out and listed. The errors for which they were refused are
+-- kept with the warning, so that repairing another line brings them back. Lines without such a sum keep their error. One
+-- aggregate for each set of empty dimensions, and none if no line lacks any. A line with a part of the breakdown (a gender, no
+-- age) is refused if lines that agree with it are broken down otherwise: added to them, its figures would count twice. If all
+-- lines lack the same part, the file is complete without it. Internal.
+create or replace function iu_core.fn_ingest_check_subtotals(p_upload iu_core.ingest_upload, p_definition jsonb) returns integer
 language plpgsql
 set search_path = pg_catalog, pg_temp
--- As in fn_ingest_check_set: nothing is known yet of these rows.
+-- As in fn_ingest_check_across_lines: nothing is known yet of these rows.
 set enable_nestloop = off
 as $$
 declare
@@ -126,7 +79,7 @@ declare
   v_mixed integer[] := '{}';
 begin
   select spec into v_leaf from jsonb_array_elements(p_definition -> 'rows') as spec where spec ->> 'name' = v_layout ->> 'leaf';
-  -- What tells lines apart, as members of the normalised payload.
+  -- The dimensions of a line, as members of the normalised payload.
   select array_agg(distinct s.member) into v_dims
     from jsonb_array_elements_text(v_leaf -> 'key') as k,
          lateral (select v_leaf -> 'columns' ->> k) as c (source),
@@ -138,7 +91,7 @@ begin
     return 0;
   end if;
   v_is_part := $sql$s.validation_status = 'valid' and s.validation_warnings @> '[{"rule": "breakdown.partly_missing"}]'$sql$;
-  -- Wrong for nothing but an empty dimension, or warned of one.
+  -- Lines whose only error or warning is an empty dimension.
   v_is_candidate := format($sql$(
     s.validation_status = 'invalid' and not s.validation_errors @? '$[*] ? (@.rule != "required.missing" && @.rule != "breakdown.missing")'
     or %s)$sql$, v_is_part);
@@ -233,8 +186,104 @@ begin
   return v_changed + v_count;
 end $$;
 
--- Counts of an upload's lines by verdict, and of those left out by reason, as they are now. All lines, if the reader has counted them; what is wrong, left
--- out or warned of is found by its index. Internal.
+-- Marks the lines whose key occurs more than once, as the upload handles them. p_lines: only these lines are looked at; they
+-- must include every line with the key of one of them. Returns how many lines changed. Internal.
+create or replace function iu_core.fn_ingest_check_repeated_keys(
+  p_upload iu_core.ingest_upload, p_definition jsonb, p_lines integer[] default null
+) returns integer
+language plpgsql
+set search_path = pg_catalog, pg_temp
+-- As in fn_ingest_remove_cross_line_problems: nothing is known yet of these rows.
+set enable_nestloop = off
+as $$
+declare
+  v_layout jsonb := p_upload.reading -> 'layout';
+  v_policy text := iu_core.fn_ingest_repeated_keys(p_upload, p_definition);
+  v_no_ids text;
+  v_key text;
+  v_count integer;
+begin
+  -- Without ids, two entities with the same name share a key: most exports without ids are refused for this.
+  select string_agg(coalesce(p_definition -> 'fields' -> (spec -> 'identity' ->> 'id') ->> 'title', spec -> 'identity' ->> 'id'), ', ')
+    into v_no_ids
+    from jsonb_array_elements(p_definition -> 'rows') as spec
+   where v_layout -> 'row_types' ? (spec ->> 'name') and spec -> 'identity' ? 'id' and not v_layout -> 'fields' ? (spec -> 'identity' ->> 'id');
+  -- The plan computes the sums.
+  if v_policy = 'sum' then
+    return 0;
+  end if;
+  select string_agg(k.expression, ', ') into v_key from iu_core.fn_ingest_key_members(p_definition, v_layout) k;
+  if v_key is null then
+    return 0;
+  end if;
+  execute format($sql$
+    with repeated as (
+      select array_agg(row_number order by row_number) as lines
+        from public.staging_rows
+       where upload_id = $1 and row_type = $2 and validation_status = 'valid'%4$s
+       group by %1$s having count(*) > 1
+    ), line as materialized (
+      select unnest(lines) as line, lines from repeated
+    ), affected as materialized (
+      select line, lines from line
+       where %2$L = 'refuse' or line <> case %2$L when 'first' then lines[1] else lines[cardinality(lines)] end
+    )
+    update public.staging_rows s
+       set validation_status = case when %2$L = 'refuse' then 'invalid' else 'skipped' end::public.staging_validation_status,
+           validation_errors = case when %2$L = 'refuse' then s.validation_errors || problem else s.validation_errors end,
+           validation_warnings = case when %2$L = 'refuse' then s.validation_warnings else s.validation_warnings || problem end,
+           updated_at = now()
+      from affected a,
+           lateral (select jsonb_build_object(
+             'scope', 'set', 'line', a.line, 'rule', 'key.repeated', 'lines', to_jsonb(a.lines[1:20]),
+             'message', case when %2$L = 'refuse'
+               then format('The same key occurs in %%s lines: %%s.%%s', cardinality(a.lines), array_to_string(a.lines[1:5], ', '),
+                           ' The file has no ' || %3$L || ', so those with the same name cannot be told apart.')
+               when %2$L = 'first' then format('Line %%s has the same key and comes first, so it is used instead.', a.lines[1])
+               else format('Line %%s has the same key and comes later, so it is used instead.', a.lines[cardinality(a.lines)]) end,
+             'suggestion', case when %2$L = 'refuse'
+               then coalesce('Export again with the column ' || %3$L || '.', 'Correct the columns of the key.')
+                    || ' Or choose how repeated keys are handled: sum adds them up, last or first uses one of them (upload plan --repeated-keys).'
+               else 'Nothing to do.' end)) as p (problem)
+     where s.upload_id = $1 and s.row_type = $2 and s.row_number = a.line%5$s
+  $sql$, v_key, v_policy, v_no_ids, case when p_lines is null then '' else ' and row_number = any ($3)' end,
+     case when p_lines is null then '' else ' and s.row_number = any ($3)' end)
+    using p_upload.upload_id, v_layout ->> 'leaf', p_lines;
+  get diagnostics v_count = row_count;
+  return v_count;
+end $$;
+
+-- What makes up the key of a line, without what is constant for the upload: SQL expressions over normalized_payload, as lines
+-- are compared (expression) and in the type of the column of `ingest_line l` that holds it (typed, slot). Internal.
+create or replace function iu_core.fn_ingest_key_members(p_definition jsonb, p_layout jsonb)
+returns table (place integer, member text, expression text, typed text, slot text)
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select k.ordinality::integer, m.member,
+         format(case when m.type = 'numeric' then '(normalized_payload ->> %L)::numeric'
+                     when p_definition -> 'lookups' -> (p_definition -> 'fields' -> s.source ->> 'lookup') ->> 'ignoreCase' = 'true'
+                     then 'lower(normalized_payload ->> %L)' else 'normalized_payload ->> %L' end, m.member),
+         -- Equal numbers have one text.
+         format(case m.type when 'numeric' then 'trim_scale((normalized_payload ->> %L)::numeric)' else '(normalized_payload ->> %L)::%s' end,
+                m.member, m.type),
+         format(case m.type when 'numeric' then 'trim_scale(l.%I)' else 'l.%I' end,
+                iu_core.fn_ingest_line_column(p_layout, case when m.member like '@%' then '$' || substr(m.member, 2) else m.member end))
+    from jsonb_array_elements(p_definition -> 'rows') as leaf,
+         jsonb_array_elements_text(leaf -> 'key') with ordinality as k (name, ordinality),
+         lateral (select leaf -> 'columns' ->> k.name) as s (source),
+         lateral (select case when s.source = '$identity' then '@' || (leaf ->> 'name')
+                              when s.source like '$%' then '@' || substr(s.source, 2) else s.source end,
+                         case when s.source like '$%' or p_definition -> 'fields' -> s.source ? 'lookup' then 'text'
+                              else iu_core.fn_ingest_field_type(p_definition -> 'fields' -> s.source) end)
+                 as m (member, type)
+   where leaf ->> 'name' = p_layout ->> 'leaf'
+     and (p_layout -> 'fields' ? s.source or (s.source like '$%' and p_layout -> 'row_types' ? substr(s.source, 2)) or s.source = '$identity')
+   order by 1
+$$;
+
+-- Counts the lines of an upload by verdict, and the left-out lines by reason. If the reader has counted all lines, only
+-- invalid, left-out and warned lines are read, by index. Internal.
 create or replace function iu_core.fn_ingest_recount(p_upload_id uuid, p_leaf text, p_lines integer) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -258,8 +307,8 @@ begin
    where u.upload_id = p_upload_id;
 end $$;
 
--- How lines with the same key are treated: as the upload says, else as its dataset does. refuse: none is taken; sum: one row
--- with the sum of what may be summed; last, first: that one, and the others are left out. Internal.
+-- How lines with the same key are handled: as the upload says, else as its dataset says. refuse: none is used; sum: one row
+-- with the sum of the additive fields; last, first: that line is used and the others are left out. Internal.
 create or replace function iu_core.fn_ingest_repeated_keys(p_upload iu_core.ingest_upload, p_definition jsonb) returns text
 language sql immutable
 set search_path = pg_catalog, pg_temp
@@ -269,3 +318,15 @@ as $$
                     where spec ->> 'name' = p_upload.reading -> 'layout' ->> 'leaf'),
                   'refuse')
 $$;
+
+-- Raises if p_repeated_keys is not a way to handle lines with the same key; NULL is allowed. Internal.
+create or replace function iu_core.fn_ingest_repeated_keys_check(p_repeated_keys text) returns void
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_repeated_keys not in ('refuse', 'sum', 'last', 'first') then
+    raise exception using errcode = 'SD001',
+      message = format('Repeated keys: %L is none of refuse, sum, last, first', p_repeated_keys);
+  end if;
+end $$;

@@ -1,7 +1,8 @@
--- Parts of the SQL that plan, promotion and undo generate from a dataset's definition.
+-- Helpers that generate the SQL of plan, promotion and undo from the definition of a dataset.
 
--- The row types of a file in dependency order, each with what the SQL of plan, promotion and undo is made of. Only
--- columns whose source is in the file are written: a column that the export does not have stays as it is. Internal.
+-- The row types of a file in dependency order, each with the parts from which the SQL of plan, promotion and undo is generated.
+-- Only columns whose source is in the file are written; other columns keep their values. `id_column` is a uuid that we allocate;
+-- rows without one are known by their key. `spec` has one member more: "ref", see fn_ingest_row_ref. Internal.
 create or replace function iu_core.fn_ingest_row_types(p_definition jsonb, p_layout jsonb)
 returns table (
   type_order smallint,
@@ -14,9 +15,10 @@ returns table (
   target_name text,
   id_column text,
   key_columns text[],
-  -- In the table's own order, with their types: {"column", "slot", "source", "type", "max_length"}. Slot (c1, c2, …) is its
-  -- column in temporary tables, where its own name could meet one of ours. Texts without their length:
-  -- a cast would cut them without a word, so what is too long is found by the rule of its own.
+  -- In the table's own order, with their types: {"column", "slot", "source", "type", "max_length", "insert_only"}. Slot
+  -- (c1, c2, …) is its column in temporary tables, where its own name could meet one of ours. Texts without their length:
+  -- a cast would truncate them silently, so a separate check finds values that are too long. The source of an id that the
+  -- plan reserves is `$#id`.
   written jsonb
 )
 language plpgsql stable
@@ -24,26 +26,31 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return query
-  select t.ordinality::smallint, t.spec ->> 'name', t.spec ->> 'name' = p_layout ->> 'leaf', t.spec ? 'identity', t.spec,
-         to_regclass(t.spec ->> 'target'), t.spec ->> 'target', t.spec ->> 'id',
+  select t.ordinality::smallint, t.spec ->> 'name', t.spec ->> 'name' = p_layout ->> 'leaf', t.spec ? 'identity',
+         t.spec || jsonb_build_object('ref', r.ref), x.target, t.spec ->> 'target',
+         case r.ref ->> 'kind' when 'uuid' then t.spec ->> 'id' end,
          array(select jsonb_array_elements_text(t.spec -> 'key')),
          (select jsonb_agg(jsonb_build_object('column', a.attname, 'slot', 'c' || a.attnum, 'source', c.value,
                                               'type', iu_core.fn_ingest_column_type(a),
                                               'max_length', case when a.atttypid in ('varchar'::regtype, 'bpchar'::regtype)
-                                                                  and a.atttypmod > 4 then a.atttypmod - 4 end) order by a.attnum)
-            from jsonb_each_text(t.spec -> 'columns') c
-            join pg_attribute a on a.attrelid = to_regclass(t.spec ->> 'target') and a.attname = c.key
-                               and not a.attisdropped
+                                                                  and a.atttypmod > 4 then a.atttypmod - 4 end,
+                                              'insert_only', c.value = '$#id' or a.attidentity = 'a') order by a.attnum)
+            from (select key, value from jsonb_each_text(t.spec -> 'columns')
+                  union all
+                  select t.spec ->> 'id', '$#id' where r.ref ->> 'kind' = 'sequence') c
+            join pg_attribute a on a.attrelid = x.target and a.attname = c.key and not a.attisdropped
            where p_layout -> 'fields' ? c.value
-              or c.value in ('$client', '$workspace', '$platform', '$identity')
+              or c.value in ('$client', '$workspace', '$platform', '$identity', '$#id')
               or p_layout -> 'row_types' ? substr(c.value, 2))
-    from jsonb_array_elements(p_definition -> 'rows') with ordinality as t (spec, ordinality)
+    from jsonb_array_elements(p_definition -> 'rows') with ordinality as t (spec, ordinality),
+         lateral (select to_regclass(t.spec ->> 'target')) as x (target),
+         lateral (select iu_core.fn_ingest_row_ref(t.spec, x.target)) as r (ref)
    where p_layout -> 'row_types' ? (t.spec ->> 'name')
    order by t.ordinality;
 end $$;
 
--- The type that a value gets on its way into a column. Texts without their length: a cast would cut them without a word,
--- while the table itself refuses what is too long. Internal.
+-- The type to which a value is cast for a column. Text types without their length: a cast would truncate silently, while the
+-- table itself refuses a text that is too long. Internal.
 create or replace function iu_core.fn_ingest_column_type(p_column pg_attribute) returns text
 language sql stable
 set search_path = pg_catalog, pg_temp
@@ -52,7 +59,7 @@ as $$
               else format_type(p_column.atttypid, p_column.atttypmod) end
 $$;
 
--- The place of a row type in its dataset: parents before children. Internal.
+-- The position of a row type in its dataset: parents before children. Internal.
 create or replace function iu_core.fn_ingest_type_order(p_definition jsonb, p_row_type text) returns smallint
 language sql immutable
 set search_path = pg_catalog, pg_temp
@@ -61,8 +68,9 @@ as $$
    where t.spec ->> 'name' = p_row_type
 $$;
 
--- A table as generated SQL names it: always with its schema. As regclass prints it, a table in the search path has none, and
--- where its name stands for its row type (`null::…`) a table called date or text would be PostgreSQL's own type. Internal.
+-- The name of a table in generated SQL: always with its schema. regclass omits the schema of a table in the search path, and
+-- where the name stands for the row type (`null::…`), a table called date or text would be read as PostgreSQL's own type.
+-- Internal.
 create or replace function iu_core.fn_ingest_table_sql(p_table regclass) returns text
 language sql stable
 set search_path = pg_catalog, pg_temp
@@ -71,7 +79,7 @@ as $$
 $$;
 
 -- The column of `ingest_line` that holds a field (f1, f2, …) or, for `$<row type>`, the external id of its entity (e1, e2, …).
--- By position, so that no name of a declaration can meet a column or an alias of ours, and none is cut off. Internal.
+-- By position, so that no name of a declaration can collide with a column or an alias of ours, and none is truncated. Internal.
 create or replace function iu_core.fn_ingest_line_column(p_layout jsonb, p_source text) returns text
 language sql immutable
 set search_path = pg_catalog, pg_temp
@@ -85,11 +93,11 @@ as $$
   end
 $$;
 
--- The members of an object `p_object` (an expression) as typed columns, as SQL: what to select, and what to join for it.
--- p_columns: {"column": the member, "type", "slot": what its column is called}.
--- One by one where a value is its text: as a record they take half as long again. As a record where it is not (an array, a
--- json), and where they are many: a large object is decompressed anew for each.
--- Where there are texts instead (`p_texts`, an array whose members are `p_text_columns`), a member is taken from there. Internal.
+-- SQL that unpacks the members of an object `p_object` (an expression) into typed columns: the select list and the joins it
+-- needs. p_columns: {"column": the member, "type", "slot": the name of its column}. Members whose value is their text are read
+-- one by one: as a record they take half as long again. Other members (an array, a json) and large numbers of members are read
+-- as a record, because a large object would be decompressed for each member. If texts are given (`p_texts`, an array whose
+-- members are `p_text_columns`), a member is read from there. Internal.
 create or replace function iu_core.fn_ingest_unpack_sql(
   p_object text, p_columns jsonb, out selected text, out joined text,
   p_texts text default null, p_text_columns jsonb default null
@@ -123,8 +131,8 @@ begin
     from jsonb_to_recordset(p_columns) as c ("column" text, type text, slot text);
 end $$;
 
--- Joins a line `l` with the parents that a row type refers to and that the file has, each under the alias that
--- fn_ingest_source_sql uses: `p_` and the parent's column in `ingest_line`. Internal.
+-- Joins a line `l` with the parents of a row type that the file has, each under the alias that fn_ingest_source_sql uses: `p_`
+-- and the parent's column in `ingest_line`. Internal.
 create or replace function iu_core.fn_ingest_parent_joins(p_spec jsonb, p_layout jsonb) returns text
 language sql immutable
 set search_path = pg_catalog, pg_temp
@@ -137,8 +145,8 @@ as $$
    where p_layout -> 'row_types' ? parent and parent <> p_spec ->> 'name'
 $$;
 
--- What a column of a row type is filled from, as SQL. In it `l` is a line, `e` the entity, `p_e1`, `p_e2`, … are parent entities.
--- NULL: the file does not have it. Internal; everything that comes from a declaration is quoted.
+-- The SQL expression that fills a column of a row type. In it `l` is a line, `e` the entity, `p_e1`, `p_e2`, … are parent
+-- entities. NULL: the file does not have it. Internal; everything that comes from a declaration is quoted.
 create or replace function iu_core.fn_ingest_source_sql(
   p_source text, p_layout jsonb, p_upload iu_core.ingest_upload
 ) returns text
@@ -156,10 +164,10 @@ as $$
   end
 $$;
 
--- The condition that finds the target row `t` of what is planned, by its natural key, compared as the column will hold it
--- (a decimal rounded to its scale, a text that is a uuid there). What the file does not have is NULL in the table (a
--- campaign's metrics have no ad); what is empty in some lines (p_nullable) matches NULL, too, which costs the hash join, so
--- only there. Internal.
+-- The condition that finds the target row `t` of a planned row by its natural key, compared as the column stores it (a decimal
+-- rounded to its scale, a text that is a uuid there). A key column that the file lacks is NULL in the table (a campaign's
+-- metrics have no ad). A column that is empty in some lines (p_nullable) also matches NULL; this prevents a hash join, so only
+-- those columns do. Internal.
 create or replace function iu_core.fn_ingest_key_match_sql(
   p_key text[], p_spec jsonb, p_written jsonb, p_layout jsonb, p_upload iu_core.ingest_upload, p_nullable text[]
 ) returns text
@@ -177,11 +185,11 @@ as $$
                            where w."column" = k.name)) as s (source, expression, type)
 $$;
 
--- The SQL of what tells whether a row of a table is still the same. 128 bits of PostgreSQL's own hash of the row where each
--- column's equality leaves nothing out; else (citext that differs by case, an interval of a month or of 30 days, json, which
--- has no equality) the sha-256 of its text, which takes five times as long: 325 and 60 ms for 100,000 rows.
--- p_row is `t.*` or `row(…)`, never `t` alone: that would be the column t of a table that has one.
--- p_columns: the columns that p_row has, where it is not the whole row. Internal.
+-- The SQL of a fingerprint that tells whether a table row is unchanged. 128 bits of PostgreSQL's own record hash, if the
+-- equality of every column is exact. Otherwise (citext, which ignores case; interval, where a month equals 30 days; json, which
+-- has no equality) the sha-256 of the row's text, which takes five times as long: 325 and 60 ms for 100,000 rows. p_row is
+-- `t.*` or `row(…)`, never `t` alone: that would be the column t of a table that has one. p_columns: the columns of p_row, if
+-- it is not the whole row. Internal.
 create or replace function iu_core.fn_ingest_row_hash_sql(p_target regclass, p_row text, p_columns text[] default null) returns text
 language sql stable
 set search_path = pg_catalog, pg_temp
@@ -196,8 +204,8 @@ as $$
    where a.attrelid = p_target and a.attnum > 0 and not a.attisdropped and (p_columns is null or a.attname = any (p_columns))
 $$;
 
--- The planned rows `n` whose row `t` is not what they were planned on: changed, gone, or there by now though it was to be
--- inserted. p_columns: what to select of both. Internal.
+-- The planned rows `n` whose target row `t` has changed since the plan: updated, deleted, or inserted by others. p_columns:
+-- what to select of both. Internal.
 create or replace function iu_core.fn_ingest_stale_sql(p_type record, p_row_match text, p_key_match text, p_columns text) returns text
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -217,14 +225,18 @@ create or replace function iu_core.fn_ingest_field_type(p_field jsonb) returns t
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
-  select case p_field ->> 'type'
+  -- What is looked up in a table is the text by which it is found.
+  select case when p_field ->> 'lookup' is not null then 'text' else case p_field ->> 'type'
            when 'integer' then 'bigint'
            when 'decimal' then 'numeric' when 'money' then 'numeric' when 'percent' then 'numeric'
            when 'date' then 'date' when 'boolean' then 'boolean'
-           else 'text' end
+           when 'time' then 'time' when 'timestamp' then 'timestamp' when 'timestamptz' then 'timestamptz' when 'uuid' then 'uuid'
+           -- Its items as they are written; a JSON stays the text that it is until it meets its column.
+           when 'array' then 'text[]'
+           else 'text' end end
 $$;
 
--- Internal: where a key column cannot be NULL, plain equality finds the same rows and can be hashed.
+-- Whether a key column is NOT NULL: then plain equality finds the same rows and can be hashed. Internal.
 create or replace function iu_core.fn_ingest_column_not_null(p_table regclass, p_column text) returns boolean
 language sql stable
 set search_path = pg_catalog, pg_temp
@@ -232,9 +244,10 @@ as $$
   select attnotnull from pg_attribute where attrelid = p_table and attname = p_column and not attisdropped
 $$;
 
--- Room in memory for the temporary tables of about 100,000 lines: with PostgreSQL's own 8 MB every pass over them reads a file.
--- It can only be asked for before a session has had any; one that has keeps the room that it had then. Internal.
-create or replace function iu_core.fn_ingest_temp_room() returns void
+-- Raises temp_buffers so that the temporary tables of about 100,000 lines fit: with PostgreSQL's default of 8 MB every pass
+-- over them reads a file. PostgreSQL allows this only before a session has used a temporary table; a session that has keeps its
+-- setting. Internal.
+create or replace function iu_core.fn_ingest_raise_temp_buffers() returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$

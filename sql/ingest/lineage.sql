@@ -1,7 +1,7 @@
--- Lineage: where a row of production comes from, and who approved it.
+-- Lineage: where a production row comes from, and who approved it.
 
--- Where a production row comes from: the promotions that wrote it, the newest first, 500 at most. By its id, or by its whole
--- key; the workspace's own column may be left out of it. Not for agents, who know of their own uploads only.
+-- Where a production row comes from: the promotions that wrote it, newest first, at most 500. By its id, or by its whole key;
+-- the workspace column may be left out of the key. Not for agents, which see only their own uploads.
 create or replace function iu_core.fn_ingest_lineage(
   p_workspace_id uuid, p_target text, p_id uuid default null, p_key jsonb default null
 )
@@ -21,17 +21,18 @@ declare
   v_role text;
   -- The ledger has the name that the dataset gave it; the caller may write it another way.
   v_names text[] := array(select spec ->> 'target' from iu_core.ingest_dataset d, jsonb_array_elements(d.definition -> 'rows') spec
-                           where to_regclass(spec ->> 'target') = to_regclass(p_target)) || p_target;
+                           where to_regclass(spec ->> 'target') = to_regclass(p_target)
+                             and (d.workspace_id is null or d.workspace_id = p_workspace_id)) || p_target;
 begin
   v_role := iu_core.require_member(p_workspace_id, 'read');
   if v_role = 'agent' then
     raise exception using
       errcode = 'SD202',
-      message = 'An agent knows of its own uploads only, not where rows come from',
+      message = 'An agent cannot read lineage: it may see only its own uploads',
       detail = json_build_object('actor', iu_core.fn_actor(), 'role', 'agent', 'right', 'read')::text;
   end if;
   if num_nonnulls(p_id, p_key) <> 1 or jsonb_typeof(p_key) <> 'object' then
-    raise exception using errcode = 'SD001', message = 'Name the row by its id, or by its key as a JSON object';
+    raise exception using errcode = 'SD001', message = 'Give the id of the row, or its key as a JSON object';
   end if;
   if to_regclass(p_target) is null then
     raise exception using errcode = 'SD001', message = format('There is no table %s', coalesce(p_target, 'NULL')),
@@ -58,9 +59,9 @@ end $$;
 grant execute on function iu_core.fn_ingest_lineage(uuid, text, uuid, jsonb)
   to service_role, dot_executor, authenticated, stagedoor_reviewer;
 
--- A row that is named by its key, as the ledger may know it: by the id that it has in its table, where a dataset gives it
--- one, or by the key itself, in the types of its columns. All of the key has to be there: less would be a search through
--- the table, and would find others' rows. Internal.
+-- A row named by its key, as the ledger may know it: by its id in the table, if a dataset gives it one, or by the key itself,
+-- in the types of its columns. The whole key is required: a part of it would be a search through the table and could match rows
+-- of others. A column with a unique index of its own does as well: then the row is looked up in the table. Internal.
 create or replace function iu_core.fn_ingest_row_by_key(
   p_workspace_id uuid, p_target text, p_key jsonb, out id uuid, out key jsonb
 )
@@ -75,14 +76,31 @@ declare
   v_found boolean := false;
 begin
   for v_spec in
-    select distinct spec ->> 'id' as id_column, spec -> 'key' as columns,
+    -- The ledger knows rows by a uuid that we allocated, and others by their key.
+    select distinct case iu_core.fn_ingest_row_ref(spec, v_target) ->> 'kind' when 'uuid' then spec ->> 'id' end as id_column, spec -> 'key' as columns,
            (select coalesce(jsonb_object_agg(k, p_workspace_id), '{}') from jsonb_array_elements_text(spec -> 'key') k
              where spec -> 'columns' ->> k = '$workspace') as own
       from iu_core.ingest_dataset d, jsonb_array_elements(d.definition -> 'rows') spec
-     where to_regclass(spec ->> 'target') = v_target
+     where to_regclass(spec ->> 'target') = v_target and (d.workspace_id is null or d.workspace_id = p_workspace_id)
+       -- A dataset of the table as it was once knows no row of it.
+       and not exists (select from jsonb_array_elements_text(spec -> 'key') k
+                        where not exists (select from pg_attribute where attrelid = v_target and attname = k and not attisdropped))
   loop
     v_given := v_spec.own || p_key;
     v_known := (select string_agg(k, ', ') from jsonb_array_elements_text(v_spec.columns) k);
+    if iu_core.fn_ingest_is_unique(v_target, array(select jsonb_object_keys(p_key)), false) and not v_spec.columns ?| array(select jsonb_object_keys(p_key))
+       and (select count(*) from jsonb_object_keys(p_key)) = 1 then
+      v_found := true;
+      begin
+        execute format('select jsonb_build_object(%s) from %s t, jsonb_populate_record(null::%2$s, $1) as b where t.%3$I = b.%3$I',
+                       (select string_agg(format('%1$L, t.%1$I', k), ', ') from jsonb_array_elements_text(v_spec.columns) k),
+                       iu_core.fn_ingest_table_sql(v_target), (select k from jsonb_object_keys(p_key) k))
+          into v_given using p_key;
+      exception when data_exception then
+        raise exception using errcode = 'SD001', message = format('The key does not fit the columns of %s: %s', p_target, sqlerrm);
+      end;
+      continue when v_given is null;
+    end if;
     continue when not v_spec.columns @> (select jsonb_agg(k) from jsonb_object_keys(v_given) k)
       or not v_given ?& array(select jsonb_array_elements_text(v_spec.columns));
     v_found := true;

@@ -1,14 +1,14 @@
--- Promotion: the plan is applied in one transaction, STRICT or LENIENT, and refused if production has changed.
+-- Promotion: applies a plan in one transaction, STRICT or LENIENT. Refused if production has changed since the plan.
 
--- Applies an approved plan in one transaction, exactly as it stands: all of it, or (LENIENT) less the rows that a table
--- refuses, if the rest is enough. If production has changed since, nothing is applied.
+-- Applies an approved plan in one transaction, exactly as reviewed: all of it, or (LENIENT) without the rows that a table
+-- rejects, if the rest reaches the threshold. If production has changed since the plan, nothing is applied.
 create or replace function iu_core.fn_ingest_promote(p_upload_id uuid, p_plan_digest text, p_promoted_by text default null)
 returns iu_core.ingest_promotion
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set work_mem = '64MB'
 set default_statistics_target = 10
--- Temporary tables are dropped if they exist; nobody needs to hear that they do not.
+-- Temporary tables are dropped if they exist; no notice is needed if they do not.
 set client_min_messages = 'warning'
 as $$
 declare
@@ -27,30 +27,34 @@ declare
 begin
   perform iu_core.require_member(iu_core.fn_ingest_upload_workspace(p_upload_id), 'operate');
   perform iu_core.fn_gate_require('iu_core.staging_writes_enabled');
-  perform iu_core.fn_ingest_temp_room();
+  perform iu_core.fn_ingest_raise_temp_buffers();
   v_actor := iu_core.fn_actor_for(p_promoted_by);
   u := iu_core.fn_ingest_lock(p_upload_id, array['planned'], 'promoted');
-  v_plan := iu_core.fn_ingest_plan_seen(p_upload_id, p_plan_digest);
+  v_plan := iu_core.fn_ingest_plan_require_digest(p_upload_id, p_plan_digest);
   if v_plan.refusal is not null then
-    perform iu_core.fn_ingest_refuse_plan(p_upload_id, v_plan.refusal);
+    perform iu_core.fn_ingest_raise_plan_refused(p_upload_id, v_plan.refusal);
   end if;
-  -- Its columns may have other sources now than those that were planned, and until we are done nobody gives them others.
+  -- The sources of its columns may have changed since the plan; the lock keeps them until we are done.
   select * into v_dataset from iu_core.ingest_dataset where dataset = u.dataset for share;
   if v_dataset.definition_digest <> v_plan.definition_digest then
     raise exception using
       errcode = 'SD606',
-      message = format('The dataset %s was registered anew since the plan was made', u.dataset),
-      hint = 'Discard the upload and upload the file again: it is then read by the dataset as it is now.',
-      detail = json_build_object('upload', p_upload_id, 'reason', 'its dataset was registered anew since')::text;
+      message = format('The dataset %s was registered again after the plan was made', u.dataset),
+      hint = 'Discard the upload and upload the file again, so that the current dataset reads it.',
+      detail = json_build_object('upload', p_upload_id, 'reason', 'its dataset was registered again since')::text;
   end if;
+  perform iu_core.fn_ingest_require_own_dataset(v_dataset, u.workspace_id, u.platform);
+  perform iu_core.fn_ingest_require_tables(v_dataset);
+  perform iu_core.fn_ingest_require_same_columns(u, v_plan, v_dataset.definition);
+  perform iu_core.fn_ingest_require_same_lookups(u, v_dataset.definition);
   v_run := iu_core.fn_command_run_start('ingest.promote', v_plan.digest, u.workspace_id, p_promoted_by);
   if v_plan.approval_required or v_dataset.approval_required then
-    v_approval := iu_core.fn_ingest_approval(u, v_plan);
+    v_approval := iu_core.fn_ingest_require_approval(u, v_plan);
     perform iu_core.fn_iu_staging_consume(v_approval.staging_record_id, v_run);
   end if;
   -- Two uploads for one client would lock each other's rows in different orders.
   perform pg_advisory_xact_lock(hashtextextended(format('stagedoor.ingest.promote.%s.%s', u.dataset, u.client_id), 0));
-  -- What triggers on the target tables call by a plain name is found where it always was.
+  -- Triggers on the target tables find what they call by a plain name in public.
   perform set_config('search_path', 'pg_catalog, public, pg_temp', true);
 
   insert into iu_core.ingest_promotion (
@@ -77,7 +81,7 @@ begin
       end loop;
       set constraints all immediate;
       for v_type in select * from iu_core.fn_ingest_row_types(v_dataset.definition, u.reading -> 'layout') loop
-        perform iu_core.fn_ingest_after_triggers(u.upload_id, v_type);
+        perform iu_core.fn_ingest_refresh_after_images(u.upload_id, v_type);
       end loop;
       exit;
     exception when integrity_constraint_violation or raise_exception then
@@ -87,7 +91,7 @@ begin
     end;
   end loop;
 
-  -- What is wrong was not processed: it keeps its own, longer retention.
+  -- Invalid rows were not processed: they keep their own, longer retention.
   update public.staging_rows s
      set processing_action = 'skipped', processed_at = case when s.validation_status = 'skipped' then now() end, updated_at = now()
    where s.upload_id = u.upload_id and s.validation_status in ('invalid', 'skipped') and s.processing_action = 'pending'
@@ -101,16 +105,17 @@ begin
   update iu_core.ingest_promotion
      -- LENIENT may have left out rows that were planned.
      set totals = case v_plan.gate_mode when 'LENIENT' then iu_core.fn_ingest_plan_totals(u.upload_id) else v_plan.totals end,
-         control = case v_plan.gate_mode when 'LENIENT' then iu_core.fn_ingest_control_promoted(v_plan, v_dataset.definition,
+         control = case v_plan.gate_mode when 'LENIENT' then iu_core.fn_ingest_control_totals_promoted(v_plan, v_dataset.definition,
              iu_core.fn_ingest_type_order(v_dataset.definition, u.reading -> 'layout' ->> 'leaf')::smallint) else v_plan.control end
    where upload_id = u.upload_id returning * into v_promotion;
-  -- The threshold is one of what is written: tables may have refused what the plan took for valid.
+  -- The threshold applies to what is written: tables may have rejected rows that the plan counted as valid.
   if v_plan.gate_mode = 'LENIENT' and v_promotion.totals <> v_plan.totals then
-    perform iu_core.fn_ingest_refuse_below_threshold(u, v_plan, v_promotion);
+    perform iu_core.fn_ingest_require_threshold(u, v_plan, v_promotion);
   end if;
   update iu_core.ingest_upload set status = 'promoted' where upload_id = u.upload_id;
-  perform iu_core.fn_ingest_tell_uploads_table(u.upload_id, 'completed', v_written);
-  perform iu_core.fn_ingest_cursor_move(u);
+  delete from iu_core.ingest_plan_line_hash where upload_id = u.upload_id;
+  perform iu_core.fn_ingest_notify_uploads_table(u.upload_id, 'completed', v_written);
+  perform iu_core.fn_ingest_cursor_advance(u);
   v_payload := jsonb_build_object('upload_id', u.upload_id, 'dataset', u.dataset, 'platform', u.platform,
     'client_id', u.client_id, 'rows', v_written, 'totals', v_promotion.totals) || v_range;
   -- Many measures in many currencies are too long for an event; then they are read from the upload.
@@ -127,8 +132,8 @@ end $$;
 grant execute on function iu_core.fn_ingest_promote(uuid, text, text)
   to service_role, dot_executor, authenticated, stagedoor_reviewer;
 
--- The approval that a plan has, or an error: nothing is promoted without the one that its dataset asks for. Internal.
-create or replace function iu_core.fn_ingest_approval(p_upload iu_core.ingest_upload, p_plan iu_core.ingest_plan)
+-- The approval of a plan. Raises approval_missing if the dataset requires one and there is none. Internal.
+create or replace function iu_core.fn_ingest_require_approval(p_upload iu_core.ingest_upload, p_plan iu_core.ingest_plan)
 returns iu_core.iu_staging_record
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -140,9 +145,9 @@ declare
 begin
   select * into r from iu_core.iu_staging_record where staging_record_id = p_plan.review_record_id;
   if r.lifecycle_status = 'approved' and r.expires_at > clock_timestamp() then
-    -- Asked here, too: the record may have been approved in the staging zone, without the upload being looked at.
+    -- Checked here too: the record may have been approved in the staging zone, without a look at the upload.
     select r.approved_by as actor, r.approved_via as via into v_approver;
-    perform iu_core.fn_ingest_four_eyes(p_upload, r.staging_record_id, v_approver);
+    perform iu_core.fn_ingest_require_four_eyes(p_upload, r.staging_record_id, v_approver);
     return r;
   end if;
   v_state := case when p_plan.review_record_id is null then 'the plan was not submitted yet'
@@ -155,8 +160,8 @@ begin
     detail = json_build_object('upload', p_upload.upload_id, 'reason', v_state)::text;
 end $$;
 
--- The columns that the target tables have now: {"columns": {target: [column, …]}}. Kept with a promotion, so that a column
--- that is added later is no change of a row. Internal.
+-- The current columns of the target tables: {"columns": {target: [column, …]}}. Stored with a promotion, so that a column added
+-- later does not count as a change of a row. Internal.
 create or replace function iu_core.fn_ingest_table_columns(p_definition jsonb) returns jsonb
 language sql stable
 set search_path = pg_catalog, pg_temp
@@ -168,9 +173,8 @@ as $$
            group by spec ->> 'target', spec ->> 'name') t
 $$;
 
--- One row type of a plan into its table: rows to be updated are locked in the order of their keys, everything that was
--- planned is compared with what is there, then it is written, with both images in the ledger. Returns how many rows it
--- wrote. Internal.
+-- Writes one row type of a plan into its table: locks the rows to update in key order, compares all planned rows with the
+-- current ones, writes, and stores both images in the ledger. Returns how many rows it wrote. Internal.
 create or replace function iu_core.fn_ingest_promote_type(p_upload_id uuid, p_type record, p_gate_mode text) returns bigint
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -188,20 +192,22 @@ declare
   v_stale bigint;
   v_line integer;
   v_known bigint;
+  v_deleted bigint;
   v_hash text := iu_core.fn_ingest_row_hash_sql(p_type.target, 't.*');
   v_target text := iu_core.fn_ingest_table_sql(p_type.target);
   v_slots text;
-  v_settings jsonb := iu_core.fn_ingest_write_as_always();
+  v_settings jsonb := iu_core.fn_ingest_pin_text_settings();
 begin
-  select string_agg(quote_ident(w."column"), ', '), string_agg('n.' || w.slot, ', '), string_agg(format('%I = n.%I', w."column", w.slot), ', ')
+  select string_agg(quote_ident(w."column"), ', '), string_agg('n.' || w.slot, ', '), 
+         string_agg(format('%I = n.%I', w."column", w.slot), ', ') filter (where not w.insert_only)
     into v_columns, v_slots, v_sets
-    from jsonb_to_recordset(p_type.written) as w ("column" text, slot text);
+    from jsonb_to_recordset(p_type.written) as w ("column" text, slot text, insert_only boolean);
   select * into v_planned from iu_core.fn_ingest_planned_rows(p_upload_id, p_type);
   v_inserts := v_planned.inserts;
   v_updates := v_planned.updates;
   v_unchanged := v_planned.unchanged;
   if v_inserts + v_updates + v_unchanged = 0 then
-    perform iu_core.fn_ingest_write_as_always(v_settings);
+    perform iu_core.fn_ingest_pin_text_settings(v_settings);
     return 0;
   end if;
   v_match := v_planned.row_match;
@@ -218,17 +224,18 @@ begin
   execute format('select count(*), min("#row") from (%s) s', iu_core.fn_ingest_stale_sql(p_type, v_match, v_key_match, 'n."#row"'))
     into v_stale, v_line;
   if v_stale > 0 then
-    perform iu_core.fn_ingest_refuse_stale(p_upload_id, v_stale, p_type.target_name, v_line);
+    perform iu_core.fn_ingest_raise_plan_stale(p_upload_id, v_stale, p_type.target_name, v_line);
   end if;
 
-  perform iu_core.fn_ingest_write_as_always(v_settings);
+  perform iu_core.fn_ingest_pin_text_settings(v_settings);
+  v_deleted := case when p_type.is_leaf then iu_core.fn_ingest_snapshot_delete(p_upload_id, p_type) else 0 end;
   perform iu_core.fn_ingest_apply(p_upload_id, p_type, p_gate_mode, 'insert', format($sql$
-    insert into %1$s (%2$s) select %3$s from pg_temp.ingest_now n
+    insert into %1$s (%2$s) overriding system value select %3$s from pg_temp.ingest_now n
      where n."#action" = 'insert' and n."#row" between $1 and $2
   $sql$, v_target,
      v_columns || case when p_type.id_column is null then '' else format(', %I', p_type.id_column) end,
      v_slots || case when p_type.id_column is null then '' else ', n."#id"' end),
-    -- Somebody else's row with the same key, committed while we waited for it: not one of our own earlier lines.
+    -- A row of another transaction with the same key, committed while we waited: not one of our own earlier lines.
     format($sql$
       select count(*), min(n."#row") from pg_temp.ingest_now n join %1$s t on %2$s
        where n."#action" = 'insert' and n."#row" between $1 and $2
@@ -241,8 +248,8 @@ begin
     $sql$, v_target, v_sets, v_match));
   end if;
 
-  -- Read back: defaults and triggers had their say.
-  perform iu_core.fn_ingest_write_as_always();
+  -- Read back, because defaults and triggers may have changed the row.
+  perform iu_core.fn_ingest_pin_text_settings();
   execute format($sql$
     insert into iu_core.ingest_ledger (
       upload_id, type_order, row_type, row_number, target, target_id, target_key, action, before, after_hash)
@@ -254,26 +261,26 @@ begin
     case when p_type.id_column is not null then 'null'
          else format('jsonb_build_object(%s)', (select string_agg(format('%1$L, t.%1$I', k), ', ') from unnest(p_type.key_columns) k)) end, v_hash);
   get diagnostics v_known = row_count;
-  -- What is not found again would have no lineage, and no undo. (LENIENT may have left rows out.)
+  -- A row that is not found again would have no lineage and no undo. (LENIENT may have skipped rows.)
   if v_known <> v_inserts + v_updates
      and (p_gate_mode = 'STRICT' or v_known <> (select count(*) from pg_temp.ingest_now where "#action" in ('insert', 'update'))) then
     raise exception using
       errcode = 'SD611',
-      message = format('A trigger of %s changed the key of a row, so that it cannot be found again', p_type.target_name),
+      message = format('A trigger of %s changed the key of a row, so the row cannot be found again', p_type.target_name),
       detail = json_build_object('target', p_type.target_name, 'line', null, 'reason', 'a trigger changed the key of a row')::text;
   end if;
-  perform iu_core.fn_ingest_write_as_always(v_settings);
-  perform iu_core.fn_ingest_mark(p_upload_id, p_type.row_type, p_type.id_column is not null and v_updates + v_unchanged = 0
+  perform iu_core.fn_ingest_pin_text_settings(v_settings);
+  perform iu_core.fn_ingest_mark_promoted_rows(p_upload_id, p_type.row_type, p_type.id_column is not null and v_updates + v_unchanged = 0
     and (select case when p_type.is_leaf then u.valid_count = v_known
                      else p.totals -> p_type.row_type = jsonb_build_object('insert', v_known) end
            from iu_core.ingest_upload u join iu_core.ingest_plan p using (upload_id) where upload_id = p_upload_id));
-  return v_known;
+  return v_known + v_deleted;
 end $$;
 
--- Runs one writing statement over all planned rows of a type and action. If a table refuses a row: STRICT says which and
--- gives up; LENIENT halves the range until the row is alone, marks it failed with its error and goes on with the others.
--- p_sql takes the first and the last line; p_stale_sql likewise, and gives the number of rows that somebody else
--- wrote meanwhile and the first line of them. Internal.
+-- Runs one writing statement over all planned rows of a type and action. If the table rejects a row, STRICT raises with its
+-- line; LENIENT halves the range until the row is alone, marks it failed with its error and continues with the others. p_sql
+-- takes the first and the last line. p_stale_sql takes the same and returns the number of rows that others wrote meanwhile, and
+-- the first line of them. Internal.
 create or replace function iu_core.fn_ingest_apply(
   p_upload_id uuid, p_type record, p_gate_mode text, p_action text, p_sql text, p_stale_sql text default null
 ) returns void
@@ -303,11 +310,11 @@ begin
       execute p_sql using lower(v_range), upper(v_range) - 1;
       get diagnostics v_done = row_count;
       continue when v_done = v_rows;
-      -- A trigger that returns NULL leaves a row out without a word.
-      raise exception using errcode = 'SD611', message = format('A trigger of %s left rows out', p_type.target_name);
+      -- A trigger that returns NULL skips a row silently.
+      raise exception using errcode = 'SD611', message = format('A trigger of %s skipped rows', p_type.target_name);
     exception when others then
       get stacked diagnostics v_reason = message_text, v_state = returned_sqlstate;
-      -- What says nothing about a row (a deadlock, a full disk, a right that is missing, a broken trigger) is not for rows.
+      -- An error that is not about a row (a deadlock, a full disk, a missing right, a broken trigger) is raised.
       if left(v_state, 2) in ('08', '0A', '25', '40', '42', '53', '54', '55', '57', '58', 'XX') then
         raise;
       end if;
@@ -315,7 +322,7 @@ begin
     if v_state = '23505' and p_stale_sql is not null then
       execute p_stale_sql into v_stale, v_middle using lower(v_range), upper(v_range) - 1;
       if v_stale > 0 then
-        perform iu_core.fn_ingest_refuse_stale(p_upload_id, v_stale, p_type.target_name, v_middle);
+        perform iu_core.fn_ingest_raise_plan_stale(p_upload_id, v_stale, p_type.target_name, v_middle);
       end if;
     end if;
     select percentile_disc(0.5) within group (order by "#row") into v_middle
@@ -327,7 +334,7 @@ begin
     elsif p_gate_mode = 'STRICT' then
       raise exception using
         errcode = 'SD611',
-        message = format('The table %s refuses line %s: %s', p_type.target_name, v_middle, v_reason),
+        message = format('The table %s rejected line %s: %s', p_type.target_name, v_middle, v_reason),
         detail = json_build_object('target', p_type.target_name, 'line', v_middle, 'reason', v_reason)::text;
     else
       perform iu_core.fn_ingest_fail_rows(p_upload_id, p_type, array[v_middle], v_reason);
@@ -335,8 +342,7 @@ begin
   end loop;
 end $$;
 
--- Rows whose parent failed a moment ago fail with it, without being tried one by one: all of one parent type at once.
--- Internal.
+-- Fails rows whose parent has just failed, without trying each: all rows of one parent type at once. Internal.
 create or replace function iu_core.fn_ingest_fail_orphans(p_upload_id uuid, p_type record) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -347,13 +353,18 @@ declare
 begin
   for v_parent in
     -- An array, which is hashed: the planner knows nothing of a plan that was made a moment ago and would join in loops.
-    select p.row_type, w.slot, array_agg(p.target_id) as failed
-      from iu_core.ingest_plan_row p, jsonb_to_recordset(p_type.written) as w (slot text, source text)
+    select p.row_type, w.slot, array_agg(coalesce(p.target_id::text, iu_core.fn_ingest_plan_image(l.inserted_columns, p) ->> (s.spec ->> 'id'))) as failed
+      from iu_core.ingest_plan_row p
+      join iu_core.ingest_plan l using (upload_id)
+      join iu_core.ingest_promotion m using (upload_id),
+           jsonb_array_elements(m.definition -> 'rows') as s (spec),
+           jsonb_to_recordset(p_type.written) as w (slot text, source text)
      where p.upload_id = p_upload_id and p.type_order < p_type.type_order and p.action = 'refused' and p.reason like 'failed: %'
-       and w.source = '$' || p.row_type
+       and w.source = '$' || p.row_type and s.spec ->> 'name' = p.row_type
      group by 1, 2
   loop
-    execute format('select array_agg("#row") from pg_temp.ingest_now where %I = any ($1)', v_parent.slot)
+    -- As JSON writes them: so the plan has them.
+    execute format('select array_agg("#row") from pg_temp.ingest_now where to_jsonb(%I) #>> ''{}'' = any ($1)', v_parent.slot)
       into v_rows using v_parent.failed;
     if v_rows is not null then
       perform iu_core.fn_ingest_fail_rows(p_upload_id, p_type, v_rows, format('its %s failed', v_parent.row_type));
@@ -361,7 +372,7 @@ begin
   end loop;
 end $$;
 
--- Rows that their table refuses: kept with the reason among the wrong ones, while the others go on. Internal.
+-- Records rows that their table rejects as invalid, with the reason; promotion continues with the others. Internal.
 create or replace function iu_core.fn_ingest_fail_rows(p_upload_id uuid, p_type record, p_row_numbers integer[], p_reason text)
 returns void
 language plpgsql
@@ -379,10 +390,10 @@ begin
    where s.upload_id = p_upload_id and s.row_type = p_type.row_type and s.row_number = any (p_row_numbers);
 end $$;
 
--- Marks the staged rows of what was just written or found unchanged. No index holds what is set here, so the rows stay where
--- they are. p_all_inserted: the plan has every valid row of the type, and inserted it under the id of its staged row, so that
--- none has to be looked for. Internal.
-create or replace function iu_core.fn_ingest_mark(p_upload_id uuid, p_row_type text, p_all_inserted boolean) returns void
+-- Marks the staged rows that were written or found unchanged. No index contains the columns set here, so the updates stay in
+-- place. p_all_inserted: the plan has every valid row of the type and inserted it under the id of its staged row, so no lookup
+-- is needed. Internal.
+create or replace function iu_core.fn_ingest_mark_promoted_rows(p_upload_id uuid, p_row_type text, p_all_inserted boolean) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 -- The planner does not know how many rows of an upload there are that was staged a moment ago.
@@ -403,9 +414,9 @@ begin
    where s.upload_id = p_upload_id and s.row_type = p_row_type and s.id = n."#staged";
 end $$;
 
--- Ends a LENIENT promotion where tables refused so many rows that less than the threshold of the plan is left, by lines or by the
--- dataset's amount. Whoever approved the plan saw these lines as taken. Internal.
-create or replace function iu_core.fn_ingest_refuse_below_threshold(
+-- Raises if a LENIENT promotion fell below the threshold of the plan, by lines or by the dataset's amount, because tables
+-- rejected rows. The reviewer approved the plan with these lines. Internal.
+create or replace function iu_core.fn_ingest_require_threshold(
   p_upload iu_core.ingest_upload, p_plan iu_core.ingest_plan, p_promotion iu_core.ingest_promotion
 ) returns void
 language plpgsql
@@ -421,15 +432,15 @@ begin
      and r.action = 'refused' and r.reason like 'failed: %';
   p_upload.valid_count := p_upload.valid_count - v_first.rows;
   p_upload.invalid_count := p_upload.invalid_count + v_first.rows;
-  v_refusal := iu_core.fn_ingest_plan_refusal(p_upload, 'LENIENT', p_plan.threshold, p_promotion.totals, p_promotion.control);
+  v_refusal := iu_core.fn_ingest_plan_refusal_reason(p_upload, 'LENIENT', p_plan.threshold, p_promotion.totals, p_promotion.control);
   if v_refusal is not null then
-    perform iu_core.fn_ingest_refuse_plan(p_upload.upload_id, format('its tables refuse %s %s (line %s: %s); then %s', v_first.rows, case v_first.rows when 1 then 'row' else 'rows' end,
+    perform iu_core.fn_ingest_raise_plan_refused(p_upload.upload_id, format('its tables refuse %s %s (line %s: %s); then %s', v_first.rows, case v_first.rows when 1 then 'row' else 'rows' end,
       v_first.line, substr(v_first.reason, length('failed: ') + 1), v_refusal));
   end if;
 end $$;
 
--- Where the next pull begins moves with the promotion; where it stood is kept beside it, for an undo. Internal.
-create or replace function iu_core.fn_ingest_cursor_move(u iu_core.ingest_upload) returns void
+-- Advances the cursor (where the next pull begins) with the promotion. The earlier position is stored for an undo. Internal.
+create or replace function iu_core.fn_ingest_cursor_advance(u iu_core.ingest_upload) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -437,7 +448,7 @@ begin
   if u.cursor_name is null then
     return;
   end if;
-  -- (Promotions for one client wait for each other, so nobody moves it in between.)
+  -- (Promotions for one client wait for each other, so it does not move in between.)
   update iu_core.ingest_promotion
      set cursor_before = (
            select jsonb_build_object('upload_id', c.upload_id, 'value', c.cursor_value) from iu_core.ingest_cursor c
@@ -450,8 +461,8 @@ begin
      set cursor_value = excluded.cursor_value, upload_id = excluded.upload_id, committed_at = clock_timestamp();
 end $$;
 
--- From when to when the promoted rows are: the leaf's date column, if it has one. Of the plan's rows, or (p_now) of those
--- that were just written, as `ingest_now` has them: their few days are found in a tenth of the time. Internal.
+-- The date range of the promoted rows: of the leaf's date column, if it has one. Of the plan's rows, or (p_now) of the rows
+-- just written, from `ingest_now`, which takes a tenth of the time. Internal.
 create or replace function iu_core.fn_ingest_date_range(
   p_upload iu_core.ingest_upload, p_definition jsonb, p_now boolean default false
 ) returns jsonb
@@ -494,9 +505,9 @@ begin
   return v_range;
 end $$;
 
--- A trigger of one table may have changed rows of another that were written before (a parent's counter): what we left
--- behind is what stands there at the end. Tables without triggers have nothing to say. Internal.
-create or replace function iu_core.fn_ingest_after_triggers(p_upload_id uuid, p_type record) returns void
+-- Updates the after images of the ledger at the end of a promotion. A trigger of one table may have changed rows of another
+-- that were written before (a parent's counter). Tables without triggers are skipped. Internal.
+create or replace function iu_core.fn_ingest_refresh_after_images(p_upload_id uuid, p_type record) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -510,7 +521,7 @@ begin
         where p.upload_id = p_upload_id and g.tgrelid = to_regclass(spec ->> 'target') and not g.tgisinternal) then
     return;
   end if;
-  v_settings := iu_core.fn_ingest_write_as_always();
+  v_settings := iu_core.fn_ingest_pin_text_settings();
   v_match := case when p_type.id_column is not null then format('t.%I = l.target_id', p_type.id_column)
     else (select string_agg(format('t.%1$I is not distinct from (jsonb_populate_record(null::%2$s, l.target_key)).%1$I', k, v_target), ' and ')
             from unnest(p_type.key_columns) k) end;
@@ -519,14 +530,13 @@ begin
       from %1$s t, lateral (select %3$s as hash) h
      where l.upload_id = $1 and l.type_order = $2 and %2$s and l.after_hash <> h.hash
   $sql$, v_target, v_match, iu_core.fn_ingest_row_hash_sql(p_type.target, 't.*')) using p_upload_id, p_type.type_order;
-  perform iu_core.fn_ingest_write_as_always(v_settings);
+  perform iu_core.fn_ingest_pin_text_settings(v_settings);
 end $$;
 
--- How a row reads as text depends on the session: time zone, date style, digits. What is hashed in one session and
--- compared in another must read the same, so these are set while images are taken, and set back before anything is
--- written, because triggers and defaults of the tables may look at them. Until the end of the calling function's
--- transaction at the latest. Internal.
-create or replace function iu_core.fn_ingest_write_as_always(p_back_to jsonb default null) returns jsonb
+-- Pins the settings that affect the text of a row: time zone, date style, digits. A row that is hashed in one session and
+-- compared in another must have the same text. The settings are restored before anything is written, because triggers and
+-- defaults of the tables may read them, and at the latest at the end of the transaction. Internal.
+create or replace function iu_core.fn_ingest_pin_text_settings(p_back_to jsonb default null) returns jsonb
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$

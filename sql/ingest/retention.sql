@@ -1,7 +1,7 @@
 -- Retention of staged rows, resolved ids, plans and images.
 
--- Deletes staged rows past their retention, in batches, for up to a minute, as fn_ingest_cleanup_rows says. Called by hand it is
--- one transaction; the job calls the batches itself and commits after each.
+-- Deletes staged rows after their retention, in batches (fn_ingest_cleanup_rows), for up to a minute. Called by hand it is one
+-- transaction; the job calls the batches itself and commits after each.
 create or replace function public.cleanup_staging_rows()
 returns table (promoted_deleted integer, invalid_deleted integer, orphan_deleted integer)
 language plpgsql security definer
@@ -27,9 +27,10 @@ end $$;
 
 grant execute on function public.cleanup_staging_rows() to service_role;
 
--- One batch of staged rows past their retention: what was promoted after 7 days, what was wrong after 30, what came to nothing
--- after 1. Every row is in one bucket: processed, else invalid, else orphaned. Nothing younger than a day goes, and nothing of
--- an upload that still waits for a person. Fewer than 10,000 in all: nothing is left that is due. The job commits after each.
+-- Deletes one batch of staged rows after their retention: promoted rows after 7 days, invalid rows after 30, orphaned rows
+-- after 1. Each row belongs to one group: processed, else invalid, else orphaned. Rows younger than a day, and rows of an
+-- upload that awaits a decision, are kept. A result below 10,000 in all means that nothing more is due. The job commits after
+-- each batch.
 create or replace function iu_core.fn_ingest_cleanup_rows(out promoted_deleted integer, out invalid_deleted integer, out orphan_deleted integer)
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -38,7 +39,7 @@ declare
   v_batch constant integer := 10000;
   v_now constant timestamptz := now();
 begin
-  -- An upload that nobody touched for as long as a review may last has expired.
+  -- An upload without a change for the longest duration of a review has expired.
   perform iu_core.fn_ingest_expire();
   with due as (
     select s.ctid, s.processed_at is not null as processed, s.validation_status = 'invalid' as invalid
@@ -60,8 +61,8 @@ end $$;
 
 grant execute on function iu_core.fn_ingest_cleanup_rows() to service_role;
 
--- Deletes resolutions past their retention, in batches, for up to a minute, as fn_ingest_cleanup_resolutions says. Called by hand
--- it is one transaction; the job calls the batches itself and commits after each.
+-- Deletes resolutions after their retention, in batches (fn_ingest_cleanup_resolutions), for up to a minute. Called by hand it
+-- is one transaction; the job calls the batches itself and commits after each.
 create or replace function public.cleanup_staging_id_resolution() returns integer
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -81,8 +82,8 @@ end $$;
 
 grant execute on function public.cleanup_staging_id_resolution() to service_role;
 
--- One batch of resolutions past their 7 days, but never before the last row of their upload. Returns how many; fewer than 10,000:
--- nothing is left that is due. The job commits after each.
+-- Deletes one batch of resolutions after 7 days, but never before the last row of their upload. Returns how many; fewer than
+-- 10,000 means that nothing more is due. The job commits after each batch.
 create or replace function iu_core.fn_ingest_cleanup_resolutions() returns integer
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -103,8 +104,8 @@ end $$;
 
 grant execute on function iu_core.fn_ingest_cleanup_resolutions() to service_role;
 
--- Uploads that were staged or planned and came to nothing: after a day without a review, or when the review has ended.
--- An upload under review is left alone. Returns how many expired. For maintenance.
+-- Expires uploads that were staged or planned and not promoted: after a day without a review, or when the review has ended. An
+-- upload under review is kept. Returns how many expired. For maintenance.
 create or replace function iu_core.fn_ingest_expire(p_age interval default '1 day') returns integer
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -116,7 +117,7 @@ begin
   for u in
     select * from iu_core.ingest_upload up
      where up.status in ('staged', 'planned')
-       -- A repair, a plan and the end of a review are signs of life, too: whoever is told no has a day to mend it.
+       -- A repair, a plan and the end of a review count as activity: after a rejection there is a day to repair it.
        and greatest(up.staged_at, (select max(greatest(p.planned_at, r.rejected_at, r.expired_at,
                                                        case when r.lifecycle_status in ('pending', 'approved') then r.expires_at end))
                                      from iu_core.ingest_plan p
@@ -128,7 +129,7 @@ begin
     delete from iu_core.ingest_plan_row where upload_id = u.upload_id;
     delete from iu_core.ingest_plan where upload_id = u.upload_id;
     update iu_core.ingest_upload set status = 'expired', ended_at = clock_timestamp() where upload_id = u.upload_id;
-    perform iu_core.fn_ingest_tell_uploads_table(u.upload_id, 'failed', null);
+    perform iu_core.fn_ingest_notify_uploads_table(u.upload_id, 'failed', null);
     perform iu_core.fn_event_emit('staging', 'ingestion_expired',
       p_event_subject_ref => u.upload_id::text, p_workspace_id => u.workspace_id,
       p_safe_payload => jsonb_build_object('upload_id', u.upload_id, 'dataset', u.dataset, 'platform', u.platform));
@@ -139,8 +140,8 @@ end $$;
 
 grant execute on function iu_core.fn_ingest_expire(interval) to service_role, dot_executor;
 
--- Promotions that can no longer be undone lose their images and their plan; where each row came from stays. One promotion
--- a call; returns how many rows it took, NULL when there is none left. For maintenance.
+-- Deletes the images and the plan of one promotion that can no longer be undone; the lineage of each row stays. Returns how
+-- many rows it deleted, NULL if no such promotion is left. For maintenance.
 create or replace function iu_core.fn_ingest_images_drop() returns bigint
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -158,6 +159,7 @@ begin
   delete from iu_core.ingest_plan_row where upload_id = v_upload;
   update iu_core.ingest_ledger set before = null, after_hash = null where upload_id = v_upload;
   get diagnostics v_rows = row_count;
+  update iu_core.ingest_dependent set before = null, after_hash = null where upload_id = v_upload;
   update iu_core.ingest_promotion set images_dropped_at = clock_timestamp() where upload_id = v_upload;
   return v_rows;
 end $$;

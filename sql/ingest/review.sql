@@ -1,7 +1,7 @@
--- Review of a plan: submitted, approved by somebody who put nothing into it, or rejected.
+-- Review of a plan: submit, approve (by a person who changed nothing in it), reject.
 
--- Hands a plan to a second person: a review package in the staging zone, with the totals, a sample and the plan's digest.
--- Submitted again, it is the same package.
+-- Submits a plan for review: creates a review package in the staging zone, with the totals, a sample and the plan's digest.
+-- Submitting again returns the same package.
 create or replace function iu_core.fn_ingest_submit(p_upload_id uuid, p_plan_digest text, p_submitted_by text default null)
 returns uuid
 language plpgsql security definer
@@ -14,9 +14,9 @@ declare
 begin
   perform iu_core.require_member(iu_core.fn_ingest_upload_workspace(p_upload_id), 'stage');
   u := iu_core.fn_ingest_lock(p_upload_id, array['planned'], 'submitted');
-  v_plan := iu_core.fn_ingest_plan_seen(p_upload_id, p_plan_digest);
+  v_plan := iu_core.fn_ingest_plan_require_digest(p_upload_id, p_plan_digest);
   if v_plan.refusal is not null then
-    perform iu_core.fn_ingest_refuse_plan(p_upload_id, v_plan.refusal);
+    perform iu_core.fn_ingest_raise_plan_refused(p_upload_id, v_plan.refusal);
   end if;
   if v_plan.review_record_id is not null and exists (
        select from iu_core.iu_staging_record
@@ -32,7 +32,8 @@ begin
         'upload_id', u.upload_id, 'file_name', u.file_name, 'file_hash', u.file_hash, 'dataset', u.dataset,
         'platform', u.platform, 'client_id', u.client_id, 'lines', u.line_count, 'plan_digest', v_plan.digest,
         'gate_mode', v_plan.gate_mode, 'threshold', v_plan.threshold, 'totals', v_plan.totals,
-        'control', v_plan.control, 'repeated_keys', v_plan.repeated_keys, 'left_out', u.left_out, 'notes', v_plan.notes)),
+        'control', v_plan.control, 'repeated_keys', v_plan.repeated_keys, 'left_out', u.left_out, 'notes', v_plan.notes)
+        || case when v_plan.snapshot is null then '{}' else jsonb_build_object('snapshot', v_plan.snapshot) end),
       jsonb_build_object('part_name', 'sample', 'payload_kind', 'json',
                          'payload_json', iu_core.fn_ingest_plan_sample(p_upload_id)),
       jsonb_build_object('part_name', 'checklist', 'payload_kind', 'json', 'payload_json', (
@@ -41,8 +42,10 @@ begin
           ('left_out', 'The lines that are left out may stay out',
            u.invalid_count > 0 or exists (select from iu_core.ingest_plan_row
                                            where upload_id = u.upload_id and action = 'refused')
-           -- What sums up others is lost by nobody.
-           or u.left_out - array['row.total', 'row.subtotal', 'row.sum'] <> '{}')) as i (id, text, applies)
+           -- Totals lines are not lost amounts.
+           or u.left_out - iu_core.fn_ingest_totals_rules() <> '{}'),
+          ('deleted', format('%s may be deleted', case v_plan.snapshot ->> 'deleted' when '1' then '1 row' else (v_plan.snapshot ->> 'deleted') || ' rows' end),
+           coalesce((v_plan.snapshot ->> 'deleted')::bigint > 0, false))) as i (id, text, applies)
          where applies))],
     p_workspace_id => u.workspace_id, p_owner_actor => coalesce(p_submitted_by, case when iu_core.fn_caller_is_service() then u.uploaded_by end),
     p_source_ref => 'upload ' || u.upload_id,
@@ -58,7 +61,7 @@ end $$;
 grant execute on function iu_core.fn_ingest_submit(uuid, text, text)
   to service_role, authenticated, stagedoor_agent, stagedoor_reviewer;
 
--- A few rows of each row type and action, for whoever decides. Internal.
+-- A few rows of each row type and action, for the reviewer. Internal.
 create or replace function iu_core.fn_ingest_plan_sample(p_upload_id uuid) returns jsonb
 language sql stable
 set search_path = pg_catalog, pg_temp
@@ -66,7 +69,8 @@ as $$
   select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
            'row_type', r.row_type, 'line', r.row_number, 'action', r.action, 'target_key', r.target_key, 'reason', r.reason,
            'changed', (select jsonb_object_agg(c, jsonb_build_array(r.before -> c, r.after -> c)) from unnest(r.changed) as c),
-           'values', case when r.action = 'insert' then iu_core.fn_ingest_plan_image(p.inserted_columns, r) end))
+           'values', case r.action when 'insert' then iu_core.fn_ingest_plan_image(p.inserted_columns, r) when 'delete' then r.before end,
+           'dependents', r.dependents))
            order by r.type_order, r.action, r.row_number), '[]')
     from (select upload_id, type_order, row_number, row_number() over (partition by type_order, action order by row_number) as place
             from iu_core.ingest_plan_row where upload_id = p_upload_id and action <> 'unchanged') s
@@ -75,7 +79,7 @@ as $$
    where place <= 5
 $$;
 
--- A second person approves exactly the plan that they saw, ticking what they looked at.
+-- A second person approves exactly the plan that they saw, and ticks the checklist.
 create or replace function iu_core.fn_ingest_approve(
   p_upload_id uuid, p_plan_digest text, p_ticked text[] default '{}', p_approved_by text default null
 ) returns void
@@ -94,30 +98,34 @@ begin
   perform iu_core.fn_gate_require('iu_core.staging_writes_enabled');
   v_actor := iu_core.fn_actor_for(p_approved_by);
   u := iu_core.fn_ingest_lock(p_upload_id, array['planned'], 'approved');
-  v_plan := iu_core.fn_ingest_plan_seen(p_upload_id, p_plan_digest);
+  v_plan := iu_core.fn_ingest_plan_require_digest(p_upload_id, p_plan_digest);
   if v_plan.review_record_id is null then
     raise exception using
       errcode = 'SD608',
       message = format('The plan of upload %s was not submitted for approval yet', p_upload_id),
       detail = json_build_object('upload', p_upload_id, 'reason', 'the plan was not submitted yet')::text;
   end if;
-  perform iu_core.fn_ingest_four_eyes(u, v_plan.review_record_id, v_actor);
-  -- Promotion would refuse it, too; whoever approves must hear it before they vouch for rows that are no longer so.
-  select * into v_stale from iu_core.fn_ingest_plan_stale(p_upload_id, 1);
-  if found then
-    perform iu_core.fn_ingest_refuse_stale(p_upload_id, v_stale.total, v_stale.target_table, v_stale.line);
+  perform iu_core.fn_ingest_require_four_eyes(u, v_plan.review_record_id, v_actor);
+  -- Promotion would refuse it too, but the reviewer must know before approving rows that have changed.
+  select max(s.total) as total, case count(distinct s.target_table) when 1 then min(s.target_table) else 'several tables' end as target_table,
+         (array_agg(s.line order by s.place))[1] as line
+    into v_stale
+    from iu_core.fn_ingest_plan_stale(p_upload_id, 1000) with ordinality
+         as s (target_table, row_type, line, action, key, before, planned, now, total, place);
+  if v_stale.total > 0 then
+    perform iu_core.fn_ingest_raise_plan_stale(p_upload_id, v_stale.total, v_stale.target_table, v_stale.line);
   end if;
   foreach v_item in array coalesce(p_ticked, '{}') loop
     perform iu_core.fn_iu_staging_tick_as(v_plan.review_record_id, v_item, true, v_actor.actor, null);
   end loop;
-  -- Said here, because the staging zone does not know how an upload's boxes are ticked.
+  -- Checked here, because the staging zone does not know how an upload's checklist is ticked.
   select string_agg(c.item_id, ', ') filter (where c.ticked_at is null) into v_open
     from iu_core.fn_iu_staging_checklist(v_plan.review_record_id) c where c.required;
   if v_open is not null then
     raise exception using
       errcode = 'SD509',
       message = format('The checklist of upload %s has open items: %s', p_upload_id, v_open),
-      hint = format('Look at what they say, then tick all of them in one go: --tick %s', (
+      hint = format('Check each item, then tick all of them at once: --tick %s', (
         select string_agg(c.item_id, ',') from iu_core.fn_iu_staging_checklist(v_plan.review_record_id) c where c.required)),
       detail = json_build_object('record', v_plan.review_record_id, 'items', v_open)::text;
   end if;
@@ -133,7 +141,7 @@ end $$;
 
 grant execute on function iu_core.fn_ingest_approve(uuid, text, text[], text) to service_role, stagedoor_reviewer;
 
--- A reviewer says no, with a reason. The upload stays planned: it can be repaired and planned again.
+-- A reviewer rejects a plan, with a reason. The upload stays planned: it can be repaired and planned again.
 create or replace function iu_core.fn_ingest_reject(p_upload_id uuid, p_reason text, p_rejected_by text default null) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -157,7 +165,7 @@ begin
       message = format('The plan of upload %s was not submitted for approval yet', p_upload_id),
       detail = json_build_object('upload', p_upload_id, 'reason', 'the plan was not submitted yet')::text;
   end if;
-  perform iu_core.fn_iu_staging_end(v_plan.review_record_id, v_actor.actor, p_reason);
+  perform iu_core.fn_iu_staging_set_rejected(v_plan.review_record_id, v_actor.actor, p_reason);
   perform iu_core.fn_event_emit('staging', 'ingestion_rejected',
     p_event_subject_ref => p_upload_id::text, p_workspace_id => u.workspace_id, p_actor => p_rejected_by,
     p_safe_payload => jsonb_build_object('upload_id', p_upload_id, 'staging_record_id', v_plan.review_record_id,
@@ -166,8 +174,8 @@ end $$;
 
 grant execute on function iu_core.fn_ingest_reject(uuid, text, text) to service_role, stagedoor_reviewer;
 
--- The plan of an upload, if it is the one whose digest was seen. Internal.
-create or replace function iu_core.fn_ingest_plan_seen(p_upload_id uuid, p_plan_digest text) returns iu_core.ingest_plan
+-- The plan of an upload. Raises if its digest is not the one that the caller saw. Internal.
+create or replace function iu_core.fn_ingest_plan_require_digest(p_upload_id uuid, p_plan_digest text) returns iu_core.ingest_plan
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -180,35 +188,36 @@ begin
     return v_plan;
   end if;
   if p_plan_digest is null then
-    raise exception using errcode = 'SD606', message = 'Name the digest of the plan that you saw',
+    raise exception using errcode = 'SD606', message = 'Give the digest of the plan that you saw',
       detail = json_build_object('upload', p_upload_id, 'reason', 'its digest was not named')::text;
   end if;
-  -- Whoever copied the digest from the wrong page is told so; of other workspaces nothing.
+  -- If the digest belongs to another upload of the workspace, the error says so; other workspaces are never mentioned.
   select p.upload_id into v_other
     from iu_core.ingest_plan p join iu_core.ingest_upload o using (upload_id)
     join iu_core.ingest_upload u on u.upload_id = p_upload_id and u.workspace_id = o.workspace_id
    where p.digest = p_plan_digest limit 1;
   if v_other is not null then
     raise exception using errcode = 'SD606',
-      message = format('This digest is that of the plan of upload %s, not of %s', v_other, p_upload_id),
+      message = format('This is the digest of the plan of upload %s, not of %s', v_other, p_upload_id),
       hint = format('`stagedoor upload show %s` prints the digest of its own plan.', p_upload_id),
       detail = json_build_object('upload', p_upload_id, 'reason', 'the digest is that of another upload''s plan')::text;
   end if;
   raise exception using
     errcode = 'SD606',
-    message = format('Upload %s has another plan than the one with this digest', p_upload_id),
-    hint = 'If it was planned again since you looked, look at the plan that there is now, and decide on that.',
+    message = format('The plan of upload %s has another digest', p_upload_id),
+    hint = 'If the upload was planned again after you looked, review the current plan and decide on that.',
     detail = json_build_object('upload', p_upload_id, 'reason', 'it has another plan than the one with this digest')::text;
 end $$;
 
--- Whoever uploaded or corrected a line, or said what its headers or values mean, does not approve it, whoever handed the plan in. Internal.
-create or replace function iu_core.fn_ingest_four_eyes(p_upload iu_core.ingest_upload, p_review_record_id uuid, p_approver record)
+-- Four-eyes rule: whoever uploaded the file, corrected a line, or mapped its headers or values cannot approve the plan, whoever
+-- submitted it. Internal.
+create or replace function iu_core.fn_ingest_require_four_eyes(p_upload iu_core.ingest_upload, p_review_record_id uuid, p_approver record)
 returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- Who acts for another counts as much as the one who is named.
+  -- The service that acts for a person counts as well as the named person.
   v_changed constant text[] := array(select lower(c) from unnest(p_upload.changed_by) c);
   v_own constant text := case when lower(p_approver.actor) = any (v_changed) then p_approver.actor
                               when lower(p_approver.via) = any (v_changed) then p_approver.via end;
@@ -217,14 +226,14 @@ begin
      and v_own is not null then
     raise exception using
       errcode = 'SD508',
-      message = format('Upload %s holds what %s put into it; somebody else must decide', p_upload.upload_id, v_own)
+      message = format('Upload %s contains changes by %s: another person must decide', p_upload.upload_id, v_own)
                 || case when v_own <> p_approver.actor then format(', and not through %s', v_own) else '' end,
       detail = json_build_object('record', p_review_record_id)::text;
   end if;
 end $$;
 
--- Raises that a plan cannot be promoted, and why. Internal.
-create or replace function iu_core.fn_ingest_refuse_plan(p_upload_id uuid, p_reason text) returns void
+-- Raises plan_refused with the reason. Internal.
+create or replace function iu_core.fn_ingest_raise_plan_refused(p_upload_id uuid, p_reason text) returns void
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$

@@ -1,7 +1,7 @@
--- Undo of a promotion: what it would take back, and doing so.
+-- Undo of a promotion: the preview, and the undo itself.
 
--- What an undo would do now: how many rows of each type are reversed, kept or refused, a sample of those that stay, and a
--- digest of all decisions. Changes nothing.
+-- Previews an undo: how many rows of each type would be reversed, kept or refused, a sample of the rows that stay, and a digest
+-- of all decisions. Changes nothing.
 create or replace function iu_core.fn_ingest_undo_plan(
   p_upload_id uuid, out totals jsonb, out stays jsonb, out digest text, out undo_until timestamptz
 )
@@ -9,7 +9,7 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set work_mem = '64MB'
 set default_statistics_target = 10
--- Temporary tables are dropped if they exist; nobody needs to hear that they do not.
+-- Temporary tables are dropped if they exist; no notice is needed if they do not.
 set client_min_messages = 'warning'
 set timezone = 'UTC'
 set datestyle = 'ISO, YMD'
@@ -21,7 +21,7 @@ declare
   v_promotion iu_core.ingest_promotion;
 begin
   perform iu_core.require_member(iu_core.fn_ingest_upload_workspace(p_upload_id), 'read');
-  v_promotion := iu_core.fn_ingest_undoable(p_upload_id);
+  v_promotion := iu_core.fn_ingest_undo_require(p_upload_id);
   perform iu_core.fn_ingest_undo_decide(v_promotion, false);
   select * into totals, stays, digest from iu_core.fn_ingest_undo_summary(p_upload_id);
   undo_until := v_promotion.undo_until;
@@ -29,8 +29,8 @@ end $$;
 
 grant execute on function iu_core.fn_ingest_undo_plan(uuid) to service_role, dot_executor, authenticated, stagedoor_reviewer;
 
--- The promotion of an upload that can still be undone, or an error that says why not. Internal.
-create or replace function iu_core.fn_ingest_undoable(p_upload_id uuid) returns iu_core.ingest_promotion
+-- The promotion of an upload that can still be undone. Raises the reason if there is none. Internal.
+create or replace function iu_core.fn_ingest_undo_require(p_upload_id uuid) returns iu_core.ingest_promotion
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -42,7 +42,7 @@ begin
   if v_status <> 'promoted' then
     raise exception using
       errcode = 'SD602',
-      message = case v_status when 'undone' then format('Upload %s is undone already', p_upload_id)
+      message = case v_status when 'undone' then format('Upload %s is already undone', p_upload_id)
                      else format('Upload %s is %s and was never promoted: there is nothing to undo', p_upload_id, v_status) end,
       detail = json_build_object('upload', p_upload_id, 'status', v_status, 'action', 'undone')::text;
   end if;
@@ -50,15 +50,15 @@ begin
   if v_promotion.undo_until <= clock_timestamp() or v_promotion.images_dropped_at is not null then
     raise exception using
       errcode = 'SD609',
-      message = format('Upload %s could be undone until %s', p_upload_id, v_promotion.undo_until),
+      message = format('Upload %s could be undone only until %s', p_upload_id, v_promotion.undo_until),
       detail = json_build_object('upload', p_upload_id, 'until', v_promotion.undo_until)::text;
   end if;
   return v_promotion;
 end $$;
 
--- What an undo would do with every row of a promotion, into the temporary table `ingest_undo`: reversed, kept (it is not
--- as we left it) or refused (something else depends on it). With p_lock the rows are locked first, so that what is decided
--- still holds when it is done. Internal.
+-- Decides for every row of a promotion, in the temporary table `ingest_undo`: reversed, kept (it has changed since) or refused
+-- (other rows depend on it). With p_lock the rows are locked first, so that the decisions still hold when they are applied.
+-- Internal.
 create or replace function iu_core.fn_ingest_undo_decide(p_promotion iu_core.ingest_promotion, p_lock boolean) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -75,7 +75,7 @@ begin
     perform iu_core.fn_ingest_undo_decide_type(p_promotion.upload_id, v_type, p_lock);
   end loop;
   analyze pg_temp.ingest_undo;
-  -- What stays holds what it refers to: children before their parents, and again while a row that was to go has to stay,
+  -- A row that stays keeps the rows it refers to: children before parents, repeated while another row has to stay,
   -- because rows of one table may refer to each other, and tables in a circle.
   loop
     v_refused := 0;
@@ -84,9 +84,10 @@ begin
     end loop;
     exit when v_refused = 0;
   end loop;
+  perform iu_core.fn_ingest_snapshot_undo_decide(p_promotion, p_lock);
 end $$;
 
--- The row types that a promotion wrote, children first, as they were declared then. Internal.
+-- The row types that a promotion wrote, children first, as declared at that time. Internal.
 create or replace function iu_core.fn_ingest_undo_types(p_promotion iu_core.ingest_promotion)
 returns table (
   type_order smallint, row_type text, spec jsonb, target regclass, id_column text,
@@ -96,7 +97,11 @@ returns table (
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
-  select t.ordinality::smallint, t.spec ->> 'name', t.spec, to_regclass(t.spec ->> 'target'), t.spec ->> 'id',
+  select t.ordinality::smallint, t.spec ->> 'name', t.spec, to_regclass(t.spec ->> 'target'),
+         -- Rows whose id is not a uuid are in the ledger by their key.
+         case when exists (select from iu_core.ingest_ledger l
+                            where l.upload_id = p_promotion.upload_id and l.type_order = t.ordinality and l.target_id is not null)
+              then t.spec ->> 'id' end,
          (select array_agg(c) from jsonb_array_elements_text(p_promotion.definition -> 'columns' -> (t.spec ->> 'target')) c)
     from jsonb_array_elements(p_promotion.definition -> 'rows') with ordinality as t (spec, ordinality)
    where exists (select from iu_core.ingest_ledger l
@@ -104,7 +109,7 @@ as $$
    order by t.ordinality desc
 $$;
 
--- Which rows of one row type are still as we left them. A column that was added since is no change of a row. Internal.
+-- Decides which rows of one row type are unchanged since the promotion. A column that was added later does not count. Internal.
 create or replace function iu_core.fn_ingest_undo_decide_type(p_upload_id uuid, p_type record, p_lock boolean) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -119,9 +124,9 @@ begin
   if v_match is null then
     insert into pg_temp.ingest_undo (type_order, row_type, row_number, action, target, target_key, outcome, reason)
     select type_order, row_type, row_number, action, p_type.target, target_key, 'kept',
-           case when p_type.target is null then 'its table is gone' else 'its table has lost a column since' end
+           case when p_type.target is null then 'its table no longer exists' else 'its table has lost a column since' end
       from iu_core.ingest_ledger
-     where upload_id = p_upload_id and type_order = p_type.type_order;
+     where upload_id = p_upload_id and type_order = p_type.type_order and action <> 'delete';
     return;
   end if;
   if exists (select from pg_attribute where attrelid = p_type.target and attnum > 0 and not attisdropped
@@ -144,8 +149,8 @@ begin
     select %1$s, %2$L, n."#row", n."#action", %3$L::regclass,
            coalesce(n."#key", case when not h.same and t.ctid is not null then %6$s end), n."#before", t.tableoid, t.ctid,
            case when h.same then 'reversed' else 'kept' end,
-           case when t.ctid is null then 'somebody deleted it since'
-                -- If it is as a later upload left it, that one is named: undone first, it gives back what we left.
+           case when t.ctid is null then 'it was deleted since'
+                -- If a later upload wrote the row, that upload is named: undoing it first restores our row.
                 when not h.same then coalesce((
                   select format('upload %%s (%%s) changed it since: undo that first', o.upload_id, o.file_name)
                     from iu_core.ingest_ledger l
@@ -167,9 +172,9 @@ begin
     p_upload_id, p_type.spec ->> 'target');
 end $$;
 
--- The ledger's rows of one row type as a typed temporary table `ingest_now`, as in promotion: the planner must know how
--- many there are. Returns the condition that finds the row `t` of a ledger row `n`; NULL: the table has no longer what it
--- was known by. Internal.
+-- Puts the ledger's rows of one row type into the typed temporary table `ingest_now`, as in promotion: the planner must know
+-- their number. Returns the condition that finds the row `t` of a ledger row `n`; NULL: the table no longer has the identifying
+-- columns. Internal.
 create or replace function iu_core.fn_ingest_undo_rows(p_upload_id uuid, p_type record) returns text
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -207,14 +212,14 @@ begin
     select l.row_number as "#row", l.action as "#action", l.target_id as "#id", l.target_key as "#key", l.before as "#before",
            l.after_hash as "#after", %s
       from iu_core.ingest_ledger l, jsonb_to_record(coalesce(l.target_key, '{}')) as x (%s)
-     where l.upload_id = %L and l.type_order = %s
+     where l.upload_id = %L and l.type_order = %s and l.action <> 'delete'
   $sql$, v_slots, v_record, p_upload_id, p_type.type_order);
   analyze pg_temp.ingest_now;
   return v_match;
 end $$;
 
--- Refuses to delete rows of one row type that others refer to, and says how many it refused. Every foreign key that points
--- here is asked, cascading ones, too: they would take others' rows along without a word. Internal.
+-- Refuses to delete rows of one row type that other rows refer to, and returns how many it refused. Checks every foreign key to
+-- the table, also cascading ones, which would silently delete rows of others. Internal.
 create or replace function iu_core.fn_ingest_undo_dependents(p_type record) returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -239,7 +244,7 @@ begin
        and ta.attrelid = c.confrelid and ta.attnum = k.parent_column
      group by c.oid, c.conrelid
   loop
-    -- What we cannot see we cannot rule out.
+    -- References that we may not read cannot be excluded.
     execute format($sql$
       update pg_temp.ingest_undo u
          set outcome = 'refused', reason = %1$L
@@ -251,10 +256,12 @@ begin
            else format('rows of %s may depend on it, and Stagedoor may not look', v_reference.child) end,
       iu_core.fn_ingest_table_sql(p_type.target), p_type.type_order,
       case when v_reference.visible then format($sql$
-        exists (select from %s f where %s
+        exists (select from %1$s f where %2$s
                    and not exists (select from pg_temp.ingest_undo g
-                                    where g.row_table = f.tableoid and g.row_tid = f.ctid
-                                      and g.outcome = 'reversed' and g.action = 'insert'))
+                                    where g.row_table = f.tableoid and g.row_tid = f.ctid and g.outcome = 'reversed'
+                                      -- A row that is restored may have referred to another one before.
+                                      and (g.action = 'insert' or not exists (
+                                             select from jsonb_populate_record(null::%1$s, g.before) as f where %2$s))))
       $sql$, iu_core.fn_ingest_table_sql(v_reference.child), v_reference.on_key) else 'true' end);
     get diagnostics v_count = row_count;
     v_refused := v_refused + v_count;
@@ -262,7 +269,7 @@ begin
   return v_refused;
 end $$;
 
--- Totals, a sample of what stays, and the digest of the decisions in `ingest_undo`. Internal.
+-- Totals, a sample of the rows that stay, and the digest of the decisions in `ingest_undo`. Internal.
 create or replace function iu_core.fn_ingest_undo_summary(p_upload_id uuid, out totals jsonb, out stays jsonb, out digest text)
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -280,15 +287,15 @@ begin
     into digest from pg_temp.ingest_undo;
 end $$;
 
--- Takes a promotion back in one transaction: rows that are as we left them are restored or deleted, the others are kept
--- and said. With a digest only if it is still what was seen in the plan of the undo.
+-- Undoes a promotion in one transaction: unchanged rows are restored or deleted, the others are kept and reported. With a
+-- digest, only if the decisions are those of the preview.
 create or replace function iu_core.fn_ingest_undo(p_upload_id uuid, p_digest text default null, p_undone_by text default null)
 returns iu_core.ingest_promotion
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set work_mem = '64MB'
 set default_statistics_target = 10
--- Temporary tables are dropped if they exist; nobody needs to hear that they do not.
+-- Temporary tables are dropped if they exist; no notice is needed if they do not.
 set client_min_messages = 'warning'
 as $$
 declare
@@ -304,22 +311,23 @@ begin
   perform iu_core.fn_gate_require('iu_core.staging_writes_enabled');
   v_actor := iu_core.fn_actor_for(p_undone_by);
   u := iu_core.fn_ingest_lock(p_upload_id, array['promoted'], 'undone');
-  v_promotion := iu_core.fn_ingest_undoable(p_upload_id);
+  v_promotion := iu_core.fn_ingest_undo_require(p_upload_id);
   perform pg_advisory_xact_lock(hashtextextended(format('stagedoor.ingest.promote.%s.%s', u.dataset, u.client_id), 0));
-  v_settings := iu_core.fn_ingest_write_as_always();
+  v_settings := iu_core.fn_ingest_pin_text_settings();
   perform iu_core.fn_ingest_undo_decide(v_promotion, true);
-  perform iu_core.fn_ingest_write_as_always(v_settings);
+  perform iu_core.fn_ingest_pin_text_settings(v_settings);
   select * into v_summary from iu_core.fn_ingest_undo_summary(p_upload_id);
   if p_digest is not null and p_digest <> v_summary.digest then
     raise exception using
       errcode = 'SD606',
-      message = 'This is not the undo that you saw: rows have changed since',
+      message = 'The undo differs from its preview: rows have changed since',
       detail = json_build_object('upload', p_upload_id, 'reason', 'rows have changed since you looked at the undo')::text;
   end if;
   v_run := iu_core.fn_command_run_start('ingest.undo', v_summary.digest, u.workspace_id, p_undone_by);
   perform set_config('search_path', 'pg_catalog, public, pg_temp', true);
   for v_type in select * from iu_core.fn_ingest_undo_types(v_promotion) where target is not null loop
     perform iu_core.fn_ingest_undo_type(p_upload_id, v_type);
+    perform iu_core.fn_ingest_snapshot_undo(p_upload_id, v_type);
   end loop;
   set constraints all immediate;
   update iu_core.ingest_ledger l set undo_outcome = d.outcome, undo_reason = d.reason
@@ -329,12 +337,12 @@ begin
      set undone_by = v_actor.actor, undone_at = clock_timestamp(), undo_run_id = v_run, undo_totals = v_summary.totals
    where upload_id = p_upload_id returning * into v_promotion;
   update iu_core.ingest_upload set status = 'undone', ended_at = clock_timestamp() where upload_id = p_upload_id;
-  perform iu_core.fn_ingest_cursor_back(p_upload_id);
-  -- Staged rows whose row was taken back have none there any more. What stays in production is what the upload still counts.
+  perform iu_core.fn_ingest_cursor_restore(p_upload_id);
+  -- Staged rows whose production row was reverted no longer refer to it. The upload still counts the rows that stay.
   update public.staging_rows s set processing_action = 'skipped', target_internal_id = null, updated_at = now()
     from pg_temp.ingest_undo d
    where s.upload_id = p_upload_id and s.row_type = d.row_type and s.row_number = d.row_number and d.outcome = 'reversed';
-  perform iu_core.fn_ingest_tell_uploads_table(p_upload_id, 'undone',
+  perform iu_core.fn_ingest_notify_uploads_table(p_upload_id, 'undone',
     (select count(*) from pg_temp.ingest_undo where outcome <> 'reversed'));
   perform iu_core.fn_event_emit('staging', 'ingestion_undone',
     p_event_subject_ref => p_upload_id::text, p_canonical_address => 'client:' || u.client_id, p_workspace_id => u.workspace_id, p_actor => p_undone_by,
@@ -347,68 +355,101 @@ end $$;
 
 grant execute on function iu_core.fn_ingest_undo(uuid, text, text) to service_role, stagedoor_reviewer;
 
--- Restores what was updated and deletes what was inserted, for one row type, as decided. A trigger of the table that leaves
--- a row out, or a constraint that no longer lets the old row back in, ends the whole undo. Internal.
+-- Restores updated rows and deletes inserted rows of one row type, as decided. If a trigger of the table skips a row, or a
+-- constraint no longer allows the old row, the whole undo fails. Internal.
 create or replace function iu_core.fn_ingest_undo_type(p_upload_id uuid, p_type record) returns void
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
 declare
   v_sets text;
-  v_match text;
   v_target text := iu_core.fn_ingest_table_sql(p_type.target);
   v_decided bigint;
   v_deleted bigint;
   v_restored bigint;
   v_reason text := 'a trigger left rows out';
+  v_restores_first boolean;
+  v_step text;
 begin
-  select count(*) into v_decided from pg_temp.ingest_undo where type_order = p_type.type_order and outcome = 'reversed';
+  select count(*) into v_decided from pg_temp.ingest_undo where type_order = p_type.type_order and outcome = 'reversed' and action in ('insert', 'update');
   if v_decided = 0 then
     return;
   end if;
   -- Only what the image holds: a column that was added since keeps its value.
-  select string_agg(format('%1$I = b.%1$I', attname), ', ') into v_sets
+  -- A value that the image does not hold exactly (the text of a json, the null of a jsonb, the bounds of an array) stays if the
+  -- promotion did not change it.
+  select string_agg(format(case when atttypid = any (array['bool', 'int2', 'int4', 'int8', 'numeric', 'uuid', 'date', 'timestamp',
+                                                            'timestamptz', 'bytea', 'text', 'varchar']::regtype[]) then '%1$I = b.%1$I'
+           else '%1$I = case when coalesce(to_jsonb(t.%1$I), ''null'') = coalesce(u.before -> %1$L, ''null'') then t.%1$I else b.%1$I end' end,
+         attname), ', ') into v_sets
     from pg_attribute
    where attrelid = p_type.target and attnum > 0 and not attisdropped and attgenerated = '' and attidentity <> 'a'
      and (p_type.columns is null or attname = any (p_type.columns));
-  -- The triggers of what was deleted before may have moved these rows (a parent's counter).
-  if exists (select from pg_temp.ingest_undo u join pg_trigger g on g.tgrelid = u.target and not g.tgisinternal) then
-    v_match := iu_core.fn_ingest_undo_rows(p_upload_id, p_type);
-    execute format($sql$
-      update pg_temp.ingest_undo u set row_table = t.tableoid, row_tid = t.ctid
-        from pg_temp.ingest_now n join %s t on %s
-       where u.type_order = $1 and u.row_number = n."#row" and u.outcome = 'reversed'
-    $sql$, v_target, v_match) using p_type.type_order;
-  end if;
-  begin
-    execute format($sql$
-      delete from %s t using pg_temp.ingest_undo u
-       where u.type_order = $1 and u.outcome = 'reversed' and u.action = 'insert'
-         and t.tableoid = u.row_table and t.ctid = u.row_tid
-    $sql$, v_target) using p_type.type_order;
-    get diagnostics v_deleted = row_count;
-    execute format($sql$
-      update %1$s t set %2$s
-        from pg_temp.ingest_undo u, jsonb_populate_record(null::%1$s, u.before) as b
-       where u.type_order = $1 and u.outcome = 'reversed' and u.action = 'update'
-         and t.tableoid = u.row_table and t.ctid = u.row_tid
-    $sql$, v_target, v_sets) using p_type.type_order;
-    get diagnostics v_restored = row_count;
-    if v_deleted + v_restored = v_decided then
-      return;
-    end if;
-  exception when integrity_constraint_violation or data_exception or raise_exception then
-    get stacked diagnostics v_reason = message_text;
-  end;
+  -- The reverse of promotion, which inserts first: a row that was there may refer to a row that was inserted. Only where a unique
+  -- value must be free before (a deferrable constraint) is what was inserted deleted first.
+  foreach v_restores_first in array array[true, false] loop
+    begin
+      foreach v_step in array case when v_restores_first then array['update', 'insert'] else array['insert', 'update'] end loop
+        perform iu_core.fn_ingest_undo_find_again(p_upload_id, p_type);
+        if v_step = 'update' then
+          execute format($sql$
+            update %1$s t set %2$s
+              from pg_temp.ingest_undo u, jsonb_populate_record(null::%1$s, u.before) as b
+             where u.type_order = $1 and u.outcome = 'reversed' and u.action = 'update'
+               and t.tableoid = u.row_table and t.ctid = u.row_tid
+          $sql$, v_target, v_sets) using p_type.type_order;
+          get diagnostics v_restored = row_count;
+        else
+          execute format($sql$
+            delete from %s t using pg_temp.ingest_undo u
+             where u.type_order = $1 and u.outcome = 'reversed' and u.action = 'insert'
+               and t.tableoid = u.row_table and t.ctid = u.row_tid
+          $sql$, v_target) using p_type.type_order;
+          get diagnostics v_deleted = row_count;
+        end if;
+      end loop;
+      if v_deleted + v_restored = v_decided then
+        return;
+      end if;
+      -- Rolls this attempt back.
+      raise exception using errcode = 'raise_exception', message = v_reason;
+    exception
+      when unique_violation or exclusion_violation then
+        get stacked diagnostics v_reason = message_text;
+      when integrity_constraint_violation or data_exception or raise_exception then
+        get stacked diagnostics v_reason = message_text;
+        exit;
+    end;
+  end loop;
   raise exception using
     errcode = 'SD611',
-    message = format('The table %s refuses the undo: %s', p_type.target, v_reason),
+    message = format('The table %s rejected the undo: %s', p_type.target, v_reason),
     detail = json_build_object('target', p_type.target::text, 'line', null, 'reason', v_reason)::text;
 end $$;
 
--- The cursor goes back with the promotion that moved it, so that the next pull fetches again what was taken out. If a later
--- pull has moved it since, it stays. Pulls that were undone in the meantime are passed over. Internal.
-create or replace function iu_core.fn_ingest_cursor_back(p_upload_id uuid) returns void
+-- Finds the rows of one row type again: triggers of what was undone before may have moved them (a parent's counter). Tables
+-- without triggers are skipped. Internal.
+create or replace function iu_core.fn_ingest_undo_find_again(p_upload_id uuid, p_type record) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_match text;
+begin
+  if not exists (select from pg_temp.ingest_undo u join pg_trigger g on g.tgrelid = u.target and not g.tgisinternal) then
+    return;
+  end if;
+  v_match := iu_core.fn_ingest_undo_rows(p_upload_id, p_type);
+  execute format($sql$
+    update pg_temp.ingest_undo u set row_table = t.tableoid, row_tid = t.ctid
+      from pg_temp.ingest_now n join %s t on %s
+     where u.type_order = $1 and u.row_number = n."#row" and u.outcome = 'reversed'
+  $sql$, iu_core.fn_ingest_table_sql(p_type.target), v_match) using p_type.type_order;
+end $$;
+
+-- Restores the cursor to the position before the promotion, so that the next pull fetches the removed rows again. If a later
+-- pull has moved it since, it stays. Pulls that were undone meanwhile are skipped. Internal.
+create or replace function iu_core.fn_ingest_cursor_restore(p_upload_id uuid) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$

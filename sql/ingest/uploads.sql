@@ -1,7 +1,8 @@
--- Uploads: from the first byte to staged rows, their limits and their states.
+-- Uploads: from the first byte to staged rows, their limits and their statuses.
 
--- Opens an upload whose file has been spooled: its length and sha-256 are known. The same bytes for the same client are
--- recognised and nothing is opened, unless the earlier upload came to nothing. Whoever gets a token reads the file.
+-- Opens an upload whose file has been spooled, so that its length and sha-256 are known. If the same bytes were uploaded for
+-- the same client, that upload is returned and none is opened, unless it failed, was discarded, expired or was undone. The
+-- caller that gets a token reads the file.
 create or replace function iu_core.fn_ingest_begin(
   p_workspace_id uuid,
   p_dataset text,
@@ -34,7 +35,8 @@ begin
   perform iu_core.require_member(p_workspace_id, 'stage');
   perform iu_core.fn_gate_require('iu_core.staging_writes_enabled');
   v_actor := iu_core.fn_actor_for(p_uploaded_by);
-  select * into v_dataset from iu_core.ingest_dataset d where d.dataset = p_dataset;
+  select * into v_dataset from iu_core.ingest_dataset d
+   where d.dataset = p_dataset and (d.workspace_id is null or d.workspace_id = p_workspace_id);
   if not found or not coalesce(v_dataset.definition -> 'platforms' ? p_platform, false) then
     raise exception using
       errcode = 'SD604',
@@ -51,11 +53,8 @@ begin
     raise exception using errcode = 'SD001',
       message = format('The run mode %L is none of FULL_DRY_RUN, STAGING_ONLY, SAFE_PROD', p_run_mode);
   end if;
-  if p_options ->> 'repeated_keys' not in ('refuse', 'sum', 'last', 'first') then
-    raise exception using errcode = 'SD001',
-      message = format('Repeated keys: %L is none of refuse, sum, last, first', p_options ->> 'repeated_keys');
-  end if;
-  v_client := iu_core.fn_ingest_client(v_dataset.definition, p_workspace_id, p_client_id);
+  perform iu_core.fn_ingest_repeated_keys_check(p_options ->> 'repeated_keys');
+  v_client := iu_core.fn_ingest_resolve_client(v_dataset.definition, p_workspace_id, p_client_id);
   v_limit := iu_core.fn_ingest_limits(p_workspace_id);
   if p_byte_len > v_limit.max_bytes then
     raise exception using
@@ -66,7 +65,7 @@ begin
 
   -- One at a time per workspace: otherwise two callers would both count two and make four.
   perform pg_advisory_xact_lock(hashtextextended('stagedoor.ingest.begin.' || p_workspace_id, 0));
-  perform iu_core.fn_ingest_sweep(p_workspace_id);
+  perform iu_core.fn_ingest_fail_stalled(p_workspace_id);
   if p_run_mode <> 'FULL_DRY_RUN' then
     select u.upload_id, false, u.status into upload_id, created, status
       from iu_core.ingest_upload u
@@ -95,16 +94,15 @@ begin
   returning ingest_upload.upload_id into upload_id;
   created := true;
   status := 'reading';
-  perform iu_core.fn_ingest_tell_uploads_table(upload_id, 'pending', null);
+  perform iu_core.fn_ingest_notify_uploads_table(upload_id, 'pending', null);
 end $$;
 
 grant execute on function iu_core.fn_ingest_begin(
   uuid, text, text, text, text, bigint, uuid, text, jsonb, text, jsonb, text)
   to service_role, dot_executor, authenticated, stagedoor_agent, stagedoor_reviewer;
 
--- The client that an upload is for, if it is one of the workspace's; the workspace itself where a dataset has no clients.
--- Internal.
-create or replace function iu_core.fn_ingest_client(p_definition jsonb, p_workspace_id uuid, p_client_id uuid) returns uuid
+-- The client of an upload, if it belongs to the workspace; the workspace itself if the dataset has no clients. Internal.
+create or replace function iu_core.fn_ingest_resolve_client(p_definition jsonb, p_workspace_id uuid, p_client_id uuid) returns uuid
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -126,28 +124,28 @@ begin
   if not v_found then
     raise exception using
       errcode = 'SD610',
-      message = case when p_client_id is null then 'Say for which client this upload is'
+      message = case when p_client_id is null then 'This upload needs a client'
                      else format('The workspace has no client %s', p_client_id) end,
       detail = json_build_object('client', p_client_id)::text;
   end if;
   return p_client_id;
 end $$;
 
--- A sign of life of the reader, and how far it is.
+-- A heartbeat of the reader, with its progress.
 create or replace function iu_core.fn_ingest_progress(p_upload_id uuid, p_token uuid, p_progress jsonb) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform iu_core.fn_ingest_held(p_upload_id, p_token);
+  perform iu_core.fn_ingest_lock_for_reader(p_upload_id, p_token);
   update iu_core.ingest_upload set progress = p_progress, reader_seen_at = clock_timestamp() where upload_id = p_upload_id;
 end $$;
 
 grant execute on function iu_core.fn_ingest_progress(uuid, uuid, jsonb) to service_role;
 
--- The reader has written every line (in this transaction): reading → staged. Rules over the whole upload run now, or with
--- the plan, where it follows at once and finds the same on typed columns for less.
-create or replace function iu_core.fn_ingest_staged(p_upload_id uuid, p_token uuid, p_reading jsonb, p_notes jsonb, p_check boolean default true)
+-- The reader has written every line (in this transaction): reading → staged. The checks across lines run now (p_check), or with
+-- the plan if it follows at once, which finds the same on typed columns for less.
+create or replace function iu_core.fn_ingest_complete_reading(p_upload_id uuid, p_token uuid, p_reading jsonb, p_notes jsonb, p_check boolean default true)
 returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -158,14 +156,14 @@ declare
   v_dataset iu_core.ingest_dataset;
   v_unknown text;
 begin
-  u := iu_core.fn_ingest_held(p_upload_id, p_token);
+  u := iu_core.fn_ingest_lock_for_reader(p_upload_id, p_token);
   select * into v_dataset from iu_core.ingest_dataset where dataset = u.dataset for share;
   if p_reading -> 'layout' ->> 'leaf' is null or jsonb_typeof(p_reading -> 'layout' -> 'fields') is distinct from 'array'
      or jsonb_typeof(p_reading -> 'layout' -> 'row_types') is distinct from 'array' or p_reading ->> 'lines' is null then
     raise exception using errcode = 'SD001',
-      message = 'The reading must say the number of lines, and in layout the fields, the row types and the leaf';
+      message = 'p_reading needs the number of lines, and a layout with fields, row types and leaf';
   end if;
-  -- Whoever stages rows by plain SQL read no file; what people are shown of one has to be something all the same.
+  -- Rows staged by plain SQL have no file; the fields shown about a file get placeholders.
   p_reading := jsonb_build_object(
     'format', 'rows', 'definition_digest', v_dataset.definition_digest, 'encoding', '', 'delimiter', null, 'headers', '[]'::jsonb, 'preamble', '[]'::jsonb, 'header_line', 0,
     'styles', '{"decimal": "dot", "dates": "unknown"}'::jsonb, 'period', null, 'values', '{}'::jsonb,
@@ -173,7 +171,7 @@ begin
                               'rowTypes', p_reading -> 'layout' -> 'row_types', 'leaf', p_reading -> 'layout' -> 'leaf', 'notes', '[]'::jsonb))
     || p_reading;
   u.reading := p_reading;
-  perform iu_core.fn_ingest_as_read(u);
+  perform iu_core.fn_ingest_require_same_dataset(u);
   -- From one row type to the next by the index, not over all rows.
   with recursive types (row_type) as (
     (select row_type from public.staging_rows where upload_id = p_upload_id order by row_type limit 1)
@@ -189,15 +187,15 @@ begin
       detail = json_build_object('dataset', u.dataset, 'platform', v_unknown)::text;
   end if;
   if p_check then
-    perform iu_core.fn_ingest_check_set(u, v_dataset.definition);
+    perform iu_core.fn_ingest_check_across_lines(u, v_dataset.definition);
   else
-    perform iu_core.fn_ingest_check_sums(u, v_dataset.definition);
+    perform iu_core.fn_ingest_check_subtotals(u, v_dataset.definition);
   end if;
   update iu_core.ingest_upload
      set reading = p_reading, notes = coalesce(p_notes, '[]'),
          changed_by = array(select distinct unnest(changed_by || iu_core.fn_ingest_mapping_authors(u, p_reading))),
          -- The plan that follows at once counts on typed columns for less.
-         control = case when p_check then iu_core.fn_ingest_control(u, v_dataset.definition, false) else '[]' end
+         control = case when p_check then iu_core.fn_ingest_control_totals(u, v_dataset.definition, false) else '[]' end
    where upload_id = p_upload_id;
   perform iu_core.fn_ingest_recount(p_upload_id, p_reading -> 'layout' ->> 'leaf', (p_reading ->> 'lines')::integer);
   update iu_core.ingest_upload
@@ -211,22 +209,22 @@ begin
       'left_out', u.left_out));
 end $$;
 
-grant execute on function iu_core.fn_ingest_staged(uuid, uuid, jsonb, jsonb, boolean) to service_role;
+grant execute on function iu_core.fn_ingest_complete_reading(uuid, uuid, jsonb, jsonb, boolean) to service_role;
 
--- The reader says that the file cannot be read: {"code", "message", "hint"}.
+-- The reader reports that the file cannot be read: {"code", "message", "hint"}.
 create or replace function iu_core.fn_ingest_fail(p_upload_id uuid, p_token uuid, p_error jsonb) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform iu_core.fn_ingest_held(p_upload_id, p_token);
-  perform iu_core.fn_ingest_end_reading(p_upload_id, p_error);
+  perform iu_core.fn_ingest_lock_for_reader(p_upload_id, p_token);
+  perform iu_core.fn_ingest_set_failed(p_upload_id, p_error);
 end $$;
 
 grant execute on function iu_core.fn_ingest_fail(uuid, uuid, jsonb) to service_role;
 
--- reading → failed: says why, and leaves no row behind. The caller holds the upload's lock. Internal.
-create or replace function iu_core.fn_ingest_end_reading(p_upload_id uuid, p_error jsonb) returns void
+-- reading → failed: stores the reason and deletes the staged rows. The caller holds the lock of the upload. Internal.
+create or replace function iu_core.fn_ingest_set_failed(p_upload_id uuid, p_error jsonb) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -238,14 +236,14 @@ begin
      set status = 'failed', error = p_error, reader_token = null, reader_seen_at = null, progress = null,
          ended_at = clock_timestamp()
    where upload_id = p_upload_id returning * into u;
-  perform iu_core.fn_ingest_tell_uploads_table(p_upload_id, 'failed', null);
+  perform iu_core.fn_ingest_notify_uploads_table(p_upload_id, 'failed', null);
   perform iu_core.fn_event_emit('staging', 'ingestion_failed',
     p_event_subject_ref => p_upload_id::text, p_workspace_id => u.workspace_id,
     p_safe_payload => jsonb_build_object('upload_id', p_upload_id, 'dataset', u.dataset, 'platform', u.platform,
                                          'code', p_error ->> 'code'));
 end $$;
 
--- Throws an upload away that was not promoted: its lines, its plan. The upload itself stays as a line in the list.
+-- Discards an upload that was not promoted: deletes its lines and its plan. The upload itself stays in the list.
 create or replace function iu_core.fn_ingest_discard(p_upload_id uuid, p_discarded_by text default null) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -256,10 +254,10 @@ begin
   perform iu_core.require_member(iu_core.fn_ingest_upload_workspace(p_upload_id), 'stage');
   perform iu_core.fn_actor_for(p_discarded_by);
   u := iu_core.fn_ingest_lock(p_upload_id, array['staged', 'planned', 'failed'], 'discarded');
-  perform iu_core.fn_ingest_plan_forget(u);
+  perform iu_core.fn_ingest_plan_delete(u);
   delete from public.staging_rows where upload_id = p_upload_id;
   update iu_core.ingest_upload set status = 'discarded', ended_at = clock_timestamp() where upload_id = p_upload_id;
-  perform iu_core.fn_ingest_tell_uploads_table(p_upload_id, 'failed', null);
+  perform iu_core.fn_ingest_notify_uploads_table(p_upload_id, 'failed', null);
   perform iu_core.fn_event_emit('staging', 'ingestion_discarded',
     p_event_subject_ref => p_upload_id::text, p_workspace_id => u.workspace_id, p_actor => p_discarded_by,
     p_safe_payload => jsonb_build_object('upload_id', p_upload_id, 'dataset', u.dataset, 'platform', u.platform));
@@ -268,9 +266,8 @@ end $$;
 grant execute on function iu_core.fn_ingest_discard(uuid, text)
   to service_role, dot_executor, authenticated, stagedoor_agent, stagedoor_reviewer;
 
--- Uploads whose reader has been silent for a minute have failed: the process died. Returns how many. Internal and for
--- maintenance.
-create or replace function iu_core.fn_ingest_sweep(p_workspace_id uuid default null) returns integer
+-- Fails uploads whose reader sent no heartbeat for a minute: its process died. Returns how many. Internal, and for maintenance.
+create or replace function iu_core.fn_ingest_fail_stalled(p_workspace_id uuid default null) returns integer
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -284,16 +281,16 @@ begin
        and (p_workspace_id is null or workspace_id = p_workspace_id)
      order by upload_id for update skip locked
   loop
-    perform iu_core.fn_ingest_end_reading(
+    perform iu_core.fn_ingest_set_failed(
       v_upload, '{"code": "reader_gone", "message": "The process that read this file ended before it was done.", "hint": "Upload the file again."}');
     v_count := v_count + 1;
   end loop;
   return v_count;
 end $$;
 
-grant execute on function iu_core.fn_ingest_sweep(uuid) to service_role, dot_executor;
+grant execute on function iu_core.fn_ingest_fail_stalled(uuid) to service_role, dot_executor;
 
--- Sets the limits of one workspace, or (NULL) of all that have none of their own. For workflow_admin.
+-- Sets the limits of one workspace, or (NULL) of all workspaces without their own. For workflow_admin.
 create or replace function iu_core.fn_ingest_limit_set(
   p_workspace_id uuid, p_max_bytes bigint, p_max_lines integer, p_max_at_once integer
 ) returns void
@@ -308,8 +305,8 @@ begin
      set max_bytes = excluded.max_bytes, max_lines = excluded.max_lines, max_at_once = excluded.max_at_once;
 end $$;
 
--- Staged rows are those of their upload: its workspace, client and platform, and a row type that a dataset has registered for
--- that platform. One look for all rows of a statement; these columns never change later, by the owner neither.
+-- Checks that staged rows match their upload: its workspace, client and platform, and a row type that a dataset has registered
+-- for that platform. One lookup for all rows of a statement. These columns cannot be changed later, also not by the owner.
 create or replace function iu_core.fn_ingest_rows_check() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -320,7 +317,7 @@ begin
   if tg_op = 'UPDATE' then
     raise exception using
       errcode = 'SD520',
-      message = format('Rows of upload %s stay those of their upload, platform and row type', old.upload_id),
+      message = format('The upload, platform and row type of staged rows of upload %s cannot be changed', old.upload_id),
       detail = json_build_object('upload', old.upload_id, 'reason', 'a staged row does not change whose it is')::text;
   end if;
   select a.upload_id, a.platform, a.row_type, u.upload_id is null as unknown,
@@ -355,9 +352,9 @@ create or replace trigger staging_rows_stay_of_their_upload
                      is distinct from (new.upload_id, new.workspace_id, new.client_id, new.platform, new.row_type))
   execute function iu_core.fn_ingest_rows_check();
 
--- updated_at is when a row was last written, whatever the statement says. Before the row is written, so that RETURNING and other
--- triggers see it. Our own statements set it to now(), so on the bulk path the condition is all that is evaluated.
-create or replace function iu_core.fn_ingest_touch() returns trigger
+-- Sets updated_at to the time of the write, whatever the statement says. A BEFORE trigger, so that RETURNING and other triggers
+-- see it. Our own statements set it to now(), so bulk writes evaluate only the condition.
+create or replace function iu_core.fn_ingest_set_updated_at() returns trigger
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -367,37 +364,11 @@ begin
 end $$;
 
 create or replace trigger staging_rows_updated_at before update on public.staging_rows
-  for each row when (new.updated_at is distinct from now()) execute function iu_core.fn_ingest_touch();
+  for each row when (new.updated_at is distinct from now()) execute function iu_core.fn_ingest_set_updated_at();
 create or replace trigger staging_id_resolution_updated_at before update on public.staging_id_resolution
-  for each row when (new.updated_at is distinct from now()) execute function iu_core.fn_ingest_touch();
+  for each row when (new.updated_at is distinct from now()) execute function iu_core.fn_ingest_set_updated_at();
 
--- Uploads as people list them: with the plan, the review and the promotion that belong to them.
-create or replace view iu_core.v_ingest_upload with (security_invoker = true) as
-  select u.upload_id, u.workspace_id, u.client_id, u.dataset, u.platform, u.file_name, u.file_hash, u.byte_len, u.run_mode,
-         u.status, u.options, u.reading, u.notes, u.line_count, u.valid_count, u.invalid_count, u.skipped_count, u.warning_count, u.left_out,
-         coalesce(m.control, p.control, u.control) as control, coalesce(p.repeated_keys, u.repeated_keys) as repeated_keys,
-         coalesce(p.notes, '[]') as plan_notes,
-         u.progress, u.error, u.cursor_name, u.cursor_value, u.uploaded_by, u.uploaded_via, u.changed_by, u.created_at,
-         u.staged_at, u.read_ms, u.ended_at,
-         p.digest as plan_digest, p.gate_mode, p.threshold, p.totals as plan_totals, p.refusal as plan_refusal, p.planned_by,
-         p.planned_at, p.took_ms as plan_took_ms, p.review_record_id, d.approval_required,
-         -- not_submitted, pending, approved, rejected, expired; NULL: nothing to approve.
-         case when u.status <> 'planned' or not d.approval_required then null
-              when r.staging_record_id is null then 'not_submitted'
-              when r.lifecycle_status in ('pending', 'approved') and r.expires_at <= clock_timestamp() then 'expired'
-              else r.lifecycle_status end as review_status,
-         r.rejected_reason as review_reason,
-         coalesce(m.approved_by, r.approved_by) as approved_by, coalesce(m.approved_at, r.approved_at) as approved_at, m.promoted_by, m.promoted_at, m.totals as promotion_totals, m.undo_until, m.undone_by,
-         m.undone_at, m.undo_totals
-    from iu_core.ingest_upload u
-    join iu_core.ingest_dataset d on d.dataset = u.dataset
-    left join iu_core.ingest_plan p on p.upload_id = u.upload_id
-    left join iu_core.iu_staging_record r on r.staging_record_id = p.review_record_id
-    left join iu_core.ingest_promotion m on m.upload_id = u.upload_id;
-
-grant select on iu_core.v_ingest_upload to authenticated, service_role, dot_executor, stagedoor_agent, stagedoor_reviewer;
-
--- The limits of a workspace: its own, or everybody's. Internal.
+-- The limits of a workspace: its own, or the default; NULL: the default.
 create or replace function iu_core.fn_ingest_limits(p_workspace_id uuid) returns iu_core.ingest_limit
 language sql stable
 set search_path = pg_catalog, pg_temp
@@ -407,7 +378,10 @@ as $$
    order by workspace_id nulls last limit 1
 $$;
 
--- The upload, locked, and in one of the states from which this can be done. Internal.
+grant execute on function iu_core.fn_ingest_limits(uuid) to
+  authenticated, service_role, dot_executor, stagedoor_agent, stagedoor_reviewer;
+
+-- Locks an upload and returns it. Raises if it is in none of the given statuses. Internal.
 create or replace function iu_core.fn_ingest_lock(p_upload_id uuid, p_states text[], p_to_be text)
 returns iu_core.ingest_upload
 language plpgsql
@@ -420,7 +394,7 @@ begin
   if u.status <> all (p_states) then
     raise exception using
       errcode = 'SD602',
-      message = case when u.status = p_to_be then format('Upload %s is %s already', p_upload_id, u.status)
+      message = case when u.status = p_to_be then format('Upload %s is already %s', p_upload_id, u.status)
                      when p_to_be = 'undone' then format('Upload %s is %s and was never promoted: there is nothing to undo', p_upload_id, u.status)
                      else format('Upload %s is %s and cannot be %s', p_upload_id, u.status, p_to_be) end,
       detail = json_build_object('upload', p_upload_id, 'status', u.status, 'action', p_to_be)::text;
@@ -428,9 +402,9 @@ begin
   return u;
 end $$;
 
--- The upload that a reader still holds, locked. A reader that was given up on finds out here and changes nothing.
--- Internal.
-create or replace function iu_core.fn_ingest_held(p_upload_id uuid, p_token uuid) returns iu_core.ingest_upload
+-- Locks the upload that a reader holds. Raises reader_replaced if the upload was failed meanwhile, so that the reader changes
+-- nothing. Internal.
+create or replace function iu_core.fn_ingest_lock_for_reader(p_upload_id uuid, p_token uuid) returns iu_core.ingest_upload
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -448,9 +422,9 @@ begin
   return u;
 end $$;
 
--- A dataset may name a table of the user's that is told of uploads (public.data_uploads). Its triggers find what they call by
--- a plain name where they always do. Internal.
-create or replace function iu_core.fn_ingest_tell_uploads_table(p_upload_id uuid, p_status text, p_row_count bigint)
+-- Writes the status of an upload to the user's table that the dataset names (public.data_uploads). The search path includes
+-- public, so that the triggers of that table find what they call by plain names. Internal.
+create or replace function iu_core.fn_ingest_notify_uploads_table(p_upload_id uuid, p_status text, p_row_count bigint)
 returns void
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -461,7 +435,7 @@ declare
 begin
   select * into u from iu_core.ingest_upload where upload_id = p_upload_id;
   select to_regclass(definition ->> 'uploads') into v_table from iu_core.ingest_dataset where dataset = u.dataset;
-  -- A dry run is nobody's business but ours.
+  -- A dry run is not written to the user's table.
   if v_table is null or u.run_mode = 'FULL_DRY_RUN' then
     return;
   end if;
@@ -473,7 +447,7 @@ begin
       execute format('update %s set status = $2, row_count = coalesce($3, row_count) where id = $1', v_table)
         using u.upload_id, p_status, p_row_count;
     exception when check_violation or invalid_text_representation or datatype_mismatch then
-      -- Their table may not know the word undone; nothing of ours may hang on that.
+      -- The user's table may not accept the status undone; that must not fail the undo.
       if p_status <> 'undone' then
         raise;
       end if;
@@ -483,8 +457,8 @@ begin
   end if;
 end $$;
 
--- The workspace of an upload that the caller may know of. Others' uploads are answered like ones that are not there.
--- Internal: definer functions give it to require_member.
+-- The workspace of an upload that the caller may see. Another workspace's upload gives the same error as a missing one.
+-- Internal: definer functions pass the result to require_member.
 create or replace function iu_core.fn_ingest_upload_workspace(p_upload_id uuid) returns uuid
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -510,3 +484,29 @@ begin
   end if;
   return v_workspace;
 end $$;
+
+-- Uploads as people list them: with their plan, review and promotion.
+create or replace view iu_core.v_ingest_upload with (security_invoker = true) as
+  select u.upload_id, u.workspace_id, u.client_id, u.dataset, u.platform, u.file_name, u.file_hash, u.byte_len, u.run_mode,
+         u.status, u.options, u.reading, u.notes, u.line_count, u.valid_count, u.invalid_count, u.skipped_count, u.warning_count, u.left_out,
+         coalesce(m.control, p.control, u.control) as control, coalesce(p.repeated_keys, u.repeated_keys) as repeated_keys,
+         coalesce(p.notes, '[]') as plan_notes,
+         u.progress, u.error, u.cursor_name, u.cursor_value, u.uploaded_by, u.uploaded_via, u.changed_by, u.created_at,
+         u.staged_at, u.read_ms, u.ended_at,
+         p.digest as plan_digest, p.gate_mode, p.threshold, p.totals as plan_totals, p.refusal as plan_refusal, p.planned_by,
+         p.planned_at, p.took_ms as plan_took_ms, p.review_record_id, d.approval_required,
+         -- not_submitted, pending, approved, rejected, expired; NULL: nothing to approve.
+         case when u.status <> 'planned' or not d.approval_required then null
+              when r.staging_record_id is null then 'not_submitted'
+              when r.lifecycle_status in ('pending', 'approved') and r.expires_at <= clock_timestamp() then 'expired'
+              else r.lifecycle_status end as review_status,
+         r.rejected_reason as review_reason,
+         coalesce(m.approved_by, r.approved_by) as approved_by, coalesce(m.approved_at, r.approved_at) as approved_at, m.promoted_by, m.promoted_at, m.totals as promotion_totals, m.undo_until, m.undone_by,
+         m.undone_at, m.undo_totals, p.snapshot as plan_snapshot
+    from iu_core.ingest_upload u
+    join iu_core.ingest_dataset d on d.dataset = u.dataset
+    left join iu_core.ingest_plan p on p.upload_id = u.upload_id
+    left join iu_core.iu_staging_record r on r.staging_record_id = p.review_record_id
+    left join iu_core.ingest_promotion m on m.upload_id = u.upload_id;
+
+grant select on iu_core.v_ingest_upload to authenticated, service_role, dot_executor, stagedoor_agent, stagedoor_reviewer;

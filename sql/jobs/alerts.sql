@@ -1,10 +1,11 @@
 -- Alerts on production rows, and follow-ups of health issues.
 
--- Judges all alert rules of a client over its production rows, in one statement: opens an alert where a rule holds and none
--- is open, resolves those whose rule holds no longer or was switched off. Run again without a change it does nothing.
+-- Evaluates all alert rules of a client over its production rows, in one statement: opens an alert if a rule matches and none
+-- is open, resolves alerts whose rule no longer matches or was disabled. Running it again without a change does nothing.
 --
--- A window ends with the client's last day, not with today: exports come late, and a rule must not say one thing on Monday
--- and another on Tuesday about the same rows. No rows, or money in more than one currency, is no value, and no value holds.
+-- A window ends with the client's last day, not with today: exports come late, and a rule must not give different results on
+-- Monday and Tuesday for the same rows. Without rows, or with money in more than one currency, there is no value, and no rule
+-- matches.
 create or replace function iu_core.fn_alerts_evaluate(p_client_id uuid) returns jsonb
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -23,13 +24,13 @@ begin
   if v_missing is not null then
     return jsonb_build_object('skipped', 'there is no table ' || v_missing);
   end if;
-  -- Nothing in the table keeps a rule from being open twice.
+  -- No constraint prevents two open alerts of one rule.
   perform pg_advisory_xact_lock(hashtextextended('stagedoor.alerts ' || p_client_id, 0));
   with days as materialized (
     select m.date, m.currency, sum(m.impressions) as impressions, sum(m.clicks) as clicks, sum(m.spend) as spend, sum(m.reach) as reach,
            sum(m.conversions) as conversions, sum(m.conversion_value) as conversion_value, sum(m.video_views) as video_views
       from public.daily_metrics m where m.client_id = p_client_id group by m.date, m.currency
-  ), judged as materialized (
+  ), evaluated as materialized (
     select r.id, r.metric, v.value, v.known,
            r.enabled and coalesce(case r.comparison
              when '<' then v.value < r.threshold when '<=' then v.value <= r.threshold
@@ -53,25 +54,25 @@ begin
                from days d where d.date > (select max(l.date) from days l) - r.window_days
            ) as v
      where r.client_id = p_client_id
-  ), standing as (
-    select a.id, a.alert_rule_id, a.value from public.alerts a join judged j on j.id = a.alert_rule_id where a.resolved_at is null
+  ), open_alert as (
+    select a.id, a.alert_rule_id, a.value from public.alerts a join evaluated j on j.id = a.alert_rule_id where a.resolved_at is null
   ), opened as (
     insert into public.alerts (alert_rule_id, client_id, value)
-    select j.id, p_client_id, j.value from judged j
-     where j.holds and not exists (select from standing o where o.alert_rule_id = j.id)
+    select j.id, p_client_id, j.value from evaluated j
+     where j.holds and not exists (select from open_alert o where o.alert_rule_id = j.id)
     returning id
   ), resolved as (
     update public.alerts a set resolved_at = clock_timestamp()
-      from standing o join judged j on j.id = o.alert_rule_id where a.id = o.id and not j.holds
+      from open_alert o join evaluated j on j.id = o.alert_rule_id where a.id = o.id and not j.holds
     returning a.id
   ), moved as (
     update public.alerts a set value = j.value
-      from standing o join judged j on j.id = o.alert_rule_id where a.id = o.id and j.holds and o.value is distinct from j.value
+      from open_alert o join evaluated j on j.id = o.alert_rule_id where a.id = o.id and j.holds and o.value is distinct from j.value
   )
   select jsonb_strip_nulls(jsonb_build_object(
-           'rules', (select count(*) from judged), 'holding', (select count(*) from judged where holds),
+           'rules', (select count(*) from evaluated), 'holding', (select count(*) from evaluated where holds),
            'opened', (select count(*) from opened), 'resolved', (select count(*) from resolved),
-           'unknown_metrics', (select jsonb_agg(distinct metric) from judged where not known))),
+           'unknown_metrics', (select jsonb_agg(distinct metric) from evaluated where not known))),
          (select array_agg(id order by id) from opened)
     into v_result, v_opened;
   if v_opened is not null then
@@ -85,8 +86,8 @@ end $$;
 
 grant execute on function iu_core.fn_alerts_evaluate(uuid) to dot_executor, service_role;
 
--- After an issue was resolved: asks a person to look again whether it stays so. Once for an issue. What it opens is an issue
--- itself, whose resolution is no reason for another, or it would feed itself for ever.
+-- After an issue was resolved: opens one follow-up issue that asks a person to check it again. A follow-up has no follow-up
+-- itself, or it would repeat for ever.
 create or replace function iu_core.fn_health_followup_review(p_issue_id uuid) returns jsonb
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp

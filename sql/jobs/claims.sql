@@ -1,16 +1,15 @@
--- Claims: due jobs, in batches, under a worker's lease.
+-- Claims: due jobs, in batches, under the lease of a worker.
 
--- Leases due jobs to a worker: higher priority first, then the one that waits longest. One statement for each kind and
--- priority that has any, because rows of one priority that are due later would otherwise be read over and over.
+-- Leases due jobs to a worker: higher priority first, then the longest waiting. One statement for each kind and priority that
+-- has jobs, because rows of one priority that are due later would otherwise be read again and again.
 --
--- p_after: where the last claim of each kind and priority ended. Behind it lie the dead rows of finished jobs, which stay
--- in the index as long as anybody holds an old snapshot (600,000 jobs: a drain at 0.35 of its speed without).
--- What was enqueued or given back behind it is found without: when a claim comes up short, and once a second.
--- p_now: due as of then; for tests.
--- p_begin: so many of them begin without another word (default: all); the others only after fn_job_begin. If the worker dies,
--- those are charged with the crash, the others are not.
--- p_held: how many jobs the caller still has in hand. A suspect (a job with a crash behind it) is claimed only with 0, and then
--- it is the only one; see fn_job_claim_suspect. While a worker has one in hand it gets nothing else for 10 seconds.
+-- p_after: where the last claim of each kind and priority ended. Behind it are dead rows of finished jobs, which stay in the
+-- index as long as any session holds an old snapshot (600,000 jobs: without it a drain runs at 0.35 of its speed). Jobs that
+-- were enqueued or released behind it are found without it: when a claim returns fewer than asked, and once a second. p_now:
+-- the time for "due"; for tests. p_begin: this many of the jobs begin at once (default: all); the others only after
+-- fn_job_begin. If the worker dies, a crash is charged only to jobs that had begun. p_held: how many jobs the caller still has.
+-- A suspect (a job with an earlier crash) is claimed only with 0, and then alone; see fn_job_claim_suspect. While a worker has
+-- a suspect it gets nothing else for 10 seconds.
 create or replace function iu_core.fn_job_claim(
   p_worker uuid, p_limit integer default 100, p_after jsonb default null, p_now timestamptz default null,
   p_begin integer default null, p_held integer default 0
@@ -36,12 +35,12 @@ begin
   if p_limit is null or p_limit not between 1 and 10000 then
     raise exception using errcode = 'SD001', message = 'The limit must be from 1 to 10000';
   end if;
-  -- Held until the claim is committed: reaped meanwhile, its jobs would be with a worker that nobody looks for any more.
+  -- Locked until the claim is committed: a worker that is reaped meanwhile would keep its jobs for ever.
   perform from iu_core.job_worker where worker_id = p_worker and leased_until > clock_timestamp() for share;
   if not found then
     perform iu_core.fn_job_worker_require(p_worker);
   end if;
-  if exists (select from iu_core.job_alone a where a.worker_id = p_worker and a.since > clock_timestamp() - interval '10 seconds') then
+  if exists (select from iu_core.job_isolation a where a.worker_id = p_worker and a.since > clock_timestamp() - interval '10 seconds') then
     return;
   end if;
   if p_held = 0 then
@@ -72,7 +71,7 @@ begin
                            where q.job_kind = n.job_kind and q.executor = w.executor and q.urgency < n.highest)::integer as urgency
         from (select job_kind, min(urgency) as highest from known group by job_kind) n
     )
-    -- Kinds of one priority take turns, so that one that never ends does not starve the others.
+    -- Kinds of one priority take turns, so that a busy kind does not starve the others.
     select l.job_kind, l.limited, l.urgency
       from (select * from line
             union all select job_kind, false, urgency from known
@@ -115,11 +114,11 @@ end $$;
 
 grant execute on function iu_core.fn_job_claim(uuid, integer, jsonb, timestamptz, integer, integer) to dot_executor, service_role, stagedoor_executor;
 
--- Leases one job with a crash behind it (a suspect), and no other: when it ends its next worker, too, it takes nobody with it.
+-- Leases one suspect (a job with an earlier crash) and no other job: if it ends its next worker too, no other job is affected.
 --
--- A worker has one suspect at a time, so that an innocent one among them is charged at most once with the crash of another. One that
--- died once under its worker may have been there by chance (a machine that went away): after 10 seconds of running it no
--- longer keeps a second one from its worker, or the long jobs of that machine would run one after the other. Internal.
+-- A worker has one suspect at a time, so that an innocent one is charged at most once with the crash of another. A job with one
+-- crash may have been affected by chance (a machine that failed): after 10 seconds of running it no longer keeps its worker
+-- from a second one, or the long jobs of that machine would run one after the other. Internal.
 create or replace function iu_core.fn_job_claim_suspect(p_worker iu_core.job_worker, p_now timestamptz)
 returns setof iu_core.job_queue
 language plpgsql
@@ -137,10 +136,10 @@ begin
     return;
   end if;
   -- Two claims of one worker at once: one of them.
-  if not pg_try_advisory_xact_lock(hashtextextended('stagedoor.job_alone ' || p_worker.worker_id, 0)) then
+  if not pg_try_advisory_xact_lock(hashtextextended('stagedoor.job_isolation ' || p_worker.worker_id, 0)) then
     return;
   end if;
-  if exists (select from iu_core.job_alone a join iu_core.job_queue q on q.job_id = a.job_id join iu_core.job_kind k on k.job_kind = q.job_kind
+  if exists (select from iu_core.job_isolation a join iu_core.job_queue q on q.job_id = a.job_id join iu_core.job_kind k on k.job_kind = q.job_kind
               where a.worker_id = p_worker.worker_id
                 and (a.crashes > 1 or k.max_crashes < 3 or a.since > clock_timestamp() - interval '10 seconds')) then
     return;
@@ -169,7 +168,7 @@ begin
       returning q.* into v_job;
     end if;
     if v_job.job_id is not null then
-      insert into iu_core.job_alone as a (worker_id, job_id, crashes) values (p_worker.worker_id, v_job.job_id, v_job.crashes)
+      insert into iu_core.job_isolation as a (worker_id, job_id, crashes) values (p_worker.worker_id, v_job.job_id, v_job.crashes)
       on conflict (worker_id) do update set job_id = excluded.job_id, crashes = excluded.crashes, since = excluded.since;
       return next v_job;
       return;
@@ -177,9 +176,9 @@ begin
   end loop;
 end $$;
 
--- Jobs of a kind with a limit: how many at once, how many in a time, one at a time for a key, keys in turns. Claims of one
--- kind go one after the other, because what is free is counted. p_suspects: of those with a crash behind them, else of the
--- others. Internal.
+-- Claims jobs of a kind with a limit: concurrency, rate, one at a time for a key, or keys in turns. Claims of one kind are
+-- serialized, because the free places are counted. p_suspects: claim jobs with an earlier crash, else only the others.
+-- Internal.
 create or replace function iu_core.fn_job_claim_limited(
   p_worker iu_core.job_worker, p_kind text, p_urgency smallint, p_limit integer, p_now timestamptz,
   p_begin integer, p_suspects boolean
@@ -228,7 +227,7 @@ begin
              order by q.fair_key limit 1), y.position + 1
       from keys y where y.fair_key is not null and y.position < 1000
   ), due as (
-    -- The oldest of all, a window: what is further behind has its turn when these are gone.
+    -- The oldest of all, a window: later jobs are claimed when these have started.
     (select q.job_id, q.process_after, q.source_ref, q.target_ref, q.payload_ref
        from iu_core.job_queue q
       where q.job_kind = p_kind and q.executor = p_worker.executor and q.urgency = p_urgency
@@ -238,7 +237,7 @@ begin
                            and r.serial_key = case k.serial_by when 'source_ref' then q.source_ref when 'target_ref' then q.target_ref when 'payload_ref' then q.payload_ref end)
       order by q.process_after, q.job_id limit v_window)
     union
-    -- And the oldest of each key, or a key with a long line would be the whole window.
+    -- And the oldest of each key, or one key with many jobs would fill the window.
     select h.*
       from keys y, lateral (
         select q.job_id, q.process_after, q.source_ref, q.target_ref, q.payload_ref
@@ -274,7 +273,7 @@ begin
   if k.rate is not null then
     update iu_core.job_rate r set tokens = r.tokens - cardinality(v_ids) where r.job_kind = p_kind;
   end if;
-  -- The unique index over the serial key has the last word.
+  -- The unique index over the serial key decides.
   insert into iu_core.job_running (job_id, job_kind, worker_id, serial_key, fair_key)
   select q.job_id, p_kind, p_worker.worker_id,
          case k.serial_by when 'source_ref' then q.source_ref when 'target_ref' then q.target_ref when 'payload_ref' then q.payload_ref end,
@@ -289,8 +288,8 @@ begin
     returning q.*;
 end $$;
 
--- Whether a job with a crash behind it waits for a worker like this one. A busy worker asks now and then, and empties its
--- hands for it.
+-- Whether a job with an earlier crash waits for a worker like this one. A busy worker asks from time to time, and then finishes
+-- its jobs for it.
 create or replace function iu_core.fn_job_suspect_due(p_worker uuid) returns boolean
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -307,8 +306,8 @@ end $$;
 
 grant execute on function iu_core.fn_job_suspect_due(uuid) to dot_executor, service_role, stagedoor_executor;
 
--- A worker begins jobs that it claimed ahead: from now on a crash is charged to them. Said before the handler runs. Returns
--- those that it may begin: still its own, under that epoch.
+-- A worker begins jobs that it prefetched: from now on a crash is charged to them. Called before the handler runs. Returns the
+-- jobs that it may begin: still leased to it, under that epoch.
 create or replace function iu_core.fn_job_begin(p_worker uuid, p_jobs uuid[], p_epochs integer[]) returns setof uuid
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp

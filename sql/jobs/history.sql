@@ -1,7 +1,7 @@
--- Partitions of the job history.
+-- Partitions and retention of the job history.
 
--- Keeps a partition of the history a month for at least p_ahead, drops one that is wholly older than p_keep (one in each
--- call, because the lock stops whoever completes), and forgets keys past their kind's retention whose job has ended.
+-- Keeps monthly partitions of the history for at least p_ahead, drops one that is wholly older than p_keep (one for each call,
+-- because the lock stops completions), and deletes keys of ended jobs after the retention of their kind.
 create or replace function iu_core.fn_job_history_maintain(
   p_ahead interval default '90 days', p_keep interval default '90 days',
   out created integer, out dropped integer, out keys integer
@@ -13,7 +13,7 @@ as $$
 declare
   v_name text;
 begin
-  created := iu_core.fn_partitions_make('iu_core.job_history', p_ahead, p_keep);
+  created := iu_core.fn_partitions_create('iu_core.job_history', p_ahead, p_keep);
   dropped := 0;
   select partition::text into v_name from iu_core.v_job_history_partition
    where to_time <= now() - p_keep order by to_time limit 1;
@@ -22,7 +22,7 @@ begin
       execute format('drop table %s', v_name);
       dropped := 1;
     exception when lock_not_available then
-      null; -- Somebody has long been at work there. The next round tries again.
+      null; -- A long transaction uses it. The next run retries.
     end;
   end if;
   -- Never while the job is there, and a history row outlives no key: the longer of both holds. An id says when the job was
@@ -44,21 +44,17 @@ end $$;
 
 grant execute on function iu_core.fn_job_history_maintain(interval, interval) to dot_executor, service_role;
 
--- How many days from now on jobs can end: the unbroken row of the history's partitions that begins with today's.
+-- For how many days from now the job history has partitions.
 create or replace function iu_core.fn_job_history_days_left() returns integer
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
-  with recursive cover as (
-    select to_time from iu_core.v_job_history_partition where from_time <= now() and now() < to_time
-    union
-    select p.to_time from cover join iu_core.v_job_history_partition p on p.from_time = cover.to_time)
-  select floor(extract(epoch from max(to_time) - now()) / 86400)::integer from cover
+  select iu_core.fn_partitions_days_left(range_agg(tstzrange(from_time, to_time))) from iu_core.v_job_history_partition
 $$;
 
 grant execute on function iu_core.fn_job_history_days_left() to dot_executor, service_role;
 
--- The history's partitions with the time that each one covers, read back from its bounds.
+-- The partitions of the history with the time range of each, read from their bounds.
 create or replace view iu_core.v_job_history_partition with (security_invoker = true) as
 select c.oid::regclass as partition, bound[1]::timestamptz as from_time, bound[2]::timestamptz as to_time
   from pg_catalog.pg_inherits i

@@ -1,6 +1,6 @@
--- Settings of job kinds: limits, pause and resume, kinds that nobody handles.
+-- Job kinds: settings and limits, pause and resume, kinds that no worker handles.
 
--- How jobs of a kind are treated; what is not named stays. The kind is registered where it is new.
+-- Changes the settings of a kind; settings that are not given stay. Registers a new kind.
 create or replace function iu_core.fn_job_kind_set(p_kind text, p_settings jsonb) returns iu_core.job_kind
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -12,11 +12,11 @@ declare
 begin
   perform iu_core.fn_job_check(p_kind, null, 'PG_worker', '{}');
   if jsonb_typeof(p_settings) is distinct from 'object' then
-    raise exception using errcode = 'SD001', message = 'The settings of a kind are an object';
+    raise exception using errcode = 'SD001', message = 'The settings of a kind must be an object';
   end if;
   select s into v_unknown from jsonb_object_keys(p_settings) s
-   where s not in ('description', 'max_attempts', 'max_crashes', 'backoff', 'backoff_most', 'timeout', 'concurrency', 'rate',
-                   'rate_period', 'serial_by', 'fair_by', 'key_mode', 'debounce', 'debounce_most', 'key_retention') limit 1;
+   where s not in ('description', 'max_attempts', 'max_crashes', 'backoff', 'max_backoff', 'timeout', 'concurrency', 'rate',
+                   'rate_period', 'serial_by', 'fair_by', 'key_mode', 'debounce', 'max_debounce', 'key_retention') limit 1;
   if found then
     raise exception using errcode = 'SD001', message = format('A job kind has no setting called %L', v_unknown);
   end if;
@@ -26,21 +26,22 @@ begin
   k := jsonb_populate_record(k, p_settings);
   update iu_core.job_kind
      set description = k.description, max_attempts = k.max_attempts, max_crashes = k.max_crashes, backoff = k.backoff,
-         backoff_most = k.backoff_most, timeout = k.timeout, concurrency = k.concurrency, rate = k.rate,
+         max_backoff = k.max_backoff, timeout = k.timeout, concurrency = k.concurrency, rate = k.rate,
          rate_period = k.rate_period, serial_by = k.serial_by, fair_by = k.fair_by, key_mode = k.key_mode,
-         debounce = k.debounce, debounce_most = k.debounce_most, key_retention = k.key_retention
+         debounce = k.debounce, max_debounce = k.max_debounce, key_retention = k.key_retention
    where job_kind = p_kind returning * into k;
   -- Those that wait take turns by the new key. What is enqueued at this moment may not; it has its turn by its age.
   update iu_core.job_queue q set fair_key = iu_core.fn_job_fair_key(k.fair_by, q.source_ref, q.target_ref, q.payload_ref)
    where q.job_kind = p_kind and k.fair_by is distinct from v_before;
   return k;
 exception when check_violation or not_null_violation or data_exception then
-  raise exception using errcode = 'SD001', message = format('The settings of the kind %s do not fit: %s', p_kind, sqlerrm);
+  raise exception using errcode = 'SD001', message = format('The settings of the kind %s are invalid: %s', p_kind, sqlerrm);
 end $$;
 
 grant execute on function iu_core.fn_job_kind_set(text, jsonb) to dot_executor, service_role;
 
--- Nothing more of this kind is claimed until it is resumed; what runs goes on. Returns whether it was running before.
+-- Pauses a kind: none of its jobs are claimed until it is resumed; running jobs continue. Returns whether it was running
+-- before.
 create or replace function iu_core.fn_job_pause(p_kind text, p_actor text default null) returns boolean
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -58,7 +59,7 @@ end $$;
 
 grant execute on function iu_core.fn_job_pause(text, text) to dot_executor, service_role;
 
--- Refuses a kind that nobody ever enqueued, registered or ran. Internal.
+-- Raises for a kind that was never enqueued, registered or run. Internal.
 create or replace function iu_core.fn_job_kind_require(p_kind text) returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -72,7 +73,7 @@ begin
   end if;
 end $$;
 
--- Jobs of this kind are claimed again. Returns whether it was paused before.
+-- Resumes a kind: its jobs are claimed again. Returns whether it was paused before.
 create or replace function iu_core.fn_job_resume(p_kind text) returns boolean
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -89,9 +90,9 @@ end $$;
 
 grant execute on function iu_core.fn_job_resume(text) to dot_executor, service_role;
 
--- Kinds whose jobs have been due for p_after and which no live worker handles: each is an issue, which is resolved by itself when a
--- worker takes the kind, or when nothing of it is due any more. Returns how many issues were opened and resolved.
-create or replace function iu_core.fn_job_unhandled_review(
+-- Opens an issue for each kind whose jobs have been due for p_after and that no live worker handles. Resolves it when a worker
+-- takes the kind, or when none of its jobs is due. Returns how many issues were opened and resolved.
+create or replace function iu_core.fn_job_review_unhandled(
   p_after interval default '1 minute', out opened integer, out resolved integer
 )
 language plpgsql security definer
@@ -140,4 +141,4 @@ begin
   end loop;
 end $$;
 
-grant execute on function iu_core.fn_job_unhandled_review(interval) to dot_executor, service_role;
+grant execute on function iu_core.fn_job_review_unhandled(interval) to dot_executor, service_role;

@@ -1,7 +1,7 @@
 -- Outcomes of claimed jobs: completed, failed, snoozed, released.
 
--- Ends jobs well: out of the queue into the history, in one statement. Those count whose lease is still the one that was
--- claimed; the others, which somebody else has or had by now, are left alone and left out of the answer.
+-- Completes jobs: moves them from the queue to the history, in one statement. Only jobs whose lease is still the claimed one
+-- count; jobs that another worker has or had are left unchanged and are not in the result.
 create or replace function iu_core.fn_job_complete(
   p_worker uuid, p_jobs uuid[], p_epochs integer[], p_results jsonb[] default null
 ) returns setof uuid
@@ -43,13 +43,13 @@ begin
            d.correlation_id, d.causation_event_id, d.causation_depth, d.actor, d.actor_via, d.last_error
       from done d
     returning job_id;
-  perform iu_core.fn_job_free(p_worker, p_jobs);
+  perform iu_core.fn_job_release_slots(p_worker, p_jobs);
 end $$;
 
 grant execute on function iu_core.fn_job_complete(uuid, uuid[], integer[], jsonb[]) to dot_executor, service_role, stagedoor_executor;
 
--- Jobs that failed: tried again later, each time twice as late with some chance in it; after the last attempt, or where the
--- worker says that trying again is no use, dead letters. One that was to be cancelled is cancelled.
+-- Fails jobs: they are retried later, with a doubling, randomised delay. After the last attempt, or if the worker says that a
+-- retry is useless, they become dead letters. A job with a cancel request is cancelled.
 create or replace function iu_core.fn_job_fail(
   p_worker uuid, p_jobs uuid[], p_epochs integer[], p_errors text[], p_fatal boolean[] default null
 ) returns table (job_id uuid, outcome text, process_after timestamptz)
@@ -68,12 +68,12 @@ begin
               join iu_core.job_queue q on q.job_id = d.job_id
              where q.leased_by = p_worker and q.lease_epoch = d.epoch
              order by q.job_id for update of q)) e;
-  perform iu_core.fn_job_free(p_worker, p_jobs);
+  perform iu_core.fn_job_release_slots(p_worker, p_jobs);
 end $$;
 
 grant execute on function iu_core.fn_job_fail(uuid, uuid[], integer[], text[], boolean[]) to dot_executor, service_role, stagedoor_executor;
 
--- A job says that it is too early: it comes again at p_until, and no attempt was used.
+-- Snoozes a job until p_until, without using an attempt.
 create or replace function iu_core.fn_job_snooze(p_worker uuid, p_job uuid, p_epoch integer, p_until timestamptz) returns boolean
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -83,18 +83,18 @@ declare
 begin
   perform iu_core.fn_job_worker_require(p_worker);
   if p_until is null or not isfinite(p_until) then
-    raise exception using errcode = 'SD001', message = 'Say until when the job sleeps';
+    raise exception using errcode = 'SD001', message = 'p_until is missing: the time until which the job is snoozed';
   end if;
   update iu_core.job_queue set leased_by = null, begun = false, attempts = attempts - 1, process_after = p_until
    where job_id = p_job and leased_by = p_worker and lease_epoch = p_epoch;
   v_found := found;
-  perform iu_core.fn_job_free(p_worker, array[p_job]);
+  perform iu_core.fn_job_release_slots(p_worker, array[p_job]);
   return v_found;
 end $$;
 
 grant execute on function iu_core.fn_job_snooze(uuid, uuid, integer, timestamptz) to dot_executor, service_role, stagedoor_executor;
 
--- Gives back jobs that were claimed and not begun, at once and without an attempt used. Returns how many there were.
+-- Releases jobs that were claimed and not begun, at once and without using an attempt. Returns how many.
 create or replace function iu_core.fn_job_release(p_worker uuid, p_jobs uuid[], p_epochs integer[]) returns integer
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -108,13 +108,13 @@ begin
     from unnest(p_jobs, p_epochs) d (job_id, epoch)
    where q.job_id = d.job_id and q.leased_by = p_worker and q.lease_epoch = d.epoch;
   get diagnostics v_given = row_count;
-  perform iu_core.fn_job_free(p_worker, p_jobs);
+  perform iu_core.fn_job_release_slots(p_worker, p_jobs);
   return v_given;
 end $$;
 
 grant execute on function iu_core.fn_job_release(uuid, uuid[], integer[]) to dot_executor, service_role, stagedoor_executor;
 
--- Which of these jobs this worker has completed: an answer that got lost is told apart from a job that is not its own.
+-- Which of these jobs this worker has completed: distinguishes a lost response from a job that is not its own.
 create or replace function iu_core.fn_job_completed_by(p_worker uuid, p_jobs uuid[]) returns setof uuid
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -128,9 +128,9 @@ end $$;
 
 grant execute on function iu_core.fn_job_completed_by(uuid, uuid[]) to dot_executor, service_role, stagedoor_executor;
 
--- What becomes of jobs whose attempt ended badly; their rows are locked. A crash of the worker uses no attempt: all that had
--- begun would pay for one of them. But a job under which worker after worker dies is not tried for ever. Either way it comes
--- again each time twice as late. Internal.
+-- Decides about jobs whose attempt failed; their rows are locked. A crash of the worker uses no attempt, because all begun jobs
+-- would pay for one of them; but a job under which worker after worker dies is not retried for ever. In both cases the delay
+-- doubles. Internal.
 create or replace function iu_core.fn_job_end_attempt(p_failures iu_core.job_failure[])
 returns table (job_id uuid, outcome text, process_after timestamptz)
 language plpgsql
@@ -146,7 +146,7 @@ begin
                   when f.fatal or not f.crashed and q.attempts >= k.max_attempts
                     or f.crashed and q.crashes + 1 >= k.max_crashes then 'dead'
                   else 'retry' end as outcome,
-             clock_timestamp() + least(k.backoff_most, k.backoff * power(2, least(case when f.crashed then q.crashes else q.attempts - 1 end, 29)))
+             clock_timestamp() + least(k.max_backoff, k.backoff * power(2, least(case when f.crashed then q.crashes else q.attempts - 1 end, 29)))
                * (0.75 + random() / 2) as again
         from unnest(p_failures) f
         join iu_core.job_queue q on q.job_id = f.job_id
@@ -158,9 +158,9 @@ begin
              attempts = e.attempts, crashes = e.crashes, process_after = e.again
         from ended e where e.outcome = 'retry' and q.job_id = (e.q).job_id
       returning q.job_id, q.process_after
-    ), gone as (
+    ), removed as (
       delete from iu_core.job_queue q using ended e where e.outcome <> 'retry' and q.job_id = (e.q).job_id returning q.job_id
-    ), buried as (
+    ), dead_lettered as (
       insert into iu_core.job_dead_letter (
         job_id, job_kind, executor, priority, attempts, crashes, replays, enqueued_at, started_at, worker_id, idempotency_key,
         source_ref, target_ref, payload_ref, safe_payload, workspace_id, correlation_id, causation_event_id, causation_depth,
@@ -185,9 +185,9 @@ begin
     select (e.q).job_id, e.outcome, r.process_after from ended e left join retried r on r.job_id = (e.q).job_id;
 end $$;
 
--- Jobs that are no longer this worker's no longer count as running, and a suspect no longer keeps other jobs from it. What it gave back though somebody wanted it to end has
--- ended. Mostly there is nothing to do: only kinds with a limit are counted. Internal.
-create or replace function iu_core.fn_job_free(p_worker uuid, p_jobs uuid[]) returns void
+-- Frees the limit slots of jobs that a worker no longer has, and ends the hold of a suspect on its worker. Ends released jobs
+-- that have a cancel request. Usually there is nothing to do: only kinds with a limit are counted. Internal.
+create or replace function iu_core.fn_job_release_slots(p_worker uuid, p_jobs uuid[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -197,8 +197,8 @@ begin
      where r.worker_id = p_worker and r.job_id = any (p_jobs)
        and not exists (select from iu_core.job_queue q where q.job_id = r.job_id and q.leased_by = p_worker);
   end if;
-  if exists (select from iu_core.job_alone where worker_id = p_worker) then
-    delete from iu_core.job_alone a
+  if exists (select from iu_core.job_isolation where worker_id = p_worker) then
+    delete from iu_core.job_isolation a
      where a.worker_id = p_worker and a.job_id = any (p_jobs)
        and not exists (select from iu_core.job_queue q where q.job_id = a.job_id and q.leased_by = p_worker);
   end if;
@@ -211,7 +211,7 @@ begin
   end if;
 end $$;
 
--- Arrays that belong together have the same length, and no id twice. Internal.
+-- Raises unless parallel arrays have the same length and no id occurs twice. Internal.
 create or replace function iu_core.fn_job_arrays_check(p_jobs uuid[], p_epochs integer[], p_others integer default null) returns void
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
@@ -219,9 +219,9 @@ as $$
 begin
   if p_jobs is null or p_epochs is null or cardinality(p_jobs) <> cardinality(p_epochs)
      or p_others is not null and p_others <> cardinality(p_jobs) then
-    raise exception using errcode = 'SD001', message = 'Jobs, epochs and what is said of them are arrays of the same length';
+    raise exception using errcode = 'SD001', message = 'The arrays of jobs, epochs and outcomes must have the same length';
   end if;
   if exists (select from unnest(p_jobs) j group by j having count(*) > 1) then
-    raise exception using errcode = 'SD001', message = 'A job is named once: only one thing can be said of it';
+    raise exception using errcode = 'SD001', message = 'A job occurs more than once in the array';
   end if;
 end $$;

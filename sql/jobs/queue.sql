@@ -1,8 +1,8 @@
 -- The job queue: enqueue, cancel, replay.
 
--- Enqueues one job in the caller's transaction: rolled back, there is no job. The same kind and key again: the same job.
--- In the transaction of a job's handler it follows from the event that job came from. It is the workspace's whose event
--- it follows from; without one it is global. fn_job_enqueue_batch takes a workspace by name.
+-- Enqueues one job in the caller's transaction; a rollback removes it. The same kind and key return the same job. In the
+-- transaction of a job handler, the new job follows from the event of that job and gets the workspace of that event; without an
+-- event it is global. fn_job_enqueue_batch takes a workspace explicitly.
 create or replace function iu_core.fn_job_enqueue(
   p_kind text,
   p_idempotency_key text default null,
@@ -47,7 +47,7 @@ begin
     if not found then
       raise exception using
         errcode = 'SD705',
-        message = format('There is no event %s that this job could follow from', p_causation_event_id),
+        message = format('There is no event %s to be the cause of this job', p_causation_event_id),
         detail = json_build_object('kind', p_kind, 'reason', format('there is no event %s', p_causation_event_id))::text;
     end if;
   end if;
@@ -58,8 +58,8 @@ end $$;
 grant execute on function iu_core.fn_job_enqueue(text, text, text, text, text, text, jsonb, smallint, timestamptz, uuid, uuid, text)
   to dot_executor, service_role, stagedoor_producer;
 
--- Enqueues many jobs in one statement; their ids, in the given order. The objects' keys are the columns' names. A job that
--- names no workspace is the one's whose event it follows from.
+-- Enqueues many jobs in one statement; returns their ids in the given order. The keys of the objects are column names. A job
+-- without a workspace gets that of the event it follows from.
 create or replace function iu_core.fn_job_enqueue_batch(p_jobs jsonb) returns setof uuid
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -82,7 +82,7 @@ begin
   if found then
     raise exception using errcode = 'SD001', message = format('A job of a batch has no field called %L', v_unknown);
   end if;
-  -- What can be wrong is asked of all of them in C; only those that may be are looked at one by one (5,000 jobs: 5 ms
+  -- A quick check of all jobs in C; only suspicious ones are checked one by one (5,000 jobs: 5 ms
   -- instead of 75). Where no key's name stands anywhere in the text, no payload has it at any depth.
   perform iu_core.fn_job_check(d.kind, null, d.executor, '{}')
      from (select distinct j ->> 'job_kind' as kind, coalesce(j ->> 'executor', 'PG_worker') as executor
@@ -116,7 +116,7 @@ begin
   if found then
     raise exception using
       errcode = 'SD705',
-      message = format('There is no event %s that a job could follow from', v_unknown),
+      message = format('There is no event %s to be the cause of a job', v_unknown),
       detail = json_build_object('kind', null, 'reason', format('there is no event %s', v_unknown))::text;
   end if;
   return query select p.job_id from iu_core.fn_job_put(v_jobs) p order by p.ordinal;
@@ -124,8 +124,8 @@ end $$;
 
 grant execute on function iu_core.fn_job_enqueue_batch(jsonb) to dot_executor, service_role, stagedoor_producer;
 
--- Ends a job before its time. One that waits is gone at once ('cancelled'); one that runs is told with its worker's next
--- heartbeat ('requested'): if it ends well before that, it has ended well.
+-- Cancels a job. A waiting job ends at once ('cancelled'). A running job is cancelled with its worker's next heartbeat
+-- ('requested'); if it completes before that, it counts as completed.
 create or replace function iu_core.fn_job_cancel(p_job uuid, p_reason text default null, p_actor text default null) returns text
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -138,7 +138,7 @@ begin
   v_actor := iu_core.fn_actor_for(p_actor);
   select * into q from iu_core.job_queue where job_id = p_job for update;
   if not found then
-    perform iu_core.fn_job_refuse_ended(p_job);
+    perform iu_core.fn_job_raise_ended(p_job);
   end if;
   if q.leased_by is not null then
     insert into iu_core.job_cancellation (job_id, worker_id, requested_by, reason)
@@ -152,12 +152,12 @@ end $$;
 
 grant execute on function iu_core.fn_job_cancel(uuid, text, text) to dot_executor, service_role, authenticated, stagedoor_reviewer;
 
--- Dead letters back into the queue under their own ids, with all their attempts before them: those named, or of a kind, or
+-- Returns dead letters to the queue under their own ids, with all their attempts: the given ids, or those of a kind, or those
 -- that died before a time; in a workspace, or for the back end everywhere. Returns the ids.
 create or replace function iu_core.fn_job_replay(
   p_jobs uuid[] default null,
   p_kind text default null,
-  p_died_before timestamptz default null,
+  p_failed_before timestamptz default null,
   p_limit integer default 1000,
   p_workspace_id uuid default null,
   p_actor text default null
@@ -171,8 +171,8 @@ declare
 begin
   perform iu_core.require_member(p_workspace_id, 'operate');
   v_actor := iu_core.fn_actor_for(p_actor);
-  if num_nonnulls(p_jobs, p_kind, p_died_before) = 0 then
-    raise exception using errcode = 'SD001', message = 'Say which dead letters: their ids, a kind, or died before when';
+  if num_nonnulls(p_jobs, p_kind, p_failed_before) = 0 then
+    raise exception using errcode = 'SD001', message = 'Select the dead letters: by ids, by kind, or by the time before which they failed';
   end if;
   if p_limit is null or p_limit not between 1 and 100000 then
     raise exception using errcode = 'SD001', message = 'The limit must be from 1 to 100000';
@@ -181,14 +181,14 @@ begin
     from (select d.job_id from iu_core.job_dead_letter d
            where (p_jobs is null or d.job_id = any (p_jobs))
              and (p_kind is null or d.job_kind = p_kind)
-             and (p_died_before is null or d.died_at < p_died_before)
+             and (p_failed_before is null or d.failed_at < p_failed_before)
              and (p_workspace_id is null or d.workspace_id = p_workspace_id)
-           order by d.died_at, d.job_id limit p_limit for update skip locked) l;
+           order by d.failed_at, d.job_id limit p_limit for update skip locked) l;
   if v_ids is null then
     if cardinality(p_jobs) = 1 then
       perform iu_core.fn_job_workspace(p_jobs[1]);
       if not exists (select from iu_core.job_queue q where q.job_id = p_jobs[1]) then
-        perform iu_core.fn_job_refuse_ended(p_jobs[1]);
+        perform iu_core.fn_job_raise_ended(p_jobs[1]);
       end if;
     end if;
     return;
@@ -201,7 +201,7 @@ begin
       job_id, job_kind, executor, priority, process_after, enqueued_at, replays, lease_epoch, idempotency_key, source_ref,
       target_ref, payload_ref, safe_payload, workspace_id, correlation_id, causation_event_id, causation_depth, actor,
       actor_via, last_error, fair_key)
-    -- A range of epochs for each life, so that whoever held the job in its earlier life holds nothing of this one.
+    -- A new range of epochs after each replay, so that a lease from before the replay is invalid.
     select d.job_id, d.job_kind, d.executor, d.priority, clock_timestamp(), d.enqueued_at, d.replays + 1,
            (d.replays + 1) * 1000000, d.idempotency_key, d.source_ref, d.target_ref, d.payload_ref, d.safe_payload,
            d.workspace_id, d.correlation_id, d.causation_event_id, d.causation_depth, d.actor, d.actor_via, d.last_error,
@@ -215,11 +215,11 @@ end $$;
 grant execute on function iu_core.fn_job_replay(uuid[], text, timestamptz, integer, uuid, text)
   to dot_executor, service_role, authenticated, stagedoor_reviewer;
 
--- The one place that writes the queue. Of each given row it takes what a caller may say; a key that was used gives the
--- earlier job. fresh: this call made or changed the job. Internal.
+-- The only function that inserts into the queue. It takes from each row the columns that a caller may set; a used key returns
+-- the earlier job. fresh: this call created or changed the job. Internal.
 --
--- Kinds that keep their keys, the usual ones, go set by set, sorted by key: two batches that met in opposite orders
--- would deadlock. Kinds that replace or debounce go one by one, because each looks at the job that is there.
+-- Kinds that keep their keys (the default) are inserted as a set, sorted by key: two batches in opposite orders would deadlock.
+-- Kinds that replace or debounce are handled one by one, because each looks at the existing job.
 create or replace function iu_core.fn_job_put(p_jobs iu_core.job_queue[])
 returns table (ordinal integer, job_id uuid, fresh boolean)
 language plpgsql
@@ -252,7 +252,7 @@ begin
      where g.idempotency_key is not null order by 1, 2, g.ordinality
     on conflict do nothing;
     get diagnostics v_keyed = row_count;
-    -- Who has each key. A statement of its own: it sees the jobs that others' keys stand for. A subquery, so that it is
+    -- The job of each key. A separate statement: it sees jobs that others committed. A subquery, so that it is
     -- always asked of the index: joined, the planner reads the whole table.
     v_owners := case when v_keyed = v_given then v_ids else array(
       select case when g.idempotency_key is null then v_ids[g.ordinality] else
@@ -273,7 +273,7 @@ begin
      where v_owners[g.ordinality] = v_ids[g.ordinality];
     return query select n, v_owners[n], v_owners[n] = v_ids[n] from generate_subscripts(v_ids, 1) n;
   end if;
-  -- Only if somebody waits: a notice costs every commit its turn (8 clients: 8,500 enqueues a second without, 3,200 with).
+  -- Only if a worker is idle: NOTIFY serializes commits (8 clients: 8,500 enqueues a second without, 3,200 with).
   if exists (select from iu_core.worker_idle) then
     perform pg_notify('stagedoor_jobs', g.job_kind)
        from (select distinct g.job_kind, coalesce(g.executor, 'PG_worker') as executor from unnest(p_jobs) g
@@ -282,13 +282,13 @@ begin
   end if;
 end $$;
 
--- One job of a kind whose keys count among the waiting ones only. A job that waits under the key takes what the new one
--- says (replace), or waits longer (debounce, never beyond debounce_most after the first). One that runs already may have
--- read what has changed since: the new one comes after it. Internal.
+-- Enqueues one job of a kind whose keys count only among waiting jobs. A waiting job with the key takes the values of the new
+-- one (replace), or waits longer (debounce, at most max_debounce after the first). A running job may have read the data before
+-- the change, so the new job runs after it. Internal.
 --
--- What failed was the job as it was: the new one has all its attempts, but not before the old one would have come again.
--- A job put off by a failure, or by itself, is one that was begun.
--- One that stands for events of several workspaces (debounce) is nobody's, or the last one's members would see it all.
+-- A failure belongs to the old content: the new job has all its attempts, but does not run before the old one would have been
+-- retried. A job that is delayed by a failure or a snooze is one that had begun. A job that combines events of several
+-- workspaces (debounce) belongs to no workspace, or members of the last one would see all of it.
 create or replace function iu_core.fn_job_put_by_key(p_job iu_core.job_queue, out job_id uuid, out fresh boolean)
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -307,7 +307,7 @@ begin
     v_after := greatest(v_after, clock_timestamp() + v_kind.debounce);
   end if;
   if p_job.idempotency_key is not null then
-    -- Also locks the key: whoever enqueues under it next waits for this transaction.
+    -- Also locks the key: the next enqueue under it waits for this transaction.
     insert into iu_core.job_key as k (job_kind, idempotency_key, job_id)
     values (p_job.job_kind, p_job.idempotency_key, job_id)
     on conflict (job_kind, idempotency_key) do update set job_id = k.job_id
@@ -320,7 +320,7 @@ begin
       end if;
       update iu_core.job_queue q
          set process_after = greatest(
-               case v_kind.key_mode when 'debounce' then least(v_after, q.enqueued_at + v_kind.debounce_most) else v_after end,
+               case v_kind.key_mode when 'debounce' then least(v_after, q.enqueued_at + v_kind.max_debounce) else v_after end,
                case when q.started_at is not null then q.process_after end),
              executor = coalesce(p_job.executor, 'PG_worker'), attempts = 0, last_error = null,
              priority = coalesce(p_job.priority, 0::smallint), source_ref = p_job.source_ref, target_ref = p_job.target_ref,
@@ -351,7 +351,7 @@ begin
     iu_core.fn_job_fair_key(v_kind.fair_by, p_job.source_ref, p_job.target_ref, p_job.payload_ref));
 end $$;
 
--- Refuses a job that the queue could not hold or that would carry more than references. Internal.
+-- Raises for a job that the queue cannot hold or that contains more than references. Internal.
 create or replace function iu_core.fn_job_check(
   p_kind text, p_idempotency_key text, p_executor text, p_safe_payload jsonb
 ) returns void
@@ -362,7 +362,7 @@ declare
   v_reason text;
 begin
   if p_kind is null or p_kind !~ '^[a-z][a-z0-9_.:-]{0,62}$' then
-    v_reason := format('%L is not a kind: lowercase letters, digits and _.:- are, at most 63', p_kind);
+    v_reason := format('%L is not a valid kind: use lowercase letters, digits and _.:-, at most 63', p_kind);
   elsif p_idempotency_key is not null and (p_idempotency_key = '' or length(p_idempotency_key) > 500) then
     v_reason := 'its idempotency key is empty or longer than 500 characters';
   elsif p_executor is null or p_executor <> all (iu_core.fn_executors()) then
@@ -381,9 +381,8 @@ begin
   end if;
 end $$;
 
--- The key of a job by which it takes turns with others of its kind: all without one have the same. NULL: its kind has no
--- turns. No search_path of its own, so that it becomes part of the statement; its body is resolved where it is created.
--- Internal.
+-- The key by which jobs of a kind take turns; jobs without one share a key. NULL: the kind has no turns. No search_path of its
+-- own, so that it is inlined; its body is resolved where it is created. Internal.
 create or replace function iu_core.fn_job_fair_key(p_fair_by text, p_source_ref text, p_target_ref text, p_payload_ref text) returns text
 language sql immutable parallel safe
 return case p_fair_by
@@ -392,12 +391,12 @@ return case p_fair_by
   when 'payload_ref' then coalesce(p_payload_ref, '')
 end;
 
--- A job that waits, out of the queue into the history as cancelled. Internal.
+-- Moves a waiting job from the queue to the history as cancelled. Internal.
 create or replace function iu_core.fn_job_cancel_waiting(p_job uuid, p_by text, p_reason text) returns void
 language sql
 set search_path = pg_catalog, pg_temp
 as $$
-  with gone as (
+  with removed as (
     delete from iu_core.job_queue where job_id = p_job and leased_by is null returning *
   )
   insert into iu_core.job_history (
@@ -407,11 +406,11 @@ as $$
   select job_id, job_kind, executor, 'cancelled', priority, attempts, crashes, replays, enqueued_at, started_at,
          idempotency_key, source_ref, target_ref, payload_ref, safe_payload, workspace_id, correlation_id,
          causation_event_id, causation_depth, actor, actor_via, coalesce(left(p_reason, 2000), last_error), p_by
-    from gone
+    from removed
 $$;
 
--- Says why a job that is not in the queue cannot be changed. Internal.
-create or replace function iu_core.fn_job_refuse_ended(p_job uuid) returns void
+-- Raises the reason why a job that is not in the queue cannot be changed. Internal.
+create or replace function iu_core.fn_job_raise_ended(p_job uuid) returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -432,8 +431,8 @@ begin
     detail = json_build_object('job', p_job, 'outcome', v_end)::text;
 end $$;
 
--- The workspace of a job, wherever it is, that the caller may know of; one of others is answered like one that is not there.
--- Internal: definer functions give it to require_member.
+-- The workspace of a job, in the queue, the history or the dead letters, that the caller may see; another workspace's job gives
+-- the same error as a missing one. Internal: definer functions pass the result to require_member.
 create or replace function iu_core.fn_job_workspace(p_job uuid) returns uuid
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -449,7 +448,7 @@ begin
           select workspace_id from iu_core.job_history where job_id = p_job
           limit 1) j;
   if not found
-     or not iu_core.fn_workspace_is_known(v_workspace) then
+     or not iu_core.fn_workspace_is_visible(v_workspace) then
     raise exception using
       errcode = 'SD701',
       message = format('There is no job %s', coalesce(p_job::text, 'NULL')),

@@ -1,7 +1,7 @@
--- Schedules.
+-- Schedules: a job at each time of a cron line.
 
--- A schedule: one job at each time that its cron line names, in its time zone. The caller works out the next time, because
--- PostgreSQL knows no cron. Set again with the same line it keeps its place.
+-- Creates or changes a schedule: one job at each time of its cron line, in its time zone. The caller computes the next time,
+-- because PostgreSQL has no cron. Set again with the same line it keeps its position.
 create or replace function iu_core.fn_job_schedule_set(
   p_schedule text, p_cron text, p_time_zone text, p_kind text, p_safe_payload jsonb, p_next_at timestamptz,
   p_enabled boolean default true, p_actor text default null
@@ -15,7 +15,7 @@ declare
 begin
   perform iu_core.fn_job_check(p_kind, null, 'PG_worker', p_safe_payload);
   if p_schedule is null or p_schedule !~ '^[a-z][a-z0-9_.:-]{0,62}$' or p_cron is null or p_next_at is null or p_enabled is null then
-    raise exception using errcode = 'SD001', message = 'A schedule has a name (lowercase letters, digits and _.:-), a cron line and a next time';
+    raise exception using errcode = 'SD001', message = 'A schedule needs a name (lowercase letters, digits and _.:-), a cron line and a next time';
   end if;
   if not exists (select from pg_timezone_names where name = p_time_zone) then
     raise exception using errcode = 'SD001', message = format('%L is not a time zone', p_time_zone);
@@ -34,8 +34,8 @@ end $$;
 
 grant execute on function iu_core.fn_job_schedule_set(text, text, text, text, jsonb, timestamptz, boolean, text) to dot_executor, service_role;
 
--- Takes a schedule away. Returns whether it was there.
-create or replace function iu_core.fn_job_schedule_remove(p_schedule text) returns boolean
+-- Deletes a schedule. Returns whether it existed.
+create or replace function iu_core.fn_job_schedule_delete(p_schedule text) returns boolean
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -44,10 +44,10 @@ begin
   return found;
 end $$;
 
-grant execute on function iu_core.fn_job_schedule_remove(text) to dot_executor, service_role;
+grant execute on function iu_core.fn_job_schedule_delete(text) to dot_executor, service_role;
 
--- Enqueues the job of a schedule's time and moves it on to the next, in one transaction. Whoever comes second finds another
--- time there and gets NULL; and so does a machine whose clock runs ahead, because it is the database's clock that counts.
+-- Enqueues the job of a schedule's due time and moves it to the next time, in one transaction. A second caller finds another
+-- time and gets NULL. So does a machine whose clock is ahead, because the database's clock counts.
 create or replace function iu_core.fn_job_schedule_fire(
   p_schedule text, p_due timestamptz, p_next timestamptz, p_now timestamptz default null
 ) returns uuid
@@ -59,7 +59,7 @@ declare
   v_job uuid;
 begin
   if p_due is null or p_next is null or p_next <= p_due then
-    raise exception using errcode = 'SD001', message = 'A schedule goes on from its due time to a later one';
+    raise exception using errcode = 'SD001', message = 'The next time of a schedule must be later than its due time';
   end if;
   select * into s from iu_core.job_schedule where schedule = p_schedule for update;
   if not found then

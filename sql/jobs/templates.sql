@@ -1,7 +1,7 @@
--- Templates of records that events instantiate.
+-- Templates: records that are staged when an event reports a new entity.
 
--- Registers what is staged for a new entity, or changes it; what is not named stays. The object's keys are the columns' names.
--- What the staging zone would refuse is refused now, not when the first entity is born.
+-- Registers or changes a template of what is staged for a new entity; fields that are not given stay. The keys of the object
+-- are column names. What the staging zone would refuse is refused now, not with the first entity.
 create or replace function iu_core.fn_iu_auto_instantiate_template_set(
   p_template_code text, p_template jsonb, p_actor text default null
 ) returns iu_core.iu_auto_instantiate_template
@@ -15,7 +15,7 @@ declare
   v_parts jsonb[];
 begin
   if jsonb_typeof(p_template) is distinct from 'object' then
-    raise exception using errcode = 'SD001', message = 'A template is given as a JSON object';
+    raise exception using errcode = 'SD001', message = 'A template must be a JSON object';
   end if;
   select string_agg(k, ', ') into v_problem from jsonb_object_keys(p_template) k
    where k not in ('workspace_id', 'event_stream', 'staging_kind', 'payload_type', 'purpose', 'parts', 'enabled');
@@ -27,19 +27,19 @@ begin
   t := jsonb_populate_record(t, p_template);
   v_problem := case
     when p_template_code is null or p_template_code !~ '^[a-z][a-z0-9_.-]{0,62}$' then 'its name has lowercase letters, digits and _.-, at most 63'
-    when t.purpose is null or t.purpose !~ '\S' then 'it needs a purpose: a few words for whoever decides'
+    when t.purpose is null or t.purpose !~ '\S' then 'it needs a purpose: a few words for the reviewer'
     when jsonb_typeof(t.parts) is distinct from 'array' then 'its parts are an array'
     when t.parts @> '[{"payload_kind": "blob_ref"}]' then 'a part of a template is json or text'
     when jsonb_path_exists(t.parts, 'strict $.** ? (@.type() == "object").keyvalue() ? (@.key like_regex "[{]")')
-      then 'fields stand in values, not in keys' end;
+      then 'fields are allowed in values, not in keys' end;
   if v_problem is not null then
     raise exception using errcode = 'SD001', message = 'The template cannot be used: ' || v_problem;
   end if;
   perform iu_core.fn_require_workspace(t.workspace_id);
-  if iu_core.fn_iu_auto_instantiate_fill(to_jsonb(t.purpose), null::iu_core.event_outbox) #>> '{}' !~ '\S' then
-    raise exception using errcode = 'SD001', message = 'The template cannot be used: an event may lack the fields that its purpose is made of';
+  if iu_core.fn_iu_auto_instantiate_render(to_jsonb(t.purpose), null::iu_core.event_outbox) #>> '{}' !~ '\S' then
+    raise exception using errcode = 'SD001', message = 'The template cannot be used: an event may lack the fields that its purpose uses';
   end if;
-  v_parts := array(select jsonb_array_elements(iu_core.fn_iu_auto_instantiate_fill(t.parts, null::iu_core.event_outbox)));
+  v_parts := array(select jsonb_array_elements(iu_core.fn_iu_auto_instantiate_render(t.parts, null::iu_core.event_outbox)));
   perform iu_core.fn_iu_staging_part_digests(v_parts);
   perform iu_core.fn_iu_staging_checklist_check(v_parts, (iu_core.fn_iu_staging_policy(t.staging_kind, t.payload_type)).checklist_required);
   insert into iu_core.iu_auto_instantiate_template as o (
@@ -56,10 +56,10 @@ end $$;
 
 grant execute on function iu_core.fn_iu_auto_instantiate_template_set(text, jsonb, text) to service_role;
 
--- A template's JSON with its {fields} filled from an event: text for text, in one pass, so that a value that looks like a
--- field stays what it is. A field without a value becomes empty text. A brace that is no field of the list is refused.
--- Braces of JSON itself are never meant: behind one comes a quotation mark or another brace. Internal.
-create or replace function iu_core.fn_iu_auto_instantiate_fill(p_template jsonb, e iu_core.event_outbox) returns jsonb
+-- Fills the {fields} of a template's JSON from an event, in one pass, so that a value that looks like a field stays as it is. A
+-- field without a value becomes an empty text. An unknown field is refused. Braces of JSON itself are never matched: after one
+-- comes a quotation mark or another brace. Internal.
+create or replace function iu_core.fn_iu_auto_instantiate_render(p_template jsonb, e iu_core.event_outbox) returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -82,14 +82,14 @@ begin
   if v_unknown is not null then
     raise exception using
       errcode = 'SD001',
-      message = format('The template has %s, which is no field', v_unknown),
+      message = format('The template has %s, which is not a field', v_unknown),
       hint = 'Fields are {' || (select string_agg(f, '}, {' order by f) from jsonb_object_keys(v_fields) f) || '}.';
   end if;
   return v_filled::jsonb;
 end $$;
 
--- Takes a template away; what was staged from it stays. Returns whether it was there.
-create or replace function iu_core.fn_iu_auto_instantiate_template_remove(p_template_code text) returns boolean
+-- Deletes a template; records staged from it stay. Returns whether it existed.
+create or replace function iu_core.fn_iu_auto_instantiate_template_delete(p_template_code text) returns boolean
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -98,10 +98,10 @@ begin
   return found;
 end $$;
 
-grant execute on function iu_core.fn_iu_auto_instantiate_template_remove(text) to service_role;
+grant execute on function iu_core.fn_iu_auto_instantiate_template_delete(text) to service_role;
 
--- An entity was born: stages what the templates prescribe for it, in its workspace, for review like everything else that is
--- staged. Once for each event and template, however often it runs.
+-- Stages what the templates prescribe for a new entity (event birth_registry.entity_born), in its workspace, for review like
+-- other records. Once for each event and template, however often it runs.
 create or replace function iu_core.fn_iu_auto_instantiate_from_event(p_event_id uuid) returns jsonb
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -115,7 +115,7 @@ declare
 begin
   select * into e from iu_core.event_outbox where id = p_event_id;
   if not found or (e.event_domain, e.event_type) <> ('birth_registry', 'entity_born') then
-    raise exception using errcode = 'SD001', message = format('%s is not an event of the birth of an entity', coalesce(p_event_id::text, 'NULL'));
+    raise exception using errcode = 'SD001', message = format('%s is not an event of the type birth_registry.entity_born', coalesce(p_event_id::text, 'NULL'));
   end if;
   -- Two runs of one event go one after the other.
   perform pg_advisory_xact_lock(hashtextextended('stagedoor.auto_instantiate ' || p_event_id, 0));
@@ -129,8 +129,8 @@ begin
       continue;
     end if;
     select c.staging_record_id into v_record from iu_core.fn_iu_staging_create(
-      t.staging_kind, t.payload_type, iu_core.fn_iu_auto_instantiate_fill(to_jsonb(t.purpose), e) #>> '{}',
-      p_new => true, p_parts => array(select jsonb_array_elements(iu_core.fn_iu_auto_instantiate_fill(t.parts, e))),
+      t.staging_kind, t.payload_type, iu_core.fn_iu_auto_instantiate_render(to_jsonb(t.purpose), e) #>> '{}',
+      p_new => true, p_parts => array(select jsonb_array_elements(iu_core.fn_iu_auto_instantiate_render(t.parts, e))),
       p_workspace_id => e.workspace_id, p_source_kind => 'system', p_source_ref => 'event ' || e.id) c;
     insert into iu_core.iu_auto_instantiate_event_log (event_id, template_code, staging_record_id) values (e.id, t.template_code, v_record);
     v_records := v_records || v_record;

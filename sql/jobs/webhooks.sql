@@ -1,9 +1,9 @@
 -- Webhooks: targets, and the jobs that deliver to them.
 
--- Registers a target of webhooks, or changes one; what is not named stays. The object's keys are the columns' names:
--- {"url": "https://…", "secret": "whsec_…", "purpose": "review", "workspace_id": "…", "description": "…", "enabled": true}.
--- The secret comes from the caller and never goes back: nothing answers it. Two of them with a blank between, the new one
--- first: webhooks are signed with both, until the receiver has changed over.
+-- Creates or changes a webhook target; fields that are not given stay. The keys of the object are column names: {"url":
+-- "https://…", "secret": "whsec_…", "purpose": "review", "workspace_id": "…", "description": "…", "enabled": true}. The caller
+-- provides the secret, and no function returns it. Two secrets separated by a blank, the new one first: webhooks are signed
+-- with both, until the receiver has changed over.
 create or replace function iu_core.fn_webhook_target_set(p_target_code text, p_target jsonb, p_actor text default null) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -15,15 +15,15 @@ declare
   v_known boolean;
 begin
   perform iu_core.require_member(
-    iu_core.fn_webhook_target_place(p_target_code, nullif(p_target ->> 'workspace_id', '')::uuid), 'administer');
+    iu_core.fn_webhook_target_lock_workspace(p_target_code, nullif(p_target ->> 'workspace_id', '')::uuid), 'administer');
   select * into t from iu_core.webhook_target where target_code = p_target_code for update;
   v_known := found;
-  -- Names are the whole installation's. That it is taken has to be said, but not by whom.
+  -- Names are global. The error says that the name is taken, but not by whom.
   if v_known and not iu_core.fn_caller_is_service() and iu_core.fn_member_role(t.workspace_id, iu_core.fn_actor()) is null then
     raise exception using errcode = 'SD001', message = format('The webhook target cannot be used: the name %s is taken', p_target_code);
   end if;
   if jsonb_typeof(p_target) is distinct from 'object' then
-    raise exception using errcode = 'SD001', message = 'A webhook target is given as a JSON object';
+    raise exception using errcode = 'SD001', message = 'A webhook target must be a JSON object';
   end if;
   select string_agg(k, ', ') into v_problem from jsonb_object_keys(p_target) k
    where k not in ('url', 'secret', 'purpose', 'workspace_id', 'description', 'enabled');
@@ -32,7 +32,7 @@ begin
   end if;
   v_actor := iu_core.fn_actor_for(p_actor);
   if v_known and p_target ? 'workspace_id' and (p_target ->> 'workspace_id')::uuid is distinct from t.workspace_id then
-    raise exception using errcode = 'SD001', message = format('The target %s belongs to another workspace, and stays there', p_target_code);
+    raise exception using errcode = 'SD001', message = format('The target %s belongs to another workspace and cannot be moved', p_target_code);
   end if;
   t := jsonb_populate_record(t, p_target);
   t.target_code := p_target_code;
@@ -41,7 +41,7 @@ begin
     when p_target_code is null or p_target_code !~ '^[a-z][a-z0-9_.-]{0,62}$' then 'its name has lowercase letters, digits and _.-, at most 63'
     when t.url is null or t.url !~ '^https?://[^\s@/]+(/\S*)?$' or length(t.url) > 2000 then 'its url is http:// or https:// with a host, without a user'
     when t.purpose is null or t.purpose not in ('review', 'alert', 'event') then 'its purpose is review, alert or event'
-    -- Without what was given: an error is logged.
+    -- Without the given values, because errors are logged.
     when t.secret is null or t.secret !~ '^whsec_[A-Za-z0-9+/]{32,86}={0,2}( whsec_[A-Za-z0-9+/]{32,86}={0,2})?$'
       then 'its secret is whsec_ and 24 to 64 bytes in base64' end;
   if v_problem is not null then
@@ -62,9 +62,9 @@ end $$;
 
 grant execute on function iu_core.fn_webhook_target_set(text, jsonb, text) to service_role, stagedoor_reviewer;
 
--- The workspace where a target is, as far as the caller may know of it, or else where it is to be. Locked, so that what was
--- checked is still so when it is changed. Internal: definer functions give it to require_member.
-create or replace function iu_core.fn_webhook_target_place(p_target_code text, p_given uuid) returns uuid
+-- Locks a target and returns its workspace, if the caller may see it, or the given workspace for a new target. The lock keeps
+-- the check valid until the change. Internal: definer functions pass the result to require_member.
+create or replace function iu_core.fn_webhook_target_lock_workspace(p_target_code text, p_given uuid) returns uuid
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -72,14 +72,14 @@ declare
   v_workspace uuid;
 begin
   select t.workspace_id into v_workspace from iu_core.webhook_target t where t.target_code = p_target_code for update;
-  if found and iu_core.fn_workspace_is_known(v_workspace) then
+  if found and iu_core.fn_workspace_is_visible(v_workspace) then
     return v_workspace;
   end if;
   return p_given;
 end $$;
 
--- Takes a target away; what was not delivered to it yet dies as a dead letter.
-create or replace function iu_core.fn_webhook_target_remove(p_target_code text) returns void
+-- Deletes a target; undelivered webhooks become dead letters.
+create or replace function iu_core.fn_webhook_target_delete(p_target_code text) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -88,10 +88,10 @@ begin
   delete from iu_core.webhook_target where target_code = p_target_code;
 end $$;
 
-grant execute on function iu_core.fn_webhook_target_remove(text) to service_role, stagedoor_reviewer;
+grant execute on function iu_core.fn_webhook_target_delete(text) to service_role, stagedoor_reviewer;
 
--- The workspace of a target that the caller may know of; one of others is answered like one that is not there. Locked, so
--- that what was checked is still so when it is changed. Internal: definer functions give it to require_member.
+-- Locks a target and returns its workspace, if the caller may see it; another workspace's target gives the same error as a
+-- missing one. The lock keeps the check valid until the change. Internal: definer functions pass the result to require_member.
 create or replace function iu_core.fn_webhook_target_workspace(p_target_code text) returns uuid
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -101,7 +101,7 @@ declare
 begin
   select t.workspace_id into v_workspace from iu_core.webhook_target t where t.target_code = p_target_code for update;
   if not found
-     or not iu_core.fn_workspace_is_known(v_workspace) then
+     or not iu_core.fn_workspace_is_visible(v_workspace) then
     raise exception using
       errcode = 'SD335',
       message = format('There is no webhook target %s', coalesce(p_target_code, 'NULL')),
@@ -110,8 +110,8 @@ begin
   return v_workspace;
 end $$;
 
--- The receiver said that it is gone for good (410): nothing is sent there any more until a person enables it again.
-create or replace function iu_core.fn_webhook_target_gone(p_target_code text, p_reason text) returns boolean
+-- Disables a target whose receiver answered 410 Gone, until a person enables it again.
+create or replace function iu_core.fn_webhook_target_disable_gone(p_target_code text, p_reason text) returns boolean
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -122,10 +122,10 @@ begin
   return found;
 end $$;
 
-grant execute on function iu_core.fn_webhook_target_gone(text, text) to dot_executor;
+grant execute on function iu_core.fn_webhook_target_disable_gone(text, text) to dot_executor;
 
--- The targets of a workspace, without their secrets; for the back end without one: all. For administrators only, because an
--- address may hold a token.
+-- The targets of a workspace, without their secrets; without a workspace all, for the back end. Administrators only, because an
+-- address may contain a token.
 create or replace function iu_core.fn_webhook_targets(p_workspace_id uuid default null)
 returns table (target_code text, workspace_id uuid, purpose text, url text, description text, enabled boolean,
                disabled_reason text, registered_by text, registered_at timestamptz, changed_at timestamptz)
@@ -144,8 +144,8 @@ end $$;
 
 grant execute on function iu_core.fn_webhook_targets(uuid) to service_role, dot_executor, stagedoor_reviewer;
 
--- Tells the review targets of a record that waits for approval, or of an upload whose plan does: by references only. Each
--- target once for a record, whichever event led here. A record that was decided in the meantime is not told of.
+-- Notifies the review targets of a record that awaits approval, or of an upload whose plan does, by references only. Each
+-- target once for a record, whichever event led here. A record that was decided meanwhile is skipped.
 create or replace function iu_core.fn_notify_reviewers(p_ref uuid) returns jsonb
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -161,7 +161,7 @@ begin
   elsif not r.approval_required or r.lifecycle_status <> 'pending' or r.expires_at <= clock_timestamp() then
     return jsonb_build_object('skipped', 'it waits for no approval');
   end if;
-  -- Metadata is whatever its owner wrote: an upload counts only if it knows the record.
+  -- The owner can write any metadata: an upload counts only if it refers to the record.
   if r.metadata ->> 'upload_id' ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then
     select p.upload_id into v_upload from iu_core.ingest_plan p
      where p.upload_id = (r.metadata ->> 'upload_id')::uuid and p.review_record_id = r.staging_record_id;
@@ -175,8 +175,8 @@ end $$;
 
 grant execute on function iu_core.fn_notify_reviewers(uuid) to dot_executor, service_role;
 
--- One delivery for each enabled target of the purpose that is of this workspace or of all, in one statement. The key keeps
--- a second run from telling twice. Returns how many targets there are. Internal.
+-- Enqueues one delivery for each enabled target of the purpose in this workspace or in none, in one statement. The key prevents
+-- a second delivery. Returns how many targets there are. Internal.
 create or replace function iu_core.fn_webhook_send(
   p_purpose text, p_workspace_id uuid, p_key text, p_target_ref text, p_safe_payload jsonb
 ) returns integer

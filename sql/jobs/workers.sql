@@ -1,6 +1,6 @@
--- Workers: registration, heartbeat, and recovery of what a dead one held.
+-- Workers: registration, heartbeat, and recovery of the jobs of a dead worker.
 
--- A worker begins: it takes jobs of these kinds for one executor, as long as it keeps its lease.
+-- Registers a worker: it takes jobs of these kinds for one executor, as long as it renews its lease.
 create or replace function iu_core.fn_job_worker_register(
   p_executor text, p_kinds text[], p_name text default null, p_lease interval default '6 seconds'
 ) returns uuid
@@ -12,12 +12,12 @@ declare
 begin
   perform iu_core.fn_job_executor_require(p_executor);
   if p_kinds is null or cardinality(p_kinds) = 0 or exists (select from unnest(p_kinds) k where k is null or k !~ '^[a-z][a-z0-9_.:-]{0,62}$') then
-    raise exception using errcode = 'SD001', message = 'A worker names the kinds that it runs: lowercase letters, digits and _.:-';
+    raise exception using errcode = 'SD001', message = 'A worker needs the kinds that it runs: lowercase letters, digits and _.:-';
   end if;
   if p_lease is null or p_lease not between '1 second' and '1 hour' then
     raise exception using errcode = 'SD001', message = 'A lease lasts from 1 second to 1 hour';
   end if;
-  -- Known to people from now on, also before the first job.
+  -- Listed from now on, also before the first job.
   insert into iu_core.job_kind (job_kind) select distinct k from unnest(p_kinds) k order by 1 on conflict do nothing;
   insert into iu_core.job_worker (executor, kinds, name, registered_by, lease, leased_until)
   values (p_executor, p_kinds, left(p_name, 200), iu_core.fn_actor(), p_lease, clock_timestamp() + p_lease)
@@ -27,7 +27,7 @@ end $$;
 
 grant execute on function iu_core.fn_job_worker_register(text, text[], text, interval) to dot_executor, service_role, stagedoor_executor;
 
--- Keeps a worker's lease, and tells which of its jobs somebody wants to end. A lease that has passed is not revived.
+-- Renews a worker's lease and returns which of its jobs should be cancelled. An expired lease is not renewed.
 create or replace function iu_core.fn_job_heartbeat(p_worker uuid, out leased_until timestamptz, out cancelled uuid[])
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -41,7 +41,7 @@ begin
   if not found then
     raise exception using
       errcode = 'SD703',
-      message = format('The lease of the worker %s has passed', p_worker),
+      message = format('The lease of the worker %s has expired', p_worker),
       detail = json_build_object('worker', p_worker)::text;
   end if;
   fn_job_heartbeat.cancelled := array(select c.job_id from iu_core.job_cancellation c where c.worker_id = p_worker);
@@ -49,8 +49,9 @@ end $$;
 
 grant execute on function iu_core.fn_job_heartbeat(uuid) to dot_executor, service_role, stagedoor_executor;
 
--- A worker waits, or no longer does. Who waits asks once more afterwards: what was enqueued just before told nobody.
-create or replace function iu_core.fn_job_idle(p_worker uuid, p_idle boolean) returns void
+-- Marks a worker as idle or busy. An idle worker claims once more afterwards, because a job enqueued just before sent no
+-- notification.
+create or replace function iu_core.fn_job_worker_set_idle(p_worker uuid, p_idle boolean) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -64,10 +65,10 @@ begin
   end if;
 end $$;
 
-grant execute on function iu_core.fn_job_idle(uuid, boolean) to dot_executor, service_role;
+grant execute on function iu_core.fn_job_worker_set_idle(uuid, boolean) to dot_executor, service_role;
 
--- A worker goes, and gives back what it holds. Returns how many jobs that were. p_crash: it goes because of this error; then what
--- had begun is charged with a crash, as if it had died without a word.
+-- Deregisters a worker and releases its jobs. Returns how many jobs. p_crash: the worker leaves because of this error; then a
+-- crash is charged to the jobs that had begun, as if it had died.
 create or replace function iu_core.fn_job_worker_leave(p_worker uuid, p_crash text default null) returns integer
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -75,13 +76,13 @@ as $$
 begin
   perform iu_core.fn_job_worker_require(p_worker);
   perform from iu_core.job_worker where worker_id = p_worker for update;
-  return iu_core.fn_job_take_back(array[p_worker], p_crash is not null, p_crash);
+  return iu_core.fn_job_reclaim(array[p_worker], p_crash is not null, p_crash);
 end $$;
 
 grant execute on function iu_core.fn_job_worker_leave(uuid, text) to dot_executor, service_role, stagedoor_executor;
 
--- Takes back what dead workers held: those whose lease has passed. Whoever asks first does it, the others go on.
--- Returns how many jobs are free again.
+-- Reclaims the jobs of dead workers, whose lease has expired. The first caller does it, the others return at once. Returns how
+-- many jobs are free again.
 create or replace function iu_core.fn_job_reap() returns integer
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -97,20 +98,20 @@ begin
   if v_dead is null then
     return 0;
   end if;
-  return iu_core.fn_job_take_back(v_dead, true);
+  return iu_core.fn_job_reclaim(v_dead, true);
 end $$;
 
 grant execute on function iu_core.fn_job_reap() to dot_executor, service_role;
 
--- What workers held that are gone, or go, is free again: one read of the queue, because the lease is in no index.
--- p_crashed: they died. Then the jobs that had begun are charged with it, under p_error; what was only claimed ahead is as it
--- was before the claim. Returns how many jobs that were. Internal.
+-- Frees the jobs of workers that left or died: one read of the queue, because the lease is in no index. p_crashed: they died.
+-- Then a crash is charged to the jobs that had begun, with p_error; prefetched jobs are as before the claim. Returns how many
+-- jobs. Internal.
 --
--- A job that somebody has locked is not waited for: it may be a completion in the transaction of a machine that lost its
--- power, which the server notices after hours, and everybody else's jobs would wait with it. Its worker stays, with its lease
--- over, until the lock is gone; then the job is, too, or is taken back.
-create or replace function iu_core.fn_job_take_back(
-  p_workers uuid[], p_crashed boolean, p_error text default 'its worker stopped without a word'
+-- A locked job is not waited for: the lock may be a completion in the transaction of a machine that lost its power, which the
+-- server notices after hours, and all other jobs would wait with it. Its worker stays, with an expired lease, until the lock is
+-- released; then the job has ended, or is reclaimed.
+create or replace function iu_core.fn_job_reclaim(
+  p_workers uuid[], p_crashed boolean, p_error text default 'its worker stopped without notice'
 ) returns integer
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -130,21 +131,21 @@ begin
         select row(q.job_id, coalesce(nullif(left(p_error, 2000), ''), 'its worker crashed'), false, true)::iu_core.job_failure
           from iu_core.job_queue q where q.job_id = any (v_jobs) and q.begun));
     end if;
-    perform iu_core.fn_job_free(w, v_jobs) from unnest(p_workers) w;
+    perform iu_core.fn_job_release_slots(w, v_jobs) from unnest(p_workers) w;
   end if;
   v_gone := array(select w from unnest(p_workers) w
                    where not exists (select from iu_core.job_queue q where q.job_id = any (v_held) and q.leased_by = w));
   update iu_core.job_worker set leased_until = least(leased_until, clock_timestamp())
    where worker_id = any (p_workers) and worker_id <> all (v_gone);
   delete from iu_core.job_running where worker_id = any (v_gone);
-  delete from iu_core.job_alone where worker_id = any (v_gone);
+  delete from iu_core.job_isolation where worker_id = any (v_gone);
   delete from iu_core.job_cancellation where worker_id = any (v_gone);
   delete from iu_core.worker_idle where worker_id = any (p_workers);
   delete from iu_core.job_worker where worker_id = any (v_gone);
   return cardinality(v_jobs);
 end $$;
 
--- The worker, if its lease is alive and it is the caller's. Everything under a lease begins here. Internal.
+-- The worker. Raises unless its lease is alive and it belongs to the caller. Every call under a lease begins here. Internal.
 create or replace function iu_core.fn_job_worker_require(p_worker uuid) returns iu_core.job_worker
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -153,7 +154,7 @@ declare
   w iu_core.job_worker;
 begin
   select * into w from iu_core.job_worker where worker_id = p_worker;
-  -- Whose it is comes first: another executor does not even learn that there is such a worker.
+  -- Ownership is checked first: another executor must not learn that this worker exists.
   if found and not iu_core.fn_caller_is_service() then
     perform iu_core.fn_job_executor_require(w.executor);
     if w.registered_by <> iu_core.fn_actor() then
@@ -163,13 +164,14 @@ begin
   if w.worker_id is null or w.leased_until <= clock_timestamp() then
     raise exception using
       errcode = 'SD703',
-      message = format('The lease of the worker %s has passed', coalesce(p_worker::text, 'NULL')),
+      message = format('The lease of the worker %s has expired', coalesce(p_worker::text, 'NULL')),
       detail = json_build_object('worker', p_worker)::text;
   end if;
   return w;
 end $$;
 
--- The executor that the caller may lease for: a token of stagedoor_executor names exactly one, our own workers any. Internal.
+-- Raises unless the caller may lease for this executor: a token of stagedoor_executor names exactly one, our own workers may
+-- use any. Internal.
 create or replace function iu_core.fn_job_executor_require(p_executor text) returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -189,7 +191,7 @@ begin
   end if;
   raise exception using
     errcode = 'SD704',
-    message = case when v_own is null then format('%L is not an executor that this login runs', p_executor)
+    message = case when v_own is null then format('%L is not an executor of this login', p_executor)
                    else format('This token is of the executor %s, not of %s', v_own, coalesce(p_executor, 'NULL')) end,
     detail = json_build_object('executor', p_executor)::text;
 end $$;

@@ -1,6 +1,6 @@
--- Tables that only grow: updates and deletes are refused.
+-- Append-only tables: the trigger that refuses UPDATE, DELETE and TRUNCATE, also for the owner.
 
--- Behind tables that only grow: not even the owner changes or deletes a row.
+-- Trigger function of append-only tables. It refuses every change of a row, also by the owner.
 create or replace function iu_core.fn_refuse_change() returns trigger
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -8,7 +8,7 @@ as $$
 begin
   raise exception using
     errcode = 'SD002',
-    message = format('%I.%I only grows: %s is refused', tg_table_schema, tg_table_name, lower(tg_op)),
+    message = format('%I.%I is append-only: %s is not allowed', tg_table_schema, tg_table_name, lower(tg_op)),
     detail = json_build_object('table', format('%I.%I', tg_table_schema, tg_table_name), 'operation', lower(tg_op))::text;
 end $$;
 

@@ -1,6 +1,6 @@
--- What the readiness check asks in one round trip.
+-- What the readiness check reads, in one round trip.
 
--- What readiness needs to know, in one round trip.
+-- Everything the readiness check needs, in one round trip.
 create or replace function iu_core.fn_health(
   out migration_version integer,
   out migration_count integer,

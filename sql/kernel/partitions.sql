@@ -1,10 +1,10 @@
--- Partitions by time, for events, job history and executions.
+-- Monthly partitions of the outbox, the job history and the execution log: creation, and how long they last.
 
--- Makes the partitions of a table, one a month, from this month until p_ahead is over; answers how many were missing.
--- p_floor turns the first moment of a month into the least key of it; without one the key is the time itself.
--- Attached rather than created in place, so that writers of other partitions never wait. Internal: those who keep a table
--- call it first, and hold its lock until they commit.
-create or replace function iu_core.fn_partitions_make(
+-- Creates the missing partitions of a table, one for each month, from this month until now + p_ahead. Returns how many were
+-- missing. p_floor maps the first moment of a month to its lowest key; without it the key is the time itself. A partition is
+-- attached rather than created in place, so that writers of other partitions never wait. Internal: the maintenance function of
+-- a table calls it first and holds its lock until commit.
+create or replace function iu_core.fn_partitions_create(
   p_table regclass, p_ahead interval, p_keep interval, p_floor regproc default null
 ) returns integer
 language plpgsql
@@ -40,9 +40,9 @@ begin
   return v_made;
 end $$;
 
--- Row triggers of a table come to its partitions by themselves, those of statements do not: each gets its own against TRUNCATE.
--- Internal.
-create or replace function iu_core.fn_partitions_guard(p_table regclass, p_trigger name) returns void
+-- PostgreSQL copies row triggers to partitions, but not statement triggers. Each partition therefore gets its own trigger
+-- against TRUNCATE. Internal.
+create or replace function iu_core.fn_partitions_forbid_truncate(p_table regclass, p_trigger name) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -57,7 +57,18 @@ begin
       execute format('create trigger %I before truncate on %s
                         for each statement execute function iu_core.fn_refuse_change()', p_trigger, v_name);
     exception when lock_not_available then
-      null; -- Somebody has long been writing there. The next round tries again.
+      null; -- A long transaction writes there. The next run retries.
     end;
   end loop;
 end $$;
+
+-- For how many days from now the partitions cover every moment; NULL: none covers now. Ranges that touch are one range, so a gap ends
+-- the count. The end of the latest partition alone would hide a gap before it.
+create or replace function iu_core.fn_partitions_days_left(p_covered tstzmultirange) returns integer
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select floor(extract(epoch from upper(covered) - now()) / 86400)::integer from unnest(p_covered) covered where covered @> now()
+$$;
+
+grant execute on function iu_core.fn_partitions_days_left(tstzmultirange) to dot_executor, service_role;

@@ -1,5 +1,5 @@
 -- The ad-platform tables: an optional pack for a database that does not have them yet. Each is created only where it is
--- absent; one that is there is left as it is. Run by `stagedoor dataset add ads`, as workflow_admin.
+-- absent; one that is there is left as it is. Run by `stagedoor dataset register ads`, as workflow_admin.
 do $$
 declare
   v_table text;

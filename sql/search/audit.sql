@@ -1,10 +1,10 @@
--- The audit of stores against PostgreSQL, and its repair.
+-- The audit of the vector stores against PostgreSQL, and its repair.
 
--- What is wrong with points that a store really holds: one page of an unfiltered scroll, as [{"id", "payload"}].
+-- Compares points that a store holds with PostgreSQL: one page of an unfiltered scroll, as [{"id", "payload"}]. Findings:
 --   staging  its id or its payload names something of the staging zone, other than as part of its unit's own address
---   orphan   Postgres knows no such point or no text of it, or has taken it out, and nobody is about to remove it
---   payload  it says something else than Postgres about where it is from
--- In the legacy collection: staging, and documents that are not there. For back-end code; nothing is changed.
+--   orphan   PostgreSQL has no such point or no text of it, or has removed it, and no removal is pending
+--   payload  its source differs from PostgreSQL
+-- In the legacy collection only staging, and documents that do not exist. For back-end code; changes nothing.
 create or replace function iu_core.fn_search_audit(p_collection text, p_points jsonb)
 returns table (id text, finding text, detail text)
 language plpgsql stable security definer
@@ -35,7 +35,7 @@ begin
     ), named as (
       select distinct s.id, lower(m.found[1])::uuid as named
         from seen s
-       -- What was staged and promoted may well be called after it: drafts/<staging id>.
+       -- A unit's address may contain a staging id: drafts/<staging id>.
        cross join lateral (select case when exists (select from iu_core.information_unit u
                                                      where u.unit_id::text = s.payload ->> 'unit_id'
                                                        and u.canonical_address = s.payload ->> 'canonical_address')
@@ -51,7 +51,7 @@ begin
     select t.id, 'staging', 'names ' || t.named from staged t
     union all
     select s.id, 'orphan',
-           case when p.state is null then 'Postgres knows no such point' when p.state = 'gone' then 'it was taken out'
+           case when p.state is null then 'Postgres knows no such point' when p.state = 'removed' then 'it was removed'
                 else 'search has no such text' end
       from seen s
       left join iu_core.search_point p on p.collection = p_collection and p.chunk_id = s.chunk_id
@@ -59,7 +59,7 @@ begin
      where not v_legacy and not exists (select from staged t where t.id = s.id)
        -- In the store postgres the record of a point is the point: the texts tell whether it should be there.
        and (p.chunk_id is null
-            or (p.state = 'gone' or not exists (select from iu_core.search_chunk c where c.chunk_id = p.chunk_id))
+            or (p.state = 'removed' or not exists (select from iu_core.search_chunk c where c.chunk_id = p.chunk_id))
                and coalesce(o.status in ('done', 'dead_letter'), true))
     union all
     select s.id, 'payload', 'it says to be of ' || coalesce(s.payload ->> 'unit_id', 'nothing')
@@ -82,11 +82,11 @@ end $$;
 
 grant execute on function iu_core.fn_search_audit(text, jsonb) to dot_executor, service_role;
 
--- What Postgres itself has wrong: units and documents that are said to be in search and are not, or are in it and should not be, and
--- have nobody on the way to them.
+-- Finds errors inside PostgreSQL: units and documents that should be in search and are not, or are in search and should not be,
+-- and that have no pending work.
 --   missing  no text in search, or that of another version
---   left     it was deleted or retired, or is a document that is only cut
--- p_repair has them projected again. For back-end code.
+--   left     it was deleted or retired, or is a document that was only cut
+-- p_repair projects them again. For back-end code.
 create or replace function iu_core.fn_search_audit_text(p_repair boolean default false, p_limit integer default 1000)
 returns table (unit_id uuid, document_id uuid, finding text)
 language plpgsql security definer
@@ -100,22 +100,22 @@ declare
 begin
   perform iu_core.require_member(null, 'administer');
   for v_found in
-    (select u.unit_id, null::uuid as document_id, case when x.gone then 'left' else 'missing' end as finding
+    (select u.unit_id, null::uuid as document_id, case when x.is_removed then 'left' else 'missing' end as finding
        from iu_core.information_unit u
        left join iu_core.vector_outbox o on o.unit_id = u.unit_id
-      cross join lateral (select u.deleted_at is not null or u.lifecycle_status = 'retired' as gone,
+      cross join lateral (select u.deleted_at is not null or u.lifecycle_status = 'retired' as is_removed,
                                  (select min(c.content_hash_at_embedding) from iu_core.search_chunk c where c.unit_id = u.unit_id) as hash) as x
       where coalesce(o.status, 'done') = 'done'
-        and case when x.gone then x.hash is not null else x.hash is distinct from u.content_hash end
+        and case when x.is_removed then x.hash is not null else x.hash is distinct from u.content_hash end
       order by u.unit_id limit p_limit)
     union all
-    (select null, d.document_id, case when x.gone then 'left' else 'missing' end
+    (select null, d.document_id, case when x.is_removed then 'left' else 'missing' end
        from iu_core.kb_document d
        left join iu_core.vector_outbox o on o.document_id = d.document_id
-      cross join lateral (select d.deleted_at is not null or d.origin = 'cut' as gone,
+      cross join lateral (select d.deleted_at is not null or d.origin = 'cut' as is_removed,
                                  (select min(c.content_hash_at_embedding) from iu_core.search_chunk c where c.document_id = d.document_id) as hash) as x
       where coalesce(o.status, 'done') = 'done'
-        and case when x.gone then x.hash is not null else x.hash is distinct from d.content_hash end
+        and case when x.is_removed then x.hash is not null else x.hash is distinct from d.content_hash end
       order by d.document_id limit p_limit)
   loop
     unit_id := v_found.unit_id;
@@ -126,14 +126,14 @@ begin
     return next;
   end loop;
   if coalesce(p_repair, false) then
-    perform iu_core.fn_vector_due(array_remove(v_units, null));
+    perform iu_core.fn_vector_enqueue_now(array_remove(v_units, null));
     insert into iu_core.vector_outbox as o (document_id, operation, content_hash, earliest_run_at)
     select d.document_id, 'upsert', d.content_hash, clock_timestamp()
       from iu_core.kb_document d where d.document_id = any (v_documents) order by d.document_id
     on conflict (document_id) where document_id is not null do update
        set generation = o.generation + 1, status = 'pending', first_enqueued_at = excluded.earliest_run_at,
            earliest_run_at = excluded.earliest_run_at, retry_count = 0, last_error = null, changed_at = excluded.earliest_run_at
-     -- What was enqueued meanwhile is on its way.
+     -- Units enqueued meanwhile are already pending.
      where o.status = 'done';
     perform pg_notify('stagedoor_vectors', '') where array_remove(v_documents, null) <> '{}';
   end if;
@@ -141,9 +141,9 @@ end $$;
 
 grant execute on function iu_core.fn_search_audit_text(boolean, integer) to dot_executor, service_role;
 
--- Points that Postgres says are written and the store does not hold, or holds wrongly: they are written again by a worker, at once.
--- p_removed was too many when it was looked at, and has been taken out of the store by its id: what somebody wants there by now is
--- written again, too. Returns how many of p_chunk_ids are. Never for the legacy collection.
+-- Repairs points that PostgreSQL records as written and the store lacks or holds wrongly: a worker writes them again at once.
+-- p_removed: surplus points that were deleted from the store by id; those that are wanted by now are written again too. Returns
+-- how many of p_chunk_ids are repaired. Never for the legacy collection.
 create or replace function iu_core.fn_search_audit_repair(p_collection text, p_chunk_ids uuid[], p_removed uuid[] default '{}') returns integer
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -156,10 +156,10 @@ begin
   if exists (select from iu_core.search_collection c where c.collection = p_collection and c.state = 'legacy') then
     raise exception using
       errcode = 'SD916',
-      message = format('The collection %s belongs to the old knowledge base and is only read', p_collection),
+      message = format('The collection %s belongs to the old knowledge base and is read-only', p_collection),
       detail = json_build_object('collection', p_collection)::text;
   end if;
-  perform iu_core.fn_vector_points_gone(p_collection, p_removed);
+  perform iu_core.fn_vector_points_confirm_removed(p_collection, p_removed);
   -- Recorded for another unit than its text is of.
   delete from iu_core.search_point p
    using iu_core.search_chunk c
@@ -176,7 +176,7 @@ begin
           select c.unit_id from iu_core.search_chunk c
            where c.chunk_id = any (p_chunk_ids) and c.unit_id is not null
              and not exists (select from iu_core.search_point p where p.collection = p_collection and p.chunk_id = c.chunk_id)) a;
-  perform iu_core.fn_vector_due(v_units);
+  perform iu_core.fn_vector_enqueue_now(v_units);
   return v_count;
 end $$;
 

@@ -1,7 +1,8 @@
--- Collections: creation, backfill, switch.
+-- Collections of vectors: creation, backfill, switch.
 
--- A new collection for the vectors of units. It is being built beside the active one until it holds all that that one holds; the
--- first of all is active at once: there is nothing to lose. One is built at a time. p_first: only if there is none yet, else NULL.
+-- Creates a collection for the vectors of units. Search uses the active one until it holds all that the active one
+-- holds; the very first is active at once. Only one is built at a time. p_first: create it only if there is none yet, else
+-- return NULL.
 create or replace function iu_core.fn_search_collection_create(
   p_embedder text,
   p_model text,
@@ -49,10 +50,10 @@ end $$;
 grant execute on function iu_core.fn_search_collection_create(text, text, integer, text, text, uuid, boolean)
   to vector_worker, dot_executor, service_role;
 
--- The next chunks that have no vector in a collection, with what is to be embedded, and recorded as being written: two who fill
--- take different ones. What somebody began a minute ago and did not end is taken again, what was refused is not. Nothing unless the
--- gate that keeps staging out is open.
-create or replace function iu_core.fn_search_collection_fill(p_collection text, p_limit integer default 100)
+-- The next chunks that have no vector in a collection, with their texts, and recorded as being written: two concurrent
+-- backfills get different ones. Chunks that were begun a minute ago and not finished are returned again, rejected ones are not.
+-- Returns nothing unless the gate that excludes staging is open.
+create or replace function iu_core.fn_search_collection_backfill(p_collection text, p_limit integer default 100)
 returns table (chunk_id uuid, unit_id uuid, unit_version_id uuid, canonical_address text, content_hash text, workspace_id uuid,
                "position" smallint, text text)
 language plpgsql security definer
@@ -67,7 +68,7 @@ begin
                   where c.collection = p_collection and c.source_kind = 'information_unit' and c.state in ('building', 'active')) then
     raise exception using
       errcode = 'SD915',
-      message = format('There is no collection %s that can be filled', coalesce(p_collection, 'NULL')),
+      message = format('There is no collection %s that can be backfilled', coalesce(p_collection, 'NULL')),
       detail = json_build_object('collection', p_collection)::text;
   end if;
   if not exists (select from iu_core.dot_config where key = 'iu_core.no_vector_staging_excluded' and value = 'true') then
@@ -81,7 +82,7 @@ begin
                           where p.collection = p_collection and p.chunk_id = c.chunk_id
                             and (p.state in ('written', 'refused') or p.state = 'writing' and p.changed_at > clock_timestamp() - interval '1 minute'))
        order by c.chunk_no limit p_limit
-         -- Whoever takes a chunk out meanwhile sees the point that we record, or we do not see the chunk.
+         -- A concurrent removal of a chunk sees the point that we record, or we do not see the chunk.
          for key share skip locked
     ), writing as (
       insert into iu_core.search_point as p (collection, chunk_id, unit_id, text_hash, generation, state)
@@ -99,11 +100,11 @@ begin
       join iu_core.unit_version v on v.unit_version_id = c.unit_version_id;
 end $$;
 
-grant execute on function iu_core.fn_search_collection_fill(text, integer) to vector_worker;
+grant execute on function iu_core.fn_search_collection_backfill(text, integer) to vector_worker;
 
--- The collection that was built becomes the active one, in one step, once it holds every vector that the active one holds; the old
--- one is retired. Answers whether it happened: while something is missing it does not. What its embedder refuses is not waited for,
--- unless that is so much that search would miss it; the units of it are tried again, until they are dead letters that people see.
+-- Makes the collection that was built the active one, in one step, once it holds every vector of the active one; the old one is
+-- retired. Returns whether it happened: not while something is missing. Chunks that its embedder rejects are not waited for,
+-- unless they are so many that search would suffer; their units are retried until they are dead letters.
 create or replace function iu_core.fn_search_collection_activate(p_collection text) returns boolean
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -116,7 +117,7 @@ declare
   v_units uuid[];
 begin
   c := iu_core.fn_search_collection_require(p_collection, 'building');
-  -- Whoever records a vector as written holds this row shared.
+  -- Sessions that record a vector as written hold a shared lock on this row.
   select x.collection into v_old from iu_core.search_collection x
    where x.source_kind = c.source_kind and x.state = 'active' for update;
   if exists (select from iu_core.search_point a
@@ -131,7 +132,7 @@ begin
     into v_written, v_refused, v_units
     from iu_core.search_point p
    where p.collection = p_collection and exists (select from iu_core.search_chunk k where k.chunk_id = p.chunk_id);
-  -- An embedder that refuses this much is not set up right; a few of few are poison.
+  -- An embedder that rejects so much is misconfigured; a few rejected chunks are normal.
   if v_refused > v_written or v_refused > greatest(10, v_written / 10) then
     return false;
   end if;
@@ -140,8 +141,8 @@ begin
   update iu_core.unit_vector set collection = p_collection where collection = v_old;
   if v_refused > 0 then
     delete from iu_core.unit_vector where unit_id = any (v_units);
-    perform iu_core.fn_vector_due(v_units);
-    perform iu_core.fn_search_collection_told(p_collection, 'The collection is in use; what it lacks is tried again.');
+    perform iu_core.fn_vector_enqueue_now(v_units);
+    perform iu_core.fn_search_collection_resolve_issue(p_collection, 'The collection is in use; what it lacks is tried again.');
   end if;
   perform pg_notify('stagedoor_vectors', '');
   return true;
@@ -149,7 +150,8 @@ end $$;
 
 grant execute on function iu_core.fn_search_collection_activate(text) to vector_worker, dot_executor, service_role;
 
--- The collection, if it is one of ours in that state. Internal: the old knowledge base's is nobody's to change.
+-- The collection, if it is ours and in that state. Raises otherwise. Internal: the collection of the old knowledge base cannot
+-- be changed.
 create or replace function iu_core.fn_search_collection_require(p_collection text, p_state text) returns iu_core.search_collection
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -162,7 +164,7 @@ begin
   if c.state = 'legacy' then
     raise exception using
       errcode = 'SD916',
-      message = format('The collection %s belongs to the old knowledge base and is only read', p_collection),
+      message = format('The collection %s belongs to the old knowledge base and is read-only', p_collection),
       detail = json_build_object('collection', p_collection)::text;
   end if;
   if c.state is distinct from p_state then
@@ -174,8 +176,8 @@ begin
   return c;
 end $$;
 
--- Ends the issue of what the embedder of a collection refuses. Internal.
-create or replace function iu_core.fn_search_collection_told(p_collection text, p_resolution text) returns void
+-- Resolves the issue about chunks that the embedder of a collection rejects. Internal.
+create or replace function iu_core.fn_search_collection_resolve_issue(p_collection text, p_resolution text) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -195,7 +197,7 @@ begin
   end if;
 end $$;
 
--- Gives up a collection that is being built; search has not noticed it.
+-- Cancels a collection that is being built; search is not affected.
 create or replace function iu_core.fn_search_collection_cancel(p_collection text) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -203,14 +205,14 @@ as $$
 begin
   perform iu_core.fn_search_collection_require(p_collection, 'building');
   update iu_core.search_collection set state = 'retired', retired_at = clock_timestamp() where collection = p_collection;
-  perform iu_core.fn_search_collection_told(p_collection, 'The collection was given up.');
+  perform iu_core.fn_search_collection_resolve_issue(p_collection, 'The collection was given up.');
 end $$;
 
 grant execute on function iu_core.fn_search_collection_cancel(text) to vector_worker, dot_executor, service_role;
 
--- Forgets a collection that was retired ten minutes ago or more, after the store has dropped it: until then somebody may still be
--- asking it. Fitted models that no collection is of go with it. Answers whether it went.
-create or replace function iu_core.fn_search_collection_clear(p_collection text) returns boolean
+-- Deletes a collection that was retired at least ten minutes ago, after the store has dropped it: until then a running query
+-- may use it. Fitted models without a collection are deleted too. Returns whether it was deleted.
+create or replace function iu_core.fn_search_collection_delete(p_collection text) returns boolean
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -229,9 +231,9 @@ begin
   return true;
 end $$;
 
-grant execute on function iu_core.fn_search_collection_clear(text) to vector_worker;
+grant execute on function iu_core.fn_search_collection_delete(text) to vector_worker;
 
--- A collection that others fill is never changed here, by the owner neither (VG-1, VA-5).
+-- A collection that another system writes is never changed here, also not by the owner (VG-1, VA-5).
 create or replace function iu_core.fn_search_collection_guard() returns trigger
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -240,23 +242,23 @@ begin
   if tg_op = 'TRUNCATE' then
     raise exception using
       errcode = 'SD916',
-      message = 'Among the collections is that of the old knowledge base, which is only read',
+      message = 'The collections cannot be truncated: one of them belongs to the old knowledge base and is read-only',
       detail = '{"collection": "all"}';
   end if;
   raise exception using
     errcode = 'SD916',
-    message = format('The collection %s belongs to the old knowledge base and is only read', old.collection),
+    message = format('The collection %s belongs to the old knowledge base and is read-only', old.collection),
     detail = json_build_object('collection', old.collection)::text;
 end $$;
 
-create or replace trigger search_collection_of_the_old_stays
+create or replace trigger search_collection_legacy_is_read_only
   before update or delete on iu_core.search_collection
   for each row when (old.state = 'legacy') execute function iu_core.fn_search_collection_guard();
 create or replace trigger search_collection_is_not_truncated
   before truncate on iu_core.search_collection
   for each statement execute function iu_core.fn_search_collection_guard();
 
--- Keeps a fitted model. It belongs to no collection yet: one that is built with it names it.
+-- Stores a fitted model. It belongs to no collection until one is built with it.
 create or replace function iu_core.fn_search_generation_add(
   p_embedder text, p_dimension integer, p_documents integer, p_terms integer, p_model bytea
 ) returns uuid
@@ -268,7 +270,7 @@ declare
 begin
   if p_embedder is null or p_dimension is null or p_documents is null or p_documents < 0 or p_terms is null or p_terms < 0
      or p_model is null then
-    raise exception using errcode = 'SD001', message = 'A generation has an embedder, a dimension, counts from 0 and a model';
+    raise exception using errcode = 'SD001', message = 'A generation needs an embedder, a dimension, counts of at least 0 and a model';
   end if;
   insert into iu_core.search_generation (embedder, dimension, documents, terms, model)
   values (p_embedder, p_dimension, p_documents, p_terms, p_model)
@@ -278,8 +280,8 @@ end $$;
 
 grant execute on function iu_core.fn_search_generation_add(text, integer, integer, integer, bytea) to vector_worker;
 
--- Refuses collections that are not ours to write: unknown ones, and those of the old knowledge base. Internal.
-create or replace function iu_core.fn_search_collection_writable(p_collection text) returns iu_core.search_collection
+-- Raises for collections that we must not write: unknown ones, and those of the old knowledge base. Internal.
+create or replace function iu_core.fn_search_collection_require_writable(p_collection text) returns iu_core.search_collection
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -290,13 +292,13 @@ begin
   if not found then
     raise exception using
       errcode = 'SD915',
-      message = format('There is no collection %s that this can be done with', coalesce(quote_literal(p_collection), 'NULL')),
+      message = format('There is no collection %s that can be written', coalesce(quote_literal(p_collection), 'NULL')),
       detail = json_build_object('collection', p_collection)::text;
   end if;
   if c.state = 'legacy' then
     raise exception using
       errcode = 'SD916',
-      message = format('The collection %s belongs to the old knowledge base and is only read', p_collection),
+      message = format('The collection %s belongs to the old knowledge base and is read-only', p_collection),
       detail = json_build_object('collection', p_collection)::text;
   end if;
   return c;

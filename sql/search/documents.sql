@@ -1,7 +1,7 @@
 -- Documents of the old knowledge base.
 
--- Takes a document of the knowledge base that was there before into search, or brings it up to date, by where it comes from. One
--- that was cut into units is searched itself from then on, beside them. Nothing happens when nothing differs. Returns its id.
+-- Adds a document of the old knowledge base to search, or updates it, by its source. A document that was cut into units is then
+-- searched itself. Does nothing if nothing differs. Returns its id.
 create or replace function iu_core.fn_document_put(
   p_workspace_id uuid,
   p_source_ref text,
@@ -25,7 +25,7 @@ begin
     when p_title is null or p_title !~ '\S' or length(p_title) > 500 then 'A document needs a title of up to 500 characters'
     when p_body is null or p_body !~ '\S' then 'A document needs a text'
     when octet_length(p_body) > 10485760 then 'A document has at most 10 MiB'
-    when p_language is null or p_language !~ '^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$' then format('%L is no language', p_language) end;
+    when p_language is null or p_language !~ '^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$' then format('%L is not a language', p_language) end;
   if v_problem is not null then
     raise exception using errcode = 'SD001', message = v_problem;
   end if;
@@ -47,14 +47,14 @@ end $$;
 
 grant execute on function iu_core.fn_document_put(uuid, text, text, text, text) to dot_executor, service_role, stagedoor_reviewer;
 
--- Takes a document of the old knowledge base out of search; its row stays. One that was only cut is none of it: that is done with
--- its units.
-create or replace function iu_core.fn_document_remove(p_document_id uuid) returns void
+-- Deletes a document of the old knowledge base from search; its row stays. A document that was only cut is not part of it: its
+-- units are deleted instead.
+create or replace function iu_core.fn_document_delete(p_document_id uuid) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_removed boolean;
+  v_deleted boolean;
 begin
   perform iu_core.require_member(iu_core.fn_document_workspace(p_document_id), 'administer');
   perform set_config('stagedoor.knowledge_base', d.workspace_id || ' ' || d.source_ref, true)
@@ -62,17 +62,17 @@ begin
   update iu_core.kb_document d
      set deleted_at = clock_timestamp(), updated_at = clock_timestamp(), updated_by = iu_core.fn_actor()
    where d.document_id = p_document_id and d.origin = 'knowledge_base' and d.deleted_at is null;
-  v_removed := found;
+  v_deleted := found;
   perform set_config('stagedoor.knowledge_base', '', true);
-  if not v_removed and exists (select from iu_core.kb_document d where d.document_id = p_document_id and d.origin = 'cut') then
+  if not v_deleted and exists (select from iu_core.kb_document d where d.document_id = p_document_id and d.origin = 'cut') then
     raise exception using errcode = 'SD001', message = 'This document was only cut into units and is not searched itself';
   end if;
 end $$;
 
-grant execute on function iu_core.fn_document_remove(uuid) to dot_executor, service_role, stagedoor_reviewer;
+grant execute on function iu_core.fn_document_delete(uuid) to dot_executor, service_role, stagedoor_reviewer;
 
--- The workspace of a document that the caller may know of; one of others is answered like one that is not there. Internal:
--- definer functions give it to require_member.
+-- The workspace of a document that the caller may see; another workspace's document gives the same error as a missing one.
+-- Internal: definer functions pass the result to require_member.
 create or replace function iu_core.fn_document_workspace(p_document_id uuid) returns uuid
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -81,7 +81,7 @@ declare
   v_workspace uuid;
 begin
   select workspace_id into v_workspace from iu_core.kb_document where document_id = p_document_id;
-  if not found or not iu_core.fn_workspace_is_known(v_workspace) then
+  if not found or not iu_core.fn_workspace_is_visible(v_workspace) then
     raise exception using
       errcode = 'SD917',
       message = format('There is no document %s', coalesce(p_document_id::text, 'NULL')),
@@ -90,9 +90,8 @@ begin
   return v_workspace;
 end $$;
 
--- Before a document changes. One of the old knowledge base does not change, by the owner neither: it is
--- written by fn_document_put and fn_document_remove alone, which are that knowledge base's own. Cuts, units and everything else
--- leave it as it is (VA-7).
+-- A document of the old knowledge base does not change, also not by the owner: only fn_document_put and fn_document_delete,
+-- which act for that knowledge base, write it. Cuts, units and everything else leave it as it is (VA-7).
 create or replace function iu_core.fn_document_guard() returns trigger
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -131,20 +130,20 @@ begin
   end if;
   raise exception using
     errcode = 'SD919',
-    message = format('The document %s belongs to the old knowledge base: its %s does not change', old.source_ref, coalesce(v_field, 'row')),
+    message = format('The document %s belongs to the old knowledge base: its %s cannot be changed', old.source_ref, coalesce(v_field, 'row')),
     detail = json_build_object('document', old.source_ref, 'field', coalesce(v_field, 'row'))::text,
-    hint = 'iu_core.fn_document_put brings it up to date, iu_core.fn_document_remove takes it out of search.';
+    hint = 'iu_core.fn_document_put updates it, iu_core.fn_document_delete deletes it from search.';
 end $$;
 
-create or replace trigger kb_document_of_the_old_stays
+create or replace trigger kb_document_legacy_is_read_only
   before update or delete on iu_core.kb_document
   for each row execute function iu_core.fn_document_guard();
 create or replace trigger kb_document_is_not_truncated
   before truncate on iu_core.kb_document
   for each statement execute function iu_core.fn_refuse_change();
 
--- A document of the old knowledge base that changed is projected again, in the transaction of the change: one row for it, not
--- before there is quiet. One that was only cut is not: its pieces are.
+-- Projects a changed document of the old knowledge base again, in the transaction of the change: one row for it, due after the
+-- quiet window. A document that was only cut is not projected: its pieces are.
 create or replace function iu_core.fn_vector_enqueue_document() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -168,7 +167,7 @@ begin
          first_enqueued_at = case when o.status in ('done', 'dead_letter') then v_now else o.first_enqueued_at end,
          earliest_run_at = least(excluded.earliest_run_at,
                                  case when v_operation = 'upsert' then
-                                   case when o.status in ('done', 'dead_letter') then v_now else o.first_enqueued_at end + v_policy.longest_wait end),
+                                   case when o.status in ('done', 'dead_letter') then v_now else o.first_enqueued_at end + v_policy.max_wait end),
          retry_count = 0, last_error = null,
          worker_id = case o.status when 'processing' then o.worker_id end,
          changed_at = v_now;
@@ -179,8 +178,9 @@ create or replace trigger kb_document_is_projected
   after insert or update of body, title, language, deleted_at, origin on iu_core.kb_document
   for each row execute function iu_core.fn_vector_enqueue_document();
 
--- Documents, and how fresh search is about each: absent where it is not searched itself (deleted, or only cut), error as a dead
--- letter, stale while our record of it is older than it or search has no text of it, else current. For back-end code; search asks it for people.
+-- Documents, and their freshness in search: absent if it is not searched itself (deleted, or only cut), error as a dead letter,
+-- stale while our record of it is older or search has no text of it, else current. For back-end code; search reads it for
+-- people.
 create or replace view iu_core.v_document with (security_invoker = true) as
 select d.document_id, d.workspace_id, d.source_ref, d.title, d.language, d.content_hash, d.origin, d.updated_by, d.created_at,
        d.updated_at, d.deleted_at, y.synced_at,

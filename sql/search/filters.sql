@@ -1,7 +1,7 @@
--- Filters: what a question may find.
+-- Filters: what a query may find.
 
--- The ids of all chunks that filters let through, for a store that is to look among these alone; NULL where there are more than
--- p_most: then it is cheaper to ask for more and to throw away.
+-- The ids of all chunks that pass the filters, for a store that searches only these; NULL if there are more than p_most: then
+-- it is cheaper to fetch more and to discard.
 create or replace function iu_core.fn_search_allowed_ids(p_workspace_id uuid, p_filters jsonb, p_most integer default 10000) returns uuid[]
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -18,9 +18,9 @@ end $$;
 grant execute on function iu_core.fn_search_allowed_ids(uuid, jsonb, integer) to
   dot_executor, service_role, authenticated, stagedoor_agent, stagedoor_reviewer;
 
--- Which of these chunks of units the filters let through: for a store that was asked for more because they leave too many over to be
--- listed for it (fn_search_allowed_ids).
-create or replace function iu_core.fn_search_passing(p_workspace_id uuid, p_filters jsonb, p_chunk_ids uuid[]) returns uuid[]
+-- Which of these chunks of units pass the filters: for results of a store, if too many chunks pass to list them
+-- (fn_search_allowed_ids).
+create or replace function iu_core.fn_search_filter_chunks(p_workspace_id uuid, p_filters jsonb, p_chunk_ids uuid[]) returns uuid[]
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -37,12 +37,12 @@ begin
   return coalesce(v_passing, '{}');
 end $$;
 
-grant execute on function iu_core.fn_search_passing(uuid, jsonb, uuid[]) to
+grant execute on function iu_core.fn_search_filter_chunks(uuid, jsonb, uuid[]) to
   dot_executor, service_role, authenticated, stagedoor_agent, stagedoor_reviewer;
 
--- Which of these documents, by id or by where they come from, the filters let through: for those that were found by the vectors of
--- the old collection, which knows neither our workspaces nor our filters.
-create or replace function iu_core.fn_search_passing_documents(p_workspace_id uuid, p_filters jsonb, p_names text[]) returns text[]
+-- Which of these documents, by id or by source, pass the filters: for documents found by the vectors of the old collection,
+-- which has neither our workspaces nor our filters.
+create or replace function iu_core.fn_search_filter_documents(p_workspace_id uuid, p_filters jsonb, p_names text[]) returns text[]
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -65,10 +65,10 @@ begin
   return coalesce(v_passing, '{}');
 end $$;
 
-grant execute on function iu_core.fn_search_passing_documents(uuid, jsonb, text[]) to
+grant execute on function iu_core.fn_search_filter_documents(uuid, jsonb, text[]) to
   dot_executor, service_role, authenticated, stagedoor_agent, stagedoor_reviewer;
 
--- The chunks that filters let through, by their numbers; NULL where there are more than p_most. Internal.
+-- The numbers of the chunks that pass the filters; NULL if there are more than p_most. Internal.
 create or replace function iu_core.fn_search_allowed(p_workspace_id uuid, p_filters jsonb, p_most integer) returns integer[]
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -95,13 +95,13 @@ begin
   return case when cardinality(v_chunks) <= p_most then v_chunks end;
 end $$;
 
--- Filters of a query, checked, as conditions: on a unit u, on a document d, and on a chunk c of either; $1 is the workspace, $2
--- the filters. Values are never part of the text. A condition that nothing can meet is `false`. Internal.
---   topic, lifecycle, kind, language, source   one, or an array of which any will do
+-- Checks the filters of a query and returns them as conditions: on a unit u, on a document d, and on a chunk c of either; $1 is
+-- the workspace, $2 the filters. Values are never part of the text. A condition that nothing can meet is `false`. Internal.
+--   topic, lifecycle, kind, language, source   one value, or an array of alternatives
 --   profile     an object that the unit's profile contains
 --   edge        {type, target}: an edge of this type from the unit, to this address, id or reference; one of them may be left out
---   container   address or id: it, and all that is in it at any depth
--- What is deleted or retired is never found, what was superseded only by asking for it.
+--   container   address or id: that unit, and everything in it at any depth
+-- Deleted and retired units are never found, superseded ones only on request.
 create or replace function iu_core.fn_search_filter(p_filters jsonb, out units text, out documents text, out chunks text)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -160,9 +160,9 @@ begin
          $c$ and exists (select from iu_core.universal_edges e
                           where e.from_unit_id = u.unit_id and ($2 #>> '{edge,type}' is null or e.edge_type = $2 #>> '{edge,type}')
                             and ($2 #>> '{edge,target}' is null or e.target_ref = $2 #>> '{edge,target}'
-                                 or e.to_unit_id = (select iu_core.fn_unit_named($1, $2 #>> '{edge,target}'))))$c$ else '' end
+                                 or e.to_unit_id = (select iu_core.fn_unit_find($1, $2 #>> '{edge,target}'))))$c$ else '' end
     || case when v_filters ? 'container' then
-         $c$ and u.unit_id = any (array(select iu_core.fn_search_inside($1, $2 ->> 'container')))$c$ else '' end
+         $c$ and u.unit_id = any (array(select iu_core.fn_search_container_units($1, $2 ->> 'container')))$c$ else '' end
     || case when v_filters ? 'source' and not iu_core.fn_search_filter_values(v_filters, 'source') ? 'unit' then ' and false' else '' end;
   documents := $c$d.workspace_id = $1 and d.deleted_at is null and d.origin = 'knowledge_base'$c$
     -- Documents have none of these.
@@ -174,7 +174,7 @@ begin
                      where c.language = l or starts_with(c.language, l || '-'))$c$ else 'true' end;
 end $$;
 
--- What a filter asks for, as an array; one value alone is one of its own. Internal.
+-- The values of a filter as an array; a single value becomes an array of one. Internal.
 create or replace function iu_core.fn_search_filter_values(p_filters jsonb, p_key text) returns jsonb
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
@@ -186,13 +186,13 @@ begin
            else '[]' end;
 end $$;
 
--- The unit that an address or an id names, and all that is in it, at any depth. Internal.
-create or replace function iu_core.fn_search_inside(p_workspace_id uuid, p_container text) returns setof uuid
+-- The unit with this address or id, and all units in it, at any depth. Internal.
+create or replace function iu_core.fn_search_container_units(p_workspace_id uuid, p_container text) returns setof uuid
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_container uuid := iu_core.fn_unit_named(p_workspace_id, p_container);
+  v_container uuid := iu_core.fn_unit_find(p_workspace_id, p_container);
 begin
   if v_container is null then
     raise exception using

@@ -1,12 +1,12 @@
--- The index of words.
+-- The word index: chunks, postings and statistics.
 
--- What sources say now, brought into search: for each, exactly these chunks and no others. A chunk whose text was there keeps
--- its id and its words; doing it again changes nothing. Answers with the chunks of the sources, in their order.
--- p_sources: [{unit_id or document_id, version (of a unit), hash, chunks: [{from, to}]}], in characters of the body, half-open;
--- chunks that are missing or null take the source out. The text is read here, so that search cannot say what Postgres does not.
--- Nothing is answered for a source, and nothing is put, where
---   it is deleted or retired, or a document that was only cut: whatever there is of it goes;
---   a newer version of the unit is there, or the document's text is another by now: whoever changed it has enqueued it again.
+-- Writes the current texts of sources into search: for each source exactly these chunks. A chunk whose text exists keeps its id
+-- and its words; repeating the call changes nothing. Returns the chunks of the sources, in order. p_sources: [{unit_id or
+-- document_id, version (of a unit), hash, chunks: [{from, to}]}], in characters of the body, half-open; missing or null chunks
+-- remove the source. The text is read here, so that search cannot differ from PostgreSQL. A source returns nothing, and nothing
+-- is written for it, if
+--   it is deleted or retired, or a document that was only cut: its chunks are removed;
+--   a newer version of the unit is in search, or the document's text has changed: that change has enqueued it again.
 create or replace function iu_core.fn_search_text_put(p_sources jsonb)
 returns table (unit_id uuid, document_id uuid, chunk_id uuid, "position" smallint, text_hash bytea, added boolean)
 language plpgsql security definer
@@ -24,7 +24,7 @@ begin
   if jsonb_typeof(p_sources) is distinct from 'array' then
     raise exception using errcode = 'SD001', message = 'The sources must be an array';
   end if;
-  -- Always in this order, so that two batches cannot wait for each other.
+  -- Always in this order, so that two batches cannot deadlock.
   perform iu_core.fn_search_lock(w.workspace_id)
      from (select u.workspace_id from jsonb_to_recordset(p_sources) as s (unit_id uuid)
              join iu_core.information_unit u on u.unit_id = s.unit_id
@@ -110,8 +110,8 @@ begin
                       where not exists (select from iu_core.search_chunk c where c.chunk_id = k.chunk_id) order by k.ordinality);
   perform iu_core.fn_search_chunks_add(array(select v_chunks[m.n] from unnest(v_missing) as m (n)),
                                        array(select v_texts[m.n] from unnest(v_missing) as m (n)));
-  -- From here on they are found by what was put; what is gone, not at all. A version that came meanwhile stays pending.
-  perform iu_core.fn_search_pending_settle(v_sources);
+  -- From here on these texts are found in the index. A version written meanwhile stays pending.
+  perform iu_core.fn_search_pending_delete(v_sources);
   return query
   select k.unit_id, k.document_id, k.chunk_id, k.position, k.text_hash, k.ordinality = any (v_missing)
     from unnest(v_chunks) with ordinality as k order by k.ordinality;
@@ -119,8 +119,8 @@ end $$;
 
 grant execute on function iu_core.fn_search_text_put(jsonb) to service_role, dot_executor, vector_worker;
 
--- Takes chunks out of search, with their postings, and out of every sum that they were in. A word that nobody has any more goes
--- with them. Internal: the caller holds fn_search_lock of their workspaces.
+-- Removes chunks from search, with their postings, and from all statistics. A word without chunks is removed too. Internal: the
+-- caller holds fn_search_lock of their workspaces.
 create or replace function iu_core.fn_search_chunks_drop(p_chunk_nos integer[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -135,12 +135,12 @@ begin
   if p_chunk_nos is null or p_chunk_nos = '{}' then
     return;
   end if;
-  with gone as (
+  with removed as (
     delete from iu_core.search_chunk c where c.chunk_no = any (p_chunk_nos)
     returning c.chunk_no, c.workspace_id, c.lexeme_ids, c.length
   ), word as materialized (
-    select g.chunk_no, w.lexeme_id from gone g cross join lateral unnest(g.lexeme_ids) as w (lexeme_id)
-  ), unposted as (
+    select g.chunk_no, w.lexeme_id from removed g cross join lateral unnest(g.lexeme_ids) as w (lexeme_id)
+  ), removed_posting as (
     delete from iu_core.search_posting p using word w where (p.lexeme_id, p.chunk_no) = (w.lexeme_id, w.chunk_no)
   ), counted as (
     update iu_core.search_lexeme l set chunks = l.chunks - n.chunks
@@ -149,15 +149,15 @@ begin
     returning l.lexeme_id, l.chunks
   ), summed as (
     update iu_core.search_statistics s set chunks = s.chunks - n.chunks, words = s.words - n.words
-      from (select g.workspace_id, count(*) as chunks, sum(g.length) as words from gone g group by g.workspace_id) as n
+      from (select g.workspace_id, count(*) as chunks, sum(g.length) as words from removed g group by g.workspace_id) as n
      where s.workspace_id = n.workspace_id
   )
   select array_agg(n.lexeme_id) into v_lexemes from counted n where n.chunks = 0;
   delete from iu_core.search_lexeme l where l.lexeme_id = any (v_lexemes);
 end $$;
 
--- Brings chunks into search: their words, their postings, and every sum that they belong in. Their texts come beside them.
--- Internal: the caller holds fn_search_lock of their workspaces, and none of them is there yet.
+-- Adds chunks to search: their words, their postings, and all statistics. Their texts are a parallel array. Internal: the
+-- caller holds fn_search_lock of their workspaces, and none of the chunks exists yet.
 create or replace function iu_core.fn_search_chunks_add(p_chunks iu_core.search_chunk[], p_texts text[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -188,22 +188,22 @@ begin
                         where (l.workspace_id, l.lexeme) = (w.workspace_id, w.lexeme) offset 0) as l on true
    where l.lexeme_id is null
    order by w.workspace_id, w.lexeme;
-  -- Nothing is joined with itself: how large a document is the planner cannot know, and it would compare all with all.
-  with said as (
+  -- No self-join: the planner cannot know the size of a document and would compare all pairs.
+  with text_word as (
     select c.workspace_id, w.lexeme collate "C" as lexeme, array_agg(c.chunk_no) as chunk_nos,
            array_agg(cardinality(w.positions)::smallint) as counts, array_agg(c.length) as lengths
       from unnest(v_chunks) as c cross join lateral unnest(c.words) as w
      group by 1, 2
   ), known as materialized (
     select l.lexeme_id, s.chunk_nos, s.counts, s.lengths
-      from said s
+      from text_word s
      cross join lateral (select l.lexeme_id from iu_core.search_lexeme l
                           where (l.workspace_id, l.lexeme) = (s.workspace_id, s.lexeme) offset 0) as l
   ), word as materialized (
     select k.lexeme_id, w.chunk_no, w.count, w.length
       from known k cross join lateral unnest(k.chunk_nos, k.counts, k.lengths) as w (chunk_no, count, length)
      order by k.lexeme_id, w.chunk_no
-  ), bag as materialized (
+  ), chunk_words as materialized (
     select w.chunk_no, array_agg(w.lexeme_id order by w.lexeme_id) as ids, array_agg(w.count order by w.lexeme_id) as counts
       from word w group by w.chunk_no
   ), chunk as (
@@ -212,7 +212,7 @@ begin
     overriding system value
     select c.chunk_no, c.chunk_id, c.workspace_id, c.unit_id, c.document_id, c.unit_version_id, c.content_hash_at_embedding,
            c.position, c.from_char, c.to_char, c.text_hash, c.language, coalesce(b.ids, '{}'), coalesce(b.counts, '{}'), c.length, c.words
-      from unnest(v_chunks) as c left join bag b on b.chunk_no = c.chunk_no
+      from unnest(v_chunks) as c left join chunk_words b on b.chunk_no = c.chunk_no
      order by c.chunk_no
   ), posting as (
     insert into iu_core.search_posting (lexeme_id, chunk_no, count, length)
@@ -226,32 +226,8 @@ begin
   on conflict (workspace_id) do update set chunks = s.chunks + excluded.chunks, words = s.words + excluded.words;
 end $$;
 
--- Takes all that search has of these units and documents out of it. Answers with the ids of the chunks: whoever keeps vectors
--- of them takes those away, too. What is not there is passed over.
-create or replace function iu_core.fn_search_text_remove(p_unit_ids uuid[], p_document_ids uuid[] default '{}') returns setof uuid
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_chunk_nos integer[];
-  v_chunk_ids uuid[];
-begin
-  perform iu_core.fn_search_lock(w.workspace_id)
-     from (select u.workspace_id from iu_core.information_unit u where u.unit_id = any (p_unit_ids)
-            union
-           select d.workspace_id from iu_core.kb_document d where d.document_id = any (p_document_ids)
-            order by 1) as w;
-  select array_agg(c.chunk_no), array_agg(c.chunk_id) into v_chunk_nos, v_chunk_ids
-    from iu_core.search_chunk c where c.unit_id = any (p_unit_ids) or c.document_id = any (p_document_ids);
-  perform iu_core.fn_search_chunks_drop(v_chunk_nos);
-  perform iu_core.fn_search_pending_settle(p_unit_ids);
-  return query select unnest(v_chunk_ids);
-end $$;
-
-grant execute on function iu_core.fn_search_text_remove(uuid[], uuid[]) to service_role, dot_executor, vector_worker;
-
--- One writer of a workspace's words at a time, until the end of the transaction: how many chunks have a word is a sum that
--- everybody changes. Internal: taken before any row of theirs.
+-- Serializes writers of a workspace's words until the end of the transaction: the number of chunks with a word is a sum that
+-- all of them change. Internal: taken before any row lock.
 create or replace function iu_core.fn_search_lock(p_workspace_id uuid) returns void
 language sql
 set search_path = pg_catalog, pg_temp

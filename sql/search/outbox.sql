@@ -1,7 +1,7 @@
--- The vector outbox: what is to be projected, claims and outcomes.
+-- The vector outbox: what must be projected, claims and outcomes.
 
--- fn_vector_enqueue for one unit whose hash the caller has at hand: the same row by the same rules (a test compares them),
--- without looking it up, sorting and staggering (a birth: 690 → 575 µs of the server's time). Internal.
+-- fn_vector_enqueue for one unit whose hash the caller knows: the same row by the same rules (a test compares them), without
+-- lookup, sorting and staggering (creating a unit: 690 → 575 µs of server time). Internal.
 create or replace function iu_core.fn_vector_enqueue_unit(p_unit_id uuid, p_content_hash text, p_operation text) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -13,12 +13,12 @@ declare
   v_longest interval;
 begin
   if p_unit_id is null or p_operation is null or p_operation not in ('upsert', 'patch', 'delete') then
-    raise exception using errcode = 'SD001', message = format('%L is none of upsert, patch, delete, or the unit is missing', p_operation);
+    raise exception using errcode = 'SD001', message = format('%L is not one of upsert, patch, delete, or the unit is missing', p_operation);
   end if;
   select * into v_policy from iu_core.vector_policy;
   v_delay := case p_operation when 'delete' then v_policy.delete_delay else v_policy.quiet_window end;
-  -- A delete waits for nobody: least() passes over NULL.
-  v_longest := case when p_operation <> 'delete' then v_policy.longest_wait end;
+  -- A delete has no longest wait: least() ignores NULL.
+  v_longest := case when p_operation <> 'delete' then v_policy.max_wait end;
   insert into iu_core.vector_outbox as o (unit_id, operation, content_hash, first_enqueued_at, earliest_run_at, changed_at)
   values (p_unit_id, p_operation, case when p_operation <> 'delete' then p_content_hash end, v_now,
           least(v_now + v_delay, v_now + v_longest), v_now)
@@ -38,20 +38,20 @@ begin
   if p_operation = 'upsert' then
     perform iu_core.fn_search_pending_put(array[p_unit_id]);
   elsif p_operation = 'delete' then
-    perform iu_core.fn_search_pending_settle(array[p_unit_id]);
+    perform iu_core.fn_search_pending_delete(array[p_unit_id]);
   end if;
 end $$;
 
--- Enqueues what must be projected into search, in the transaction of the change: one row for each unit, so that three edits are
--- one embedding. Internal: the callers hold the units' rows, so that the last to commit has the last word.
---   upsert  the text is new, or is back;   patch  only what is known about it changed;   delete  take it out.
--- What has not been done yet is not forgotten for a patch; of the others the newest counts.
--- A worker that has the row keeps it, and sees by the generation that it has not finished.
--- Edits put it off until there is quiet, but not longer than longest_wait. Many at once come one after the other.
+-- Enqueues units for projection into search, in the transaction of the change: one row for each unit, so that three edits are
+-- one embedding. Internal: the callers hold the units' rows, so that the last commit wins.
+--   upsert  the text is new, or was restored;   patch  only metadata changed;   delete  remove it.
+-- Pending work is not replaced by a patch; of the others the newest counts. A worker that has the row keeps it, and sees by the
+-- generation that it has not finished. An edit postpones the row to the end of the quiet window, at most by max_wait. Many
+-- rows at once are staggered.
 create or replace function iu_core.fn_vector_enqueue(p_unit_ids uuid[], p_operation text) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
--- Planned for each array anew it takes three times as long.
+-- Planned again for each array it takes three times as long.
 set plan_cache_mode = force_generic_plan
 as $$
 declare
@@ -61,18 +61,18 @@ declare
   v_longest interval;
 begin
   if p_unit_ids is null or p_operation is null or p_operation not in ('upsert', 'patch', 'delete') then
-    raise exception using errcode = 'SD001', message = format('%L is none of upsert, patch, delete, or the units are missing', p_operation);
+    raise exception using errcode = 'SD001', message = format('%L is not one of upsert, patch, delete, or the units are missing', p_operation);
   end if;
   select * into v_policy from iu_core.vector_policy;
   v_delay := case p_operation when 'delete' then v_policy.delete_delay else v_policy.quiet_window end;
-  -- A delete waits for nobody: least() passes over NULL.
-  v_longest := case when p_operation <> 'delete' then v_policy.longest_wait end;
+  -- A delete has no longest wait: least() ignores NULL.
+  v_longest := case when p_operation <> 'delete' then v_policy.max_wait end;
   insert into iu_core.vector_outbox as o (unit_id, operation, content_hash, first_enqueued_at, earliest_run_at, changed_at)
   select u.unit_id, p_operation, case when p_operation <> 'delete' then u.content_hash end, v_now,
          least(v_now + v_delay + (g.position - 1) * v_policy.stagger, v_now + v_longest), v_now
     from unnest(p_unit_ids) with ordinality as g (unit_id, position)
    cross join lateral (select x.unit_id, x.content_hash from iu_core.information_unit x where x.unit_id = g.unit_id offset 0) u
-   -- Whoever locks many of these rows locks them in this order.
+   -- Every session that locks many of these rows uses this order.
    order by u.unit_id
   on conflict (unit_id) where unit_id is not null do update
      set operation = case when excluded.operation = 'patch' and o.status <> 'done' then o.operation else excluded.operation end,
@@ -90,13 +90,13 @@ begin
   if p_operation = 'upsert' then
     perform iu_core.fn_search_pending_put(p_unit_ids);
   elsif p_operation = 'delete' then
-    perform iu_core.fn_search_pending_settle(p_unit_ids);
+    perform iu_core.fn_search_pending_delete(p_unit_ids);
   end if;
 end $$;
 
--- What waits for quiet is due now: these units (of one workspace), or whatever waits in a workspace. Workers hear of it. Returns how
--- many were waiting.
-create or replace function iu_core.fn_vector_now(p_unit_ids uuid[] default null, p_workspace_id uuid default null) returns integer
+-- Makes postponed rows due now: those of these units (of one workspace), or all of a workspace. Notifies workers. Returns how
+-- many rows.
+create or replace function iu_core.fn_vector_flush(p_unit_ids uuid[] default null, p_workspace_id uuid default null) returns integer
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -121,11 +121,11 @@ begin
   return v_count;
 end $$;
 
-grant execute on function iu_core.fn_vector_now(uuid[], uuid) to dot_executor, service_role, authenticated, stagedoor_reviewer;
+grant execute on function iu_core.fn_vector_flush(uuid[], uuid) to dot_executor, service_role, authenticated, stagedoor_reviewer;
 
--- Takes what is due into a worker's hands: one row each for a unit or a document, the oldest first, also those whose worker has
--- gone silent. Nothing at all unless the gate that keeps staging out is open, and no unit before phase 1, but what was deleted
--- leaves search in every phase.
+-- Claims due rows for a worker: one row for each unit or document, oldest first, also those whose worker's lease has expired.
+-- Claims nothing unless the gate that excludes staging is open, and no unit before phase 1; deletions are claimed in every
+-- phase.
 create or replace function iu_core.fn_vector_claim(
   p_worker uuid,
   p_limit integer default 50,
@@ -142,9 +142,9 @@ begin
   if p_worker is null or p_limit is null or p_limit not between 1 and 1000 then
     raise exception using errcode = 'SD001', message = 'A claim needs a worker and a limit from 1 to 1000';
   end if;
-  -- Tombstones are kept for as long: a worker that wakes up later could bring back what was deleted.
+  -- Tombstones are kept as long as this: a later worker could restore deleted points.
   if p_lease is null or p_lease <= '0 seconds' or p_lease > '10 minutes' then
-    raise exception using errcode = 'SD001', message = 'A lease is longer than nothing and not longer than 10 minutes';
+    raise exception using errcode = 'SD001', message = 'A lease must be longer than 0 and at most 10 minutes';
   end if;
   if not exists (select from iu_core.dot_config where key = 'iu_core.no_vector_staging_excluded' and value = 'true') then
     return;
@@ -168,13 +168,13 @@ end $$;
 
 grant execute on function iu_core.fn_vector_claim(uuid, integer, interval) to vector_worker;
 
--- The text stage of a worker's rows, and the plan of their vectors, in one transaction. p_sources is an array of
+-- The text stage of a worker's rows and the plan of their vectors, in one transaction. p_sources is an array of
 --   {outbox_id, generation, unit_version_id (of a unit), content_hash, updated_at (of a document), chunks: [{from, to}]}
--- without chunks it is taken out of search. Rows that are no longer the worker's, or were enqueued again, are passed over: whoever
--- has them next reads Postgres again. One such transaction a workspace at a time, so that the last word is the newest.
--- Answers what is left to do in the stores, by row:
+-- Without chunks the source is removed from search. Rows that the worker no longer has, or that were enqueued again, are
+-- skipped: their next worker reads PostgreSQL again. One such transaction at a time in a workspace, so that the newest text
+-- wins. Returns the remaining work in the stores, by row:
 --   kept    the row is still the worker's, and its text is in search
---   embed   this chunk, by its place in the array, has no vector in that collection, and is recorded as being written
+--   embed   this chunk, by its index in the array, has no vector in that collection, and is recorded as being written
 --   remove  this point has no chunk any more
 create or replace function iu_core.fn_vector_put(p_worker uuid, p_sources jsonb)
 returns table (outbox_id uuid, action text, collection text, chunk_id uuid, "position" smallint)
@@ -224,7 +224,7 @@ begin
    order by o.document_id
   on conflict (document_id) do update
      set document_updated_at = excluded.document_updated_at, content_hash = excluded.content_hash, synced_at = clock_timestamp();
-  -- Whoever makes another collection the active one waits for us, or we see it.
+  -- A session that activates another collection waits for us, or we see its change.
   perform from iu_core.search_collection c where c.state in ('active', 'building') order by c.collection for share;
   return query
     with live as materialized (
@@ -232,10 +232,10 @@ begin
        where c.state in ('active', 'building') and c.source_kind = 'information_unit'
     ), held as materialized (
       select o.outbox_id, o.unit_id, o.generation from iu_core.vector_outbox o where o.outbox_id = any (v_held)
-    ), gone as (
+    ), removed as (
       update iu_core.search_point p
-         set state = 'gone', vector = null, generation = h.generation, tx = pg_current_xact_id(),
-             changed_at = case p.state when 'gone' then p.changed_at else clock_timestamp() end
+         set state = 'removed', vector = null, generation = h.generation, tx = pg_current_xact_id(),
+             changed_at = case p.state when 'removed' then p.changed_at else clock_timestamp() end
         from held h
        where p.unit_id = h.unit_id and not exists (select from iu_core.search_chunk c where c.chunk_id = p.chunk_id)
       returning h.outbox_id, p.collection, p.chunk_id
@@ -253,8 +253,8 @@ begin
     )
     select h.outbox_id, 'kept', null::text, null::uuid, null::smallint from held h
     union all
-    -- What is retired goes as a whole.
-    select g.outbox_id, 'remove', g.collection, g.chunk_id, null from gone g join live using (collection)
+    -- A retired collection is deleted as a whole.
+    select g.outbox_id, 'remove', g.collection, g.chunk_id, null from removed g join live using (collection)
     union all
     select h.outbox_id, 'embed', w.collection, w.chunk_id, c.position
       from writing w
@@ -264,10 +264,10 @@ end $$;
 
 grant execute on function iu_core.fn_vector_put(uuid, jsonb) to vector_worker;
 
--- The worker has done these rows. They are done only if nobody enqueued them again meanwhile, their text is in search as it is now,
--- and every chunk has its vector in the active collection; what is not is due again. What was embedded last is written down here,
--- where it is true. Answers each row's status; rows that the worker no longer has are left out.
-create or replace function iu_core.fn_vector_done(p_worker uuid, p_outbox uuid[], p_generation bigint[])
+-- Completes rows of a worker. A row is done only if it was not enqueued again, its current text is in search, and every chunk
+-- has its vector in the active collection; otherwise it is due again. Records what was embedded last. Returns the status of
+-- each row; rows that the worker no longer has are left out.
+create or replace function iu_core.fn_vector_complete(p_worker uuid, p_outbox uuid[], p_generation bigint[])
 returns table (outbox_id uuid, status text)
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -278,7 +278,7 @@ declare
   v_collection text;
 begin
   if p_worker is null or p_outbox is null or p_generation is null or cardinality(p_outbox) <> cardinality(p_generation) then
-    raise exception using errcode = 'SD001', message = 'A worker, and as many generations as rows';
+    raise exception using errcode = 'SD001', message = 'A worker is needed, and one generation for each row';
   end if;
   select c.collection into v_collection from iu_core.search_collection c
    where c.state = 'active' and c.source_kind = 'information_unit' for share;
@@ -305,7 +305,7 @@ begin
    where o.outbox_id = any (p_outbox) and o.worker_id = p_worker and o.status = 'processing' and v.unit_id = o.unit_id
      and not exists (select from iu_core.search_chunk k where k.unit_id = o.unit_id);
   return query
-    with told as (
+    with outcome as (
       select o.outbox_id,
              o.generation = g.generation as newest,
              case when o.unit_id is null
@@ -334,17 +334,17 @@ begin
            worker_id = null, leased_until = null, changed_at = v_now,
            last_error = null,
            retry_count = case when t.newest and t.complete then 0 else o.retry_count end,
-           -- The lease passed, or another collection has become the active one: soon, but not in a circle.
+           -- The lease expired, or another collection became active: retried soon, but not at once.
            earliest_run_at = case when t.newest and not t.complete then v_now + interval '1 second' else o.earliest_run_at end
-      from told t where o.outbox_id = t.outbox_id
+      from outcome t where o.outbox_id = t.outbox_id
     returning o.outbox_id, o.status;
-  perform iu_core.fn_vector_recovered(p_outbox);
+  perform iu_core.fn_vector_resolve_issues(p_outbox);
 end $$;
 
-grant execute on function iu_core.fn_vector_done(uuid, uuid[], bigint[]) to vector_worker;
+grant execute on function iu_core.fn_vector_complete(uuid, uuid[], bigint[]) to vector_worker;
 
--- Ends the issues of what was a dead letter and is in search now. Internal.
-create or replace function iu_core.fn_vector_recovered(p_outbox uuid[]) returns void
+-- Resolves the issues of former dead letters that are in search now. Internal.
+create or replace function iu_core.fn_vector_resolve_issues(p_outbox uuid[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -368,8 +368,8 @@ begin
   end loop;
 end $$;
 
--- These rows could not be done, and it is their own fault: each is tried again later, then longer, and after the first try
--- and max_retries more it is a dead letter with an issue that people see. A row that was enqueued again meanwhile begins anew. Answers each row's status.
+-- Fails rows by their own fault: each is retried with a growing delay, and after max_retries retries it is a dead letter with
+-- an issue. A row that was enqueued again meanwhile starts from the first attempt. Returns the status of each row.
 create or replace function iu_core.fn_vector_fail(p_worker uuid, p_outbox uuid[], p_generation bigint[], p_errors text[])
 returns table (outbox_id uuid, status text)
 language plpgsql security definer
@@ -383,7 +383,7 @@ declare
 begin
   if p_worker is null or p_outbox is null or p_generation is null or p_errors is null
      or cardinality(p_outbox) <> cardinality(p_generation) or cardinality(p_outbox) <> cardinality(p_errors) then
-    raise exception using errcode = 'SD001', message = 'A worker, and as many generations and errors as rows';
+    raise exception using errcode = 'SD001', message = 'A worker is needed, and one generation and one error for each row';
   end if;
   for f in
     update iu_core.vector_outbox o
@@ -415,8 +415,8 @@ end $$;
 
 grant execute on function iu_core.fn_vector_fail(uuid, uuid[], bigint[], text[]) to vector_worker;
 
--- Gives rows back that could not be done for no fault of theirs: the embedder or the store is away, or the worker stops. No try is
--- used up; they are due again after p_after, or when an edit says so.
+-- Releases rows that failed by no fault of theirs: the embedder or the store is unavailable, or the worker stops. No attempt is
+-- used; they are due again after p_after, or after an edit.
 create or replace function iu_core.fn_vector_release(
   p_worker uuid,
   p_outbox uuid[],
@@ -430,7 +430,7 @@ declare
   v_count integer;
 begin
   if p_worker is null or p_outbox is null or p_after is null or p_after not between '0 seconds' and '1 hour' then
-    raise exception using errcode = 'SD001', message = 'A worker, its rows, and how long they wait, at most an hour';
+    raise exception using errcode = 'SD001', message = 'A worker, its rows and a delay of at most an hour are needed';
   end if;
   update iu_core.vector_outbox o
      set status = 'pending', worker_id = null, leased_until = null, changed_at = clock_timestamp(),
@@ -442,8 +442,8 @@ end $$;
 
 grant execute on function iu_core.fn_vector_release(uuid, uuid[], interval, text) to vector_worker;
 
--- Dead letters of search are tried again at once, with all their tries: those named, or all of a workspace, or for the back end
--- all there are. Returns how many.
+-- Retries dead letters of search at once, with all their attempts: the given ones, or all of a workspace, or for the back end
+-- all. Returns how many.
 create or replace function iu_core.fn_vector_replay(p_workspace_id uuid default null, p_outbox uuid[] default null) returns integer
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -471,8 +471,8 @@ end $$;
 
 grant execute on function iu_core.fn_vector_replay(uuid, uuid[]) to dot_executor, service_role, authenticated, stagedoor_reviewer;
 
--- The workspace of an outbox row that the caller may know of; one of others is answered like one that is not there. Internal:
--- definer functions give it to require_member.
+-- The workspace of an outbox row that the caller may see; another workspace's row gives the same error as a missing one.
+-- Internal: definer functions pass the result to require_member.
 create or replace function iu_core.fn_vector_workspace(p_outbox_id uuid) returns uuid
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -485,17 +485,17 @@ begin
     left join iu_core.information_unit u on u.unit_id = o.unit_id
     left join iu_core.kb_document d on d.document_id = o.document_id
    where o.outbox_id = p_outbox_id;
-  if not found or not iu_core.fn_workspace_is_known(v_workspace) then
+  if not found or not iu_core.fn_workspace_is_visible(v_workspace) then
     raise exception using
       errcode = 'SD917',
-      message = format('There is nothing to project called %s', coalesce(p_outbox_id::text, 'NULL')),
+      message = format('There is no projection %s', coalesce(p_outbox_id::text, 'NULL')),
       detail = json_build_object('projection', p_outbox_id)::text;
   end if;
   return v_workspace;
 end $$;
 
--- Enqueues units and has them done at once. Internal.
-create or replace function iu_core.fn_vector_due(p_unit_ids uuid[]) returns void
+-- Enqueues units for projection without the quiet window. Internal.
+create or replace function iu_core.fn_vector_enqueue_now(p_unit_ids uuid[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -503,7 +503,7 @@ begin
   if coalesce(cardinality(p_unit_ids), 0) = 0 then
     return;
   end if;
-  -- Of what lives the projection itself is missing or wrong: it is not current until that is mended.
+  -- The projection of a live unit is missing or wrong: it is not current until that is repaired.
   perform iu_core.fn_vector_enqueue(array_agg(u.unit_id), case when u.is_there then 'upsert' else 'patch' end)
      from (select x.unit_id, x.deleted_at is null and x.lifecycle_status <> 'retired' as is_there
              from iu_core.information_unit x where x.unit_id = any (p_unit_ids)) as u

@@ -1,8 +1,8 @@
--- Units that the projection has not taken in yet, found by their words.
+-- Units that are not projected yet, found by their words.
 
--- Search by words among the units whose newest text is not projected yet: they are found from the moment of their commit. Scores as
--- in fn_search_lexical (BM25), so that both can be put in one order; filters, quotes and stars as there. A unit whose old text is in search
--- can be found by both. Embeds nothing.
+-- Searches by words among units whose newest text is not projected yet: a unit is found from the moment of its commit. Scores
+-- as in fn_search_lexical (BM25), so that both can be merged; filters, quotes and stars as there. A unit whose old text is in
+-- search may be found by both. Embeds nothing.
 create or replace function iu_core.fn_search_pending(p_workspace_id uuid, p_query text, p_limit integer default 50, p_filters jsonb default '{}')
 returns table (unit_version_id uuid, unit_id uuid, score real)
 language plpgsql stable security definer
@@ -41,8 +41,8 @@ begin
   end if;
   select array_agg(q.english), array_agg(q.simple) into v_english, v_simple
     from unnest(v_query.phrases) as p (phrase)
-   cross join lateral (select phraseto_tsquery('english', iu_core.fn_search_plain(p.phrase)) as english,
-                              phraseto_tsquery('simple', iu_core.fn_search_plain(p.phrase)) as simple offset 0) as q
+   cross join lateral (select phraseto_tsquery('english', iu_core.fn_search_normalize(p.phrase)) as english,
+                              phraseto_tsquery('simple', iu_core.fn_search_normalize(p.phrase)) as simple offset 0) as q
    where numnode(q.english) > 0;
   select s.chunks, s.words::float8 / nullif(s.chunks, 0) into v_chunks, v_mean
     from iu_core.search_statistics s where s.workspace_id = p_workspace_id;
@@ -77,8 +77,8 @@ end $$;
 grant execute on function iu_core.fn_search_pending(uuid, text, integer, jsonb) to
   dot_executor, service_role, authenticated, stagedoor_agent, stagedoor_reviewer;
 
--- The words of these units as they are now, to be found by until their text is projected; what search has already needs none.
--- Internal: the callers hold the units' rows.
+-- Stores the words of these units until their text is projected; units that search already has need none. Internal: the callers
+-- hold the units' rows.
 create or replace function iu_core.fn_search_pending_put(p_unit_ids uuid[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -92,23 +92,23 @@ begin
                         where n.unit_version_id = u.current_version_id offset 0) as v
    where not exists (select from iu_core.search_chunk c
                       where c.unit_id = u.unit_id and c.content_hash_at_embedding = u.content_hash)
-   -- Whoever locks many of these rows locks them in this order.
+   -- Every session that locks many of these rows uses this order.
    order by u.unit_id
   on conflict (unit_id) do update
      set unit_version_id = excluded.unit_version_id, language = excluded.language, words = excluded.words
    where p.unit_version_id <> excluded.unit_version_id;
-  -- It says again what search has.
-  perform iu_core.fn_search_pending_settle(p_unit_ids);
+  -- The text equals what search has.
+  perform iu_core.fn_search_pending_delete(p_unit_ids);
 end $$;
 
--- Of these units, those that are found by what search has of them, or not at all any more: their words are not kept any longer. What was
--- written meanwhile stays. Internal.
-create or replace function iu_core.fn_search_pending_settle(p_unit_ids uuid[]) returns void
+-- Removes the stored words of those of these units that search has now, or that must not be found any more. Words written
+-- meanwhile stay. Internal.
+create or replace function iu_core.fn_search_pending_delete(p_unit_ids uuid[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  -- In the order of everybody else, so that two cannot wait for each other; what is true is asked after the wait.
+  -- In the common order, so that two sessions cannot deadlock; the condition is checked after the wait.
   perform from iu_core.search_pending p where p.unit_id = any (p_unit_ids) order by p.unit_id for update;
   if not found then
     return;

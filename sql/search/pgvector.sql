@@ -1,7 +1,8 @@
 -- Vectors in pgvector.
 
--- Makes the table of a collection in pgvector with its HNSW index (of at most 2,000 numbers; vectors of more are compared one by
--- one). The worker has no right to make tables; it may call this. Made already: only the dimension is compared.
+-- Creates the table of a collection in pgvector with its HNSW index (for at most 2,000 dimensions; longer vectors are compared
+-- one by one). The worker has no right to create tables, but may call this. If the table exists, only the dimension is
+-- compared.
 create or replace function iu_core.fn_search_pgvector_ensure(p_collection text, p_dimension integer) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -19,7 +20,7 @@ begin
     return;
   elsif v_dimension is not null then
     raise exception using
-      errcode = 'SD001', message = format('%s is there with vectors of %s numbers, not %s', p_collection, v_dimension, p_dimension);
+      errcode = 'SD001', message = format('%s exists with vectors of %s numbers, not %s', p_collection, v_dimension, p_dimension);
   end if;
   execute format('create table %s (
                     chunk_id uuid primary key, workspace_id uuid not null, payload jsonb not null, embedding %s.vector(%s) not null)',
@@ -35,8 +36,8 @@ end $$;
 
 grant execute on function iu_core.fn_search_pgvector_ensure(text, integer) to vector_worker;
 
--- The table of a collection in pgvector, as text for dynamic SQL, after a look whether it may be used. Internal. The name is ours
--- and the collection's; the extension may be in any schema, so its type and operators are named with theirs.
+-- The table of a collection in pgvector, as text for dynamic SQL, after checking that it may be used. The name is derived from
+-- the collection; the extension may be in any schema, so its type and operators are qualified. Internal.
 create or replace function iu_core.fn_search_pgvector_table(
   p_collection text, out relation text, out extension_schema text, out extension_version integer[]
 )
@@ -44,7 +45,7 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  c iu_core.search_collection := iu_core.fn_search_collection_writable(p_collection);
+  c iu_core.search_collection := iu_core.fn_search_collection_require_writable(p_collection);
 begin
   if c.store <> 'pgvector' or length(p_collection) > 40 then
     raise exception using
@@ -62,7 +63,7 @@ begin
   relation := format('iu_core.%I', 'search_vectors_' || p_collection);
 end $$;
 
--- The upsert of pgvector: [{"id", "workspace_id", "payload", "vector": "[0.1,…]"}].
+-- Upserts points into pgvector: [{"id", "workspace_id", "payload", "vector": "[0.1,…]"}].
 create or replace function iu_core.fn_search_pgvector_put(p_collection text, p_points jsonb) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -71,7 +72,7 @@ declare
   t record := iu_core.fn_search_pgvector_table(p_collection);
 begin
   if jsonb_typeof(p_points) is distinct from 'array' then
-    raise exception using errcode = 'SD001', message = 'Points come as an array';
+    raise exception using errcode = 'SD001', message = 'The points must be an array';
   end if;
   execute format('insert into %1$s as v (chunk_id, workspace_id, payload, embedding)
                   select g.id, g.workspace_id, g.payload, g.vector::%2$s.vector
@@ -84,8 +85,8 @@ end $$;
 
 grant execute on function iu_core.fn_search_pgvector_put(text, jsonb) to vector_worker;
 
--- The removal of pgvector: by id, or with NULL the collection's table as a whole. What is not there is passed over.
-create or replace function iu_core.fn_search_pgvector_remove(p_collection text, p_chunk_ids uuid[]) returns void
+-- Deletes points from pgvector by id, or with NULL drops the table of the collection. Missing points are ignored.
+create or replace function iu_core.fn_search_pgvector_delete(p_collection text, p_chunk_ids uuid[]) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -99,10 +100,11 @@ begin
   end if;
 end $$;
 
-grant execute on function iu_core.fn_search_pgvector_remove(text, uuid[]) to vector_worker;
+grant execute on function iu_core.fn_search_pgvector_delete(text, uuid[]) to vector_worker;
 
--- The nearest points of a workspace in pgvector, by cosine. The index is approximate and knows no workspace: since pgvector 0.8
--- it goes on until enough are found. With p_only it is not asked: the points are few, and are compared one by one.
+-- The nearest points of a workspace in pgvector, by cosine. The index is approximate and has no workspace: since pgvector 0.8
+-- the scan continues until enough are found. With p_only the index is not used: the points are few, and are compared one by
+-- one.
 create or replace function iu_core.fn_search_pgvector_nearest(
   p_collection text, p_workspace_id uuid, p_vector text, p_limit integer, p_only uuid[] default null
 ) returns table (id uuid, score real)
@@ -113,7 +115,7 @@ declare
   t record := iu_core.fn_search_pgvector_table(p_collection);
 begin
   if p_workspace_id is null or p_vector is null or p_limit is null or p_limit < 0 then
-    raise exception using errcode = 'SD001', message = 'The nearest need a workspace, a vector and a limit from 0';
+    raise exception using errcode = 'SD001', message = 'A nearest search needs a workspace, a vector and a limit of at least 0';
   end if;
   perform set_config('hnsw.ef_search', least(greatest(p_limit, 40), 1000)::text, true);
   if t.extension_version >= '{0,8}' then

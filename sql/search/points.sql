@@ -1,14 +1,14 @@
--- Points in a vector store.
+-- Points of the vector stores.
 
--- The upsert of the store `postgres`: vectors (float32, little-endian) of points that were recorded before. What is gone, or was
--- never recorded, is passed over: a worker that comes late brings nothing back. Returns how many were kept.
+-- Upserts vectors (float32, little-endian) into the store `postgres`, for points that were recorded before. Missing points are
+-- skipped, so that a late worker restores nothing. Returns how many were stored.
 create or replace function iu_core.fn_vector_points_store(p_collection text, p_chunk_ids uuid[], p_vectors bytea[])
 returns integer
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  c iu_core.search_collection := iu_core.fn_search_collection_writable(p_collection);
+  c iu_core.search_collection := iu_core.fn_search_collection_require_writable(p_collection);
   v_stored integer;
 begin
   if p_chunk_ids is null or p_vectors is null or cardinality(p_chunk_ids) <> cardinality(p_vectors) then
@@ -21,22 +21,22 @@ begin
     raise exception using
       errcode = 'SD001', message = format('A vector of %s has %s numbers of 4 bytes', p_collection, c.dimension);
   end if;
-  -- In one order, so that two workers with the same points wait for each other and not in a circle.
+  -- In one order, so that two workers with the same points cannot deadlock.
   perform from iu_core.search_point p
     where p.collection = p_collection and p.chunk_id = any (p_chunk_ids) order by p.chunk_id for no key update;
   update iu_core.search_point p
      set vector = g.vector, state = 'written', changed_at = clock_timestamp()
     from unnest(p_chunk_ids, p_vectors) as g (chunk_id, vector)
-   where p.collection = p_collection and p.chunk_id = g.chunk_id and p.state <> 'gone';
+   where p.collection = p_collection and p.chunk_id = g.chunk_id and p.state <> 'removed';
   get diagnostics v_stored = row_count;
   return v_stored;
 end $$;
 
 grant execute on function iu_core.fn_vector_points_store(text, uuid[], bytea[]) to vector_worker;
 
--- The store has these points, as they were recorded with these generations (0: by whoever fills a collection). One that was taken
--- out meanwhile, or is being written by somebody else by now, is not what the store was told last. Answers how many count.
-create or replace function iu_core.fn_vector_points_written(p_collection text, p_chunk_ids uuid[], p_generation bigint[]) returns integer
+-- Confirms that the store has written these points, as recorded with these generations (0: by a backfill). A point that was
+-- removed meanwhile, or that another worker is writing now, does not count. Returns how many count.
+create or replace function iu_core.fn_vector_points_confirm_written(p_collection text, p_chunk_ids uuid[], p_generation bigint[]) returns integer
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -44,9 +44,9 @@ declare
   v_count integer;
 begin
   if p_collection is null or p_chunk_ids is null or p_generation is null or cardinality(p_chunk_ids) <> cardinality(p_generation) then
-    raise exception using errcode = 'SD001', message = 'Which points of which collection were written, and of which generations?';
+    raise exception using errcode = 'SD001', message = 'A collection, its points and one generation for each point are needed';
   end if;
-  -- Whoever makes another collection the active one waits for us, or we see it.
+  -- A session that activates another collection waits for us, or we see its change.
   perform from iu_core.search_collection c where c.collection = p_collection for share;
   update iu_core.search_point p
      set state = 'written', tx = pg_current_xact_id(), changed_at = clock_timestamp()
@@ -56,12 +56,11 @@ begin
   return v_count;
 end $$;
 
-grant execute on function iu_core.fn_vector_points_written(text, uuid[], bigint[]) to vector_worker;
+grant execute on function iu_core.fn_vector_points_confirm_written(text, uuid[], bigint[]) to vector_worker;
 
--- The embedder of a collection that is being built does not take these chunks. They are not sent to it again, and people see an
--- issue of the collection. Only what whoever fills it recorded (generation 0) counts: what was edited meanwhile begins anew. Answers
--- how many were passed over.
-create or replace function iu_core.fn_vector_points_refused(p_collection text, p_chunk_ids uuid[], p_error text) returns integer
+-- Records that the embedder of a collection being built rejects these chunks. They are not sent again, and the collection gets
+-- an issue. Only points recorded by the backfill (generation 0) count: an edited one starts again. Returns how many count.
+create or replace function iu_core.fn_vector_points_reject(p_collection text, p_chunk_ids uuid[], p_error text) returns integer
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -70,7 +69,7 @@ declare
   v_all bigint;
 begin
   if p_collection is null or p_chunk_ids is null then
-    raise exception using errcode = 'SD001', message = 'Which points of which collection were refused?';
+    raise exception using errcode = 'SD001', message = 'A collection and its points are needed';
   end if;
   update iu_core.search_point p
      set state = 'refused', vector = null, tx = pg_current_xact_id(), changed_at = clock_timestamp()
@@ -88,33 +87,33 @@ begin
   return v_count;
 end $$;
 
-grant execute on function iu_core.fn_vector_points_refused(text, uuid[], text) to vector_worker;
+grant execute on function iu_core.fn_vector_points_reject(text, uuid[], text) to vector_worker;
 
--- The removal of the store `postgres`: by id, or of all points of the collection (NULL). They stay as tombstones, so that every
--- process that mirrors them hears of it and nothing late brings them back. Returns how many were there.
-create or replace function iu_core.fn_vector_points_forget(p_collection text, p_chunk_ids uuid[]) returns integer
+-- Deletes points of the store `postgres` by id, or all points of the collection (NULL). They stay as tombstones, so that every
+-- process that mirrors them learns of it and no late write restores them. Returns how many there were.
+create or replace function iu_core.fn_vector_points_delete(p_collection text, p_chunk_ids uuid[]) returns integer
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_gone integer;
 begin
-  perform iu_core.fn_search_collection_writable(p_collection);
+  perform iu_core.fn_search_collection_require_writable(p_collection);
   perform from iu_core.search_point p
-    where p.collection = p_collection and (p_chunk_ids is null or p.chunk_id = any (p_chunk_ids)) and p.state <> 'gone'
+    where p.collection = p_collection and (p_chunk_ids is null or p.chunk_id = any (p_chunk_ids)) and p.state <> 'removed'
     order by p.chunk_id for no key update;
   update iu_core.search_point p
-     set vector = null, state = 'gone', changed_at = clock_timestamp()
-   where p.collection = p_collection and (p_chunk_ids is null or p.chunk_id = any (p_chunk_ids)) and p.state <> 'gone';
+     set vector = null, state = 'removed', changed_at = clock_timestamp()
+   where p.collection = p_collection and (p_chunk_ids is null or p.chunk_id = any (p_chunk_ids)) and p.state <> 'removed';
   get diagnostics v_gone = row_count;
   return v_gone;
 end $$;
 
-grant execute on function iu_core.fn_vector_points_forget(text, uuid[]) to vector_worker;
+grant execute on function iu_core.fn_vector_points_delete(text, uuid[]) to vector_worker;
 
--- The store has let go of these points. Their tombstones stay for as long as a worker may be late, then they go, too. What somebody
--- wants there again by now was taken away too late: it is written again, at once. Answers how many tombstones went.
-create or replace function iu_core.fn_vector_points_gone(p_collection text, p_chunk_ids uuid[]) returns integer
+-- Confirms that the store has removed these points. Their tombstones stay as long as a late worker is possible, then they are
+-- deleted. A point that is wanted again by now is written again at once. Returns how many tombstones were deleted.
+create or replace function iu_core.fn_vector_points_confirm_removed(p_collection text, p_chunk_ids uuid[]) returns integer
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -123,28 +122,28 @@ declare
   v_count integer;
 begin
   if p_collection is null or p_chunk_ids is null then
-    raise exception using errcode = 'SD001', message = 'Which points of which collection are gone?';
+    raise exception using errcode = 'SD001', message = 'A collection and its points are needed';
   end if;
   with again as (
     update iu_core.search_point p
        set state = 'writing', vector = null, generation = -1, tx = pg_current_xact_id(),
            changed_at = clock_timestamp() - interval '1 minute'
-     where p.collection = p_collection and p.chunk_id = any (p_chunk_ids) and p.state <> 'gone'
+     where p.collection = p_collection and p.chunk_id = any (p_chunk_ids) and p.state <> 'removed'
     returning p.unit_id
   )
   select array_agg(distinct a.unit_id order by a.unit_id) into v_units from again a;
-  perform iu_core.fn_vector_due(v_units);
+  perform iu_core.fn_vector_enqueue_now(v_units);
   delete from iu_core.search_point p
-   where p.collection = p_collection and p.chunk_id = any (p_chunk_ids) and p.state = 'gone'
+   where p.collection = p_collection and p.chunk_id = any (p_chunk_ids) and p.state = 'removed'
      and p.changed_at < clock_timestamp() - interval '10 minutes';
   get diagnostics v_count = row_count;
   return v_count;
 end $$;
 
-grant execute on function iu_core.fn_vector_points_gone(text, uuid[]) to vector_worker;
+grant execute on function iu_core.fn_vector_points_confirm_removed(text, uuid[]) to vector_worker;
 
--- Every change of a point carries the transaction that made it: processes that mirror the points read by it what became visible
--- since they last looked (docs/decisions/0002). A writer that forgot to say so would be missed by all of them.
+-- Stamps every change of a point with its transaction: processes that mirror the points read by it what became visible since
+-- their last read (docs/decisions/0002). A trigger, because a writer that forgot it would be missed by all of them.
 create or replace function iu_core.fn_search_point_stamp() returns trigger
 language plpgsql
 set search_path = pg_catalog, pg_temp

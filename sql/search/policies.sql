@@ -1,7 +1,7 @@
--- Windows, phases and costs of the projection.
+-- Settings of the projection: windows, phases, costs.
 
--- How long search waits for quiet after an edit (120 to 180 seconds) and before it takes out what was deleted (30 to 60); NULL leaves one as
--- it is. It holds for what is enqueued from now on. For back-end code. Returns whether it changed anything.
+-- Sets the quiet window after an edit (120 to 180 seconds) and the delete window (30 to 60 seconds); NULL keeps the current
+-- value. It applies to rows enqueued from now on. For back-end code. Returns whether anything changed.
 create or replace function iu_core.fn_vector_policy_set(
   p_quiet_window interval default null,
   p_delete_delay interval default null,
@@ -15,10 +15,10 @@ declare
 begin
   perform iu_core.require_member(null, 'administer');
   if p_quiet_window not between '120 seconds' and '180 seconds' then
-    raise exception using errcode = 'SD001', message = 'The quiet window has 120 to 180 seconds';
+    raise exception using errcode = 'SD001', message = 'The quiet window must be 120 to 180 seconds';
   end if;
   if p_delete_delay not between '30 seconds' and '60 seconds' then
-    raise exception using errcode = 'SD001', message = 'What was deleted is taken out after 30 to 60 seconds';
+    raise exception using errcode = 'SD001', message = 'The delete window must be 30 to 60 seconds';
   end if;
   perform set_config('stagedoor.policy_reason', coalesce(p_reason, ''), true);
   update iu_core.vector_policy w
@@ -31,7 +31,7 @@ end $$;
 
 grant execute on function iu_core.fn_vector_policy_set(interval, interval, text) to dot_executor, service_role;
 
--- Every change of the policy of the projection leaves a line for each value, also one made by hand.
+-- Writes an audit row for every changed value of the projection policy, also for a change by hand.
 create or replace function iu_core.fn_vector_policy_audit() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -54,8 +54,8 @@ create or replace trigger vector_policy_is_not_deleted
   before delete on iu_core.vector_policy
   for each row execute function iu_core.fn_refuse_change();
 
--- Opens or closes a phase of the migration from the old knowledge base (1 to 3), in their order. For back-end code; it is the gate
--- search.phase_N.enabled, which an administrator of the database can also set as every other. Returns whether it changed anything.
+-- Opens or closes a phase of the migration from the old knowledge base (1 to 3), in order. For back-end code; it is the gate
+-- search.phase_N.enabled, which a database administrator can also set like any other. Returns whether anything changed.
 create or replace function iu_core.fn_search_phase_set(p_phase integer, p_open boolean, p_reason text default null) returns boolean
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -70,8 +70,8 @@ end $$;
 
 grant execute on function iu_core.fn_search_phase_set(integer, boolean, text) to dot_executor, service_role;
 
--- The phases of search are opened one after the other and closed in reverse, by whatever way the gate is changed. Phase 3 is how
--- units are divided: with it every unit is projected again.
+-- The phases of search are opened in order and closed in reverse order, by whatever way the gate is changed. Phase 3 changes
+-- how units are divided: every unit is projected again.
 create or replace function iu_core.fn_search_phase_guard() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -86,7 +86,7 @@ begin
     return coalesce(new, old);
   end if;
   if tg_op = 'UPDATE' and new.key <> old.key then
-    raise exception using errcode = 'SD914', message = 'A phase of search keeps its name',
+    raise exception using errcode = 'SD914', message = 'The gate of a search phase cannot be renamed',
       detail = json_build_object('reason', 'a phase keeps its name')::text;
   end if;
   if v_opens = v_was_open then
@@ -121,7 +121,7 @@ create or replace trigger dot_config_phases_in_order
   before insert or update or delete on iu_core.dot_config
   for each row execute function iu_core.fn_search_phase_guard();
 
--- Adds what a paid embedder cost to its day (UTC). Counted when it has answered, whatever became of the answer.
+-- Adds the cost of a paid embedder to its day (UTC). Counted when it has answered, whatever happens to the answer.
 create or replace function iu_core.fn_search_cost_add(p_embedder text, p_model text, p_requests bigint, p_tokens bigint)
 returns void
 language plpgsql security definer
@@ -129,7 +129,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   if p_embedder is null or p_model is null or p_requests is null or p_requests < 0 or p_tokens is null or p_tokens < 0 then
-    raise exception using errcode = 'SD001', message = 'What an embedder cost is its name, its model, and requests and tokens from 0';
+    raise exception using errcode = 'SD001', message = 'A cost entry needs an embedder, a model, and requests and tokens of at least 0';
   end if;
   insert into iu_core.search_cost as c (day, embedder, model, requests, tokens)
   values ((clock_timestamp() at time zone 'UTC')::date, p_embedder, p_model, p_requests, p_tokens)

@@ -1,9 +1,9 @@
--- Questions: words ranked by BM25, and hits with their freshness.
+-- Search by words, ranked by BM25, and hits with their freshness.
 
--- Search by words: BM25 (k1 1.2, b 0.75), the chunks with the highest score first. A text should have some of the words of the
--- query, the more and the rarer the better, so a question can be asked as one asks it. "Words in quotes" must be there as they
--- stand, begin* stands for all words that begin so. Filters: see fn_search_filter. p_limit: 1 to 1000.
--- A query of stop words alone, or of words that nobody has written, finds nothing; fn_search_parse tells which it is.
+-- Searches by words: BM25 (k1 1.2, b 0.75), chunks with the highest score first. A text should contain some words of the query,
+-- the more and the rarer the better, so a query can be a question. "Words in quotes" must occur exactly, prefix* matches all
+-- words that begin with it. Filters: see fn_search_filter. p_limit: 1 to 1000. A query of stop words alone, or of unknown
+-- words, finds nothing; fn_search_parse tells which.
 create or replace function iu_core.fn_search_lexical(p_workspace_id uuid, p_query text, p_limit integer default 50, p_filters jsonb default '{}')
 returns table (chunk_no integer, chunk_id uuid, unit_id uuid, document_id uuid, score real)
 language plpgsql stable security definer
@@ -42,10 +42,10 @@ begin
     select greatest(1, count(*))
       from (select sum(t.chunks) over (order by t.n) as read from unnest(v_terms.chunks) with ordinality as t (chunks, n)) as r
      where r.read <= v_longest) end;
-  -- Nearly all chunks may be shown, so it is asked of those that would be; if too many of them may not, it is asked before.
+  -- Nearly all chunks pass the filters, so only the best are tested; if too many of them fail, the filters are applied first.
   foreach v_asked_before in array case when v_filters = '{}' and v_rare > 0 then '{false,true}'::boolean[] else '{true}' end loop
     if not v_asked_before then
-      v_chosen := iu_core.fn_search_best(v_terms.lexeme_ids[:v_rare], v_terms.weights[:v_rare], v_terms.mean_length, v_most);
+      v_chosen := iu_core.fn_search_top_chunks(v_terms.lexeme_ids[:v_rare], v_terms.weights[:v_rare], v_terms.mean_length, v_most);
     elsif cardinality(v_allowed) <= v_most then
       select v_allowed as chunk_nos, array_fill(0::float8, array[cardinality(v_allowed)]) as scores into v_chosen;
     else
@@ -89,10 +89,10 @@ end $$;
 grant execute on function iu_core.fn_search_lexical(uuid, text, integer, jsonb) to
   dot_executor, service_role, authenticated, stagedoor_agent, stagedoor_reviewer;
 
--- All that is needed to show chunks and to judge how far they can be relied on, in one question. A chunk that is not there any
--- more, or is another workspace's, has no row.
---   version_no, current_version_no   the version whose text it is, and the unit's newest: they differ while search is behind
---   is_as_projected  whether its text can still be read (fn_search_texts): a document may have changed under it
+-- Everything needed to show chunks and their reliability, in one query. A chunk that does not exist any more, or belongs to
+-- another workspace, has no row.
+--   version_no, current_version_no   the version of its text, and the newest of the unit: they differ while search is behind
+--   is_as_projected  whether its text can still be read (fn_search_texts): a document may have changed
 --   vector_state     of the unit, or of the document
 --   document_*       for a unit: the document of the old knowledge base that it was cut from, if the newest cut still has it
 create or replace function iu_core.fn_search_hits(p_workspace_id uuid, p_chunk_ids uuid[])
@@ -143,9 +143,9 @@ end $$;
 grant execute on function iu_core.fn_search_hits(uuid, uuid[]) to
   dot_executor, service_role, authenticated, stagedoor_agent, stagedoor_reviewer;
 
--- Documents of the old knowledge base for whoever shows them in place of their units, or found them by the vectors of the old
--- collection: by id, or by where they come from, which is all that its payload may say. What is not searched is left out.
--- Without their texts: hundreds may be found, and few are shown.
+-- Documents of the old knowledge base that are shown instead of their units, or were found by the vectors of the old
+-- collection: by id, or by source, which may be all that its payload has. Documents that are not searched are left out. Without
+-- texts: hundreds may be found, and few are shown.
 create or replace function iu_core.fn_search_documents(p_workspace_id uuid, p_names text[])
 returns table (name text, document_id uuid, title text, source_ref text, language text, vector_state text)
 language plpgsql stable security definer
@@ -167,9 +167,9 @@ end $$;
 grant execute on function iu_core.fn_search_documents(uuid, text[]) to
   dot_executor, service_role, authenticated, stagedoor_agent, stagedoor_reviewer;
 
--- What hits show: the texts of chunks as they were projected, and how documents begin that stand for theirs. Only what is shown is
--- asked for, since a text may be 10 MiB; each is read once, and not further than it is needed.
--- A chunk whose document has changed under it has no row, nor has what is another workspace's.
+-- The texts of shown hits: texts of chunks as projected, and the beginnings of documents. Only what is shown is requested,
+-- because a text may have 10 MiB; each is read once, and only as far as needed. A chunk whose document has changed has no row,
+-- and neither has a chunk of another workspace.
 create or replace function iu_core.fn_search_texts(p_workspace_id uuid, p_chunk_ids uuid[], p_document_ids uuid[])
 returns table (id uuid, text text)
 language plpgsql stable security definer
@@ -212,10 +212,9 @@ end $$;
 grant execute on function iu_core.fn_search_texts(uuid, uuid[], uuid[]) to
   dot_executor, service_role, authenticated, stagedoor_agent, stagedoor_reviewer;
 
--- First of the two phases of fn_search_lexical: which chunks are worth scoring in full, and their score by the words that choose
--- them. Filters and phrases come before the choice. Internal.
--- Where filters let through few chunks, these are looked for; where many, chunks are asked one after the other, the best first,
--- until there are enough.
+-- First phase of fn_search_lexical: which chunks are worth scoring in full, and their score by the selecting words. Filters and
+-- phrases are applied before. Internal. If few chunks pass the filters, these are scored; if many, chunks are tested in order
+-- of score until there are enough.
 create or replace function iu_core.fn_search_candidates(p_workspace_id uuid, p_lexemes integer[], p_weights float8[], p_mean_length float8,
                                                         p_english tsquery[], p_simple tsquery[], p_filters jsonb, p_allowed integer[],
                                                         p_most integer, out chunk_nos integer[], out scores float8[])
@@ -250,9 +249,9 @@ begin
     using p_workspace_id, p_filters, p_lexemes, p_weights, p_mean_length, p_english, p_simple, p_most, p_allowed;
 end $$;
 
--- The chunks that words speak for most (BM25, without its constant factor), best first, and how much: fn_search_candidates where
--- nothing is asked of them. Internal.
-create or replace function iu_core.fn_search_best(p_lexemes integer[], p_weights float8[], p_mean_length float8, p_most integer,
+-- The chunks with the highest scores for words (BM25 without its constant factor), best first: fn_search_candidates without
+-- filters. Internal.
+create or replace function iu_core.fn_search_top_chunks(p_lexemes integer[], p_weights float8[], p_mean_length float8, p_most integer,
                                                   out chunk_nos integer[], out scores float8[])
 language plpgsql stable
 set search_path = pg_catalog, pg_temp

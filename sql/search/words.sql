@@ -1,9 +1,9 @@
--- Words of a text and of a question.
+-- The words of a text and of a query.
 
--- What a query means in a workspace: which of its words are known there, rarest first, and how much each says. At most 64 of
--- them: a page of text as a query is found by its rarest words. Internal.
---   lexeme_ids, chunks, weights   side by side: the word, how many chunks have it, its weight (inverse document frequency)
---   english, simple               phrases that must match, for chunks in English and for all others, side by side
+-- The terms of a query in a workspace: which of its words are known there, rarest first, with their weights. At most 64: a page
+-- of text as a query is found by its rarest words. Internal.
+--   lexeme_ids, chunks, weights   parallel: the word, the number of chunks with it, its weight (inverse document frequency)
+--   english, simple               phrases that must match, for chunks in English and for all others, parallel
 --   required                      words of which a chunk must have one to match the phrases at all; NULL: there is no phrase
 --   mean_length                   of the workspace's chunks
 -- No row: nothing can be found.
@@ -32,7 +32,7 @@ begin
     required := coalesce(required, v_phrase.rarest);
   end loop;
   v_words := v_query.words;
-  -- Words that are too common in English are words as others where nothing is English.
+  -- English stop words count as normal words if no text is English.
   if v_query.stops <> '{}' and v_query.prefixes = '{}'
      and not exists (select from iu_core.search_lexeme l where l.workspace_id = p_workspace_id and l.lexeme = any (v_words))
      and not exists (select from iu_core.search_chunk c where c.workspace_id = p_workspace_id and split_part(c.language, '-', 1) = 'en') then
@@ -42,7 +42,7 @@ begin
     select l.lexeme_id, l.chunks, l.chunks as asked
       from iu_core.search_lexeme l where l.workspace_id = p_workspace_id and l.lexeme = any (v_words)
      union all
-    -- What a prefix stands for is asked together: each of them says as much as all of them.
+    -- The words of a prefix count as one term: each has the weight of all of them.
     select b.lexeme_id, b.chunks, least(sum(b.chunks) over (partition by p.prefix), v_chunks)
       from unnest(v_query.prefixes) as p (prefix)
      cross join lateral (
@@ -64,10 +64,9 @@ begin
   end if;
 end $$;
 
--- Phrases as the server checks them, in English and as words, and for each the words of which a chunk must have one to match:
--- the rarest of each way of reading it. Those with the fewest chunks come first. Internal.
--- A phrase of stop words alone cannot be checked in English texts, which have none of them: it asks for nothing.
--- rarest is NULL where some word of the phrase is in no chunk.
+-- Phrases as the server matches them, in English and as plain words, and for each the words of which a chunk must have one: the
+-- rarest of each reading. Those with the fewest chunks come first. Internal. A phrase of stop words alone cannot be matched in
+-- English texts, which do not store them: it requires nothing. rarest is NULL if a word of the phrase is in no chunk.
 create or replace function iu_core.fn_search_phrases(p_workspace_id uuid, p_phrases text[])
 returns table (english tsquery, simple tsquery, rarest integer[])
 language plpgsql stable
@@ -77,8 +76,8 @@ begin
   return query
   select q.english, q.simple, r.rarest
     from unnest(p_phrases) as p (phrase)
-   cross join lateral (select phraseto_tsquery('english', iu_core.fn_search_plain(p.phrase)) as english,
-                              phraseto_tsquery('simple', iu_core.fn_search_plain(p.phrase)) as simple offset 0) as q
+   cross join lateral (select phraseto_tsquery('english', iu_core.fn_search_normalize(p.phrase)) as english,
+                              phraseto_tsquery('simple', iu_core.fn_search_normalize(p.phrase)) as simple offset 0) as q
    cross join lateral (
      select array_agg(f.lexeme_id) as rarest, sum(f.chunks) as chunks
        from (select (array_agg(l.lexeme_id order by l.chunks, l.lexeme_id))[1] as lexeme_id, min(l.chunks) as chunks
@@ -91,13 +90,13 @@ begin
    order by r.chunks nulls first;
 end $$;
 
--- What a query asks for. It has no language: each word is taken in all ways in which a text may have been.
+-- Parses a query. It has no language: each word is analysed in all ways in which a text may have been.
 --   words     lexemes, of which a text should have some
---   stops     words too common in English to ask for; they count where nothing else is asked and no text is English
---   phrases   what stood in quotes, as text: must be there word for word. A quote without its partner is passed over; of more
---             than 4,000 characters, which no chunk has, is refused
---   prefixes  `word*`, without the star and without marks
--- Pure: it reads no data. Whoever shows hits asks it what to highlight, and why there are none.
+--   stops     words too common in English to search for; they count if nothing else is given and no text is English
+--   phrases   quoted texts, which must occur word for word. A single quote without its partner is ignored; a phrase of more than 4,000
+--             characters, longer than any chunk, is refused
+--   prefixes  `word*`, without the star and without diacritics
+-- Pure: it reads no data. It also tells what to highlight in hits, and why there are none.
 create or replace function iu_core.fn_search_parse(p_query text, out words text[], out stops text[], out phrases text[], out prefixes text[])
 language plpgsql immutable parallel safe
 set search_path = pg_catalog, pg_temp
@@ -110,11 +109,11 @@ begin
   phrases := array(select distinct m[1] from regexp_matches(v_query, '"([^"]*)"', 'g') as m where m[1] ~ '\S' order by 1 limit 8);
   -- Its check would be nested as deeply as it has words.
   if exists (select from unnest(phrases) as p (phrase) where length(p.phrase) > 4000) then
-    raise exception using errcode = 'SD001', message = 'A phrase in quotes has at most 4,000 characters: ask without the quotes, or for a part of it';
+    raise exception using errcode = 'SD001', message = 'A phrase in quotes has at most 4,000 characters: remove the quotes, or search for a part of it';
   end if;
-  -- Only where a word of its own ends: a star inside of one, or in a phrase, is no wish.
+  -- Only at the end of a word: a star inside a word or a phrase is ignored.
   v_rest := regexp_replace(v_query, '"[^"]*"', ' ', 'g');
-  prefixes := array(select distinct lower(iu_core.fn_search_plain(m[1]))
+  prefixes := array(select distinct lower(iu_core.fn_search_normalize(m[1]))
                       from regexp_matches(v_rest, '([^\s"*]{2,})\*(?=\s|$)', 'g') as m order by 1 limit 8);
   v_rest := regexp_replace(v_query, '([^\s"*]{2,})\*(?=\s|$)', ' ', 'g');
   v_simple := tsvector_to_array(iu_core.fn_search_words(v_rest, 'und'));
@@ -128,23 +127,23 @@ end $$;
 grant execute on function iu_core.fn_search_parse(text) to
   dot_executor, service_role, vector_worker, authenticated, stagedoor_agent, stagedoor_reviewer;
 
--- The words of a text, with their places, as search knows them.
+-- The words of a text with their positions, as search stores them.
 create or replace function iu_core.fn_search_words(p_text text, p_language text) returns tsvector
 language plpgsql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   return to_tsvector(case when split_part(p_language, '-', 1) = 'en' then 'english'::regconfig else 'simple'::regconfig end,
-                     iu_core.fn_search_plain(p_text));
+                     iu_core.fn_search_normalize(p_text));
 end $$;
 
 grant execute on function iu_core.fn_search_words(text, text) to
   dot_executor, service_role, vector_worker, authenticated, stagedoor_agent, stagedoor_reviewer;
 
--- The text without the marks on its letters, so that it is found as it is typed without them: `Nghỉ phép` and `nghi phep` are
--- the same words. A slash divides words: the server's parser would take `and/or` for the path of a file. No character comes
--- or goes elsewhere. More than a chunk can have is cut off: what is made of it must fit into a tsvector.
-create or replace function iu_core.fn_search_plain(p_text text) returns text
+-- The text without diacritics, so that it is found when typed without them: `Nghỉ phép` and `nghi phep` are the same words. A
+-- slash separates words: the server's parser would read `and/or` as a file path. No other character is added or removed. A text
+-- longer than a chunk can be is cut off: its result must fit into a tsvector.
+create or replace function iu_core.fn_search_normalize(p_text text) returns text
 language plpgsql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
@@ -159,21 +158,10 @@ begin
   return left(translate(normalize(regexp_replace(normalize(v_text, NFKD), '[\u0300-\u036f]+', '', 'g'), NFC), 'đĐłŁøØ', 'dDlLoO'), 100000);
 end $$;
 
-grant execute on function iu_core.fn_search_plain(text) to
+grant execute on function iu_core.fn_search_normalize(text) to
   dot_executor, service_role, vector_worker, authenticated, stagedoor_agent, stagedoor_reviewer;
 
--- The words of a text, each once, and how often it is there (up to 256 times, which is as far as the server counts).
-create or replace function iu_core.fn_search_lexemes(p_text text, p_language text) returns table (lexeme text, count smallint)
-language sql immutable strict parallel safe
-set search_path = pg_catalog, pg_temp
-as $$
-  select w.lexeme, cardinality(w.positions)::smallint from unnest(iu_core.fn_search_words(p_text, p_language)) as w
-$$;
-
-grant execute on function iu_core.fn_search_lexemes(text, text) to
-  dot_executor, service_role, vector_worker, authenticated, stagedoor_agent, stagedoor_reviewer;
-
--- Does a chunk have all phrases, each as its language reads it? Internal.
+-- Whether a chunk contains all phrases, each as its language reads it. Internal.
 create or replace function iu_core.fn_search_phrases_match(p_words tsvector, p_language text, p_english tsquery[], p_simple tsquery[]) returns boolean
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp

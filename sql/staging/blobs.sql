@@ -1,6 +1,6 @@
--- Blobs of staging records: bound to a workspace, kept while a record refers to them, then deleted.
+-- Blobs of staging records: each belongs to one workspace, is kept while a record refers to it, and is deleted afterwards.
 
--- Says whose a blob is that has just been stored, with its length and digest. Only that workspace stages it.
+-- Registers a blob that has just been stored: its workspace, length and digest. Only that workspace can stage it.
 create or replace function iu_core.fn_blob_register(p_workspace_id uuid, p_blob_ref text, p_byte_len bigint, p_content_hash text) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -9,10 +9,10 @@ begin
   perform iu_core.require_member(p_workspace_id, 'stage');
   perform iu_core.fn_require_workspace(p_workspace_id);
   if p_blob_ref is null or p_blob_ref !~ '^[a-z][a-z0-9+.-]*:.' or length(p_blob_ref) > 1000 then
-    raise exception using errcode = 'SD001', message = 'A reference to a blob has a scheme and a name, such as disk:…';
+    raise exception using errcode = 'SD001', message = 'A blob reference needs a scheme and a name, such as disk:…';
   end if;
   if p_byte_len is null or p_byte_len < 0 or p_content_hash is null or p_content_hash !~ '^[0-9a-f]{64}$' then
-    raise exception using errcode = 'SD001', message = 'A blob has a length and the sha-256 of its bytes';
+    raise exception using errcode = 'SD001', message = 'A blob needs a length and the sha-256 of its bytes';
   end if;
   insert into iu_core.stored_blob (blob_ref, workspace_id, byte_len, content_hash, stored_by)
   values (p_blob_ref, p_workspace_id, p_byte_len, p_content_hash, iu_core.fn_actor())
@@ -20,28 +20,28 @@ begin
   if not exists (select from iu_core.stored_blob b
                   where b.blob_ref = p_blob_ref and b.workspace_id is not distinct from p_workspace_id
                     and (b.byte_len, b.content_hash) = (p_byte_len, p_content_hash)) then
-    perform iu_core.fn_blob_refuse(p_blob_ref);
+    perform iu_core.fn_blob_raise_missing(p_blob_ref);
   end if;
 end $$;
 
 grant execute on function iu_core.fn_blob_register(uuid, text, bigint, text) to
   service_role, dot_executor, authenticated, stagedoor_agent, stagedoor_reviewer;
 
--- The same answer for a blob that is not there and for one of another workspace. Internal.
-create or replace function iu_core.fn_blob_refuse(p_blob_ref text) returns void
+-- Raises blob_missing: the same error for a blob that does not exist and for one of another workspace. Internal.
+create or replace function iu_core.fn_blob_raise_missing(p_blob_ref text) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   raise exception using
     errcode = 'SD513',
-    message = format('There is no blob %s in this workspace, of this length and digest', left(p_blob_ref, 200)),
+    message = format('There is no blob %s in this workspace with this length and digest', left(p_blob_ref, 200)),
     detail = json_build_object('ref', left(p_blob_ref, 200))::text;
 end $$;
 
--- The blobs that a record refers to are its workspace's own, of the length and digest that were stored. People and playbooks stage only
--- what was registered (fn_blob_register). Back-end code, which keeps blobs in ways of its own, may name new ones: they become the
--- workspace's with this record, and never another's. Internal: create calls it.
+-- Checks that the blobs of a record belong to its workspace and have the length and digest that were stored. People and
+-- playbooks can stage only registered blobs (fn_blob_register). Back-end code, which may store blobs in its own way, can name
+-- new ones: they then belong to the workspace of this record. Internal: called by create.
 create or replace function iu_core.fn_blobs_bind(p_workspace_id uuid, p_parts jsonb[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -66,13 +66,13 @@ begin
                         and b.byte_len = (part ->> 'byte_len')::bigint and b.content_hash = part ->> 'content_hash')
    limit 1;
   if found then
-    perform iu_core.fn_blob_refuse(v_ref);
+    perform iu_core.fn_blob_raise_missing(v_ref);
   end if;
 end $$;
 
--- Holds blobs until the end of the transaction, so that nobody takes them out of the trash while they are staged again.
--- Internal: create calls it. Whoever can see the blobs themselves looks whether they are there after this, not before.
-create or replace function iu_core.fn_iu_staging_blobs_hold(p_blob_refs text[]) returns void
+-- Locks blobs until the end of the transaction, so that nobody takes them out of the trash while they are staged again.
+-- Internal: called by create. A caller that can see the blobs themselves checks that they exist after this call, not before.
+create or replace function iu_core.fn_iu_staging_blobs_lock(p_blob_refs text[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -81,7 +81,7 @@ declare
     select t.blob_ref from iu_core.iu_staging_blob_trash t where t.blob_ref = any (p_blob_refs));
   v_gone text;
 begin
-  -- Shared: any number of records may stage the same blob at once. Whoever takes it out of the trash needs it alone.
+  -- A shared lock: several records may stage the same blob at once. Claiming it from the trash needs an exclusive lock.
   perform pg_advisory_xact_lock_shared(hashtextextended('stagedoor.blob:' || ref, 0)) from unnest(p_blob_refs) as ref;
   select ref into v_gone from unnest(v_trashed) as ref
    where not exists (select from iu_core.iu_staging_blob_trash t where t.blob_ref = ref)
@@ -90,15 +90,15 @@ begin
   if found then
     raise exception using
       errcode = 'SD513',
-      message = format('There is no blob %s any more: it was in the trash, and has just been deleted', v_gone),
+      message = format('The blob %s has just been deleted, because no record referred to it', v_gone),
       detail = json_build_object('ref', v_gone)::text;
   end if;
 end $$;
 
--- Takes blobs out of the trash, for whoever keeps those whose references begin with the scheme and a colon. In one
--- transaction: take, delete the blobs, commit. A rollback puts them back. Gives only those that no record refers to:
--- one that was staged again, or that another record still has, leaves the trash and stays.
-create or replace function iu_core.fn_iu_staging_blobs_take(p_scheme text, p_limit integer default 100) returns setof text
+-- Takes blobs out of the trash for the process that stores blobs with this reference scheme. In one transaction: claim, delete
+-- the blobs, commit; a rollback puts them back. Returns only blobs that no record refers to. A blob that was staged again, or
+-- that another record still has, leaves the trash and stays.
+create or replace function iu_core.fn_iu_staging_blobs_claim(p_scheme text, p_limit integer default 100) returns setof text
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -114,9 +114,9 @@ begin
   end if;
   if current_setting('transaction_isolation') <> 'read committed' then
     raise exception using errcode = 'SD001',
-      message = 'Blobs are taken in a read committed transaction: an older snapshot would not see who refers to them';
+      message = 'Blobs must be claimed in a read committed transaction: an older snapshot would miss new references';
   end if;
-  -- Passes over those that a transaction is staging now, or is trashing once more.
+  -- Skips blobs that a transaction is staging now, or is trashing again.
   with due as (
     select blob_ref from iu_core.iu_staging_blob_trash
      where starts_with(blob_ref, p_scheme || ':')
@@ -125,11 +125,11 @@ begin
   )
   select array_agg(blob_ref) into v_refs from due
    where pg_try_advisory_xact_lock(hashtextextended('stagedoor.blob:' || blob_ref, 0));
-  -- A statement of its own: it sees everything that was staged before the locks were ours.
+  -- A separate statement: it sees everything that was staged before we got the locks.
   return query
     with taken as (
       delete from iu_core.iu_staging_blob_trash t where t.blob_ref = any (v_refs) returning t.blob_ref
-    ), forgotten as (
+    ), unregistered as (
       delete from iu_core.stored_blob b
        where b.blob_ref = any (v_refs)
          and not exists (select from iu_core.iu_staging_payload p where p.blob_ref = b.blob_ref)
@@ -138,11 +138,11 @@ begin
      where not exists (select from iu_core.iu_staging_payload p where p.blob_ref = taken.blob_ref);
 end $$;
 
-grant execute on function iu_core.fn_iu_staging_blobs_take(text, integer) to dot_executor, service_role;
+grant execute on function iu_core.fn_iu_staging_blobs_claim(text, integer) to dot_executor, service_role;
 
--- Of blobs that somebody keeps: puts those into the trash that no record refers to. Returns how many. Whether nobody
--- is staging one of them at this very moment is settled when it is taken out (fn_iu_staging_blobs_take).
-create or replace function iu_core.fn_iu_staging_blobs_orphaned(p_blob_refs text[]) returns integer
+-- Puts those of the given blobs into the trash that no record refers to. Returns how many. fn_iu_staging_blobs_claim checks
+-- again whether one of them is being staged at that moment.
+create or replace function iu_core.fn_iu_staging_blobs_trash_orphans(p_blob_refs text[]) returns integer
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -162,4 +162,4 @@ begin
   return v_count;
 end $$;
 
-grant execute on function iu_core.fn_iu_staging_blobs_orphaned(text[]) to dot_executor, service_role;
+grant execute on function iu_core.fn_iu_staging_blobs_trash_orphans(text[]) to dot_executor, service_role;

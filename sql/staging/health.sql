@@ -1,6 +1,6 @@
--- Health of the staging zone.
+-- Health check of the staging zone.
 
--- Is the staging zone in order? Exclusion from vectors, digests of a sample, lifecycle counts, overdue records, gates.
+-- Checks the staging zone: exclusion from vectors, digests of a sample, lifecycle counts, overdue records, gates.
 create or replace function iu_core.fn_iu_staging_healthcheck(p_sample integer default 100) returns jsonb
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -39,7 +39,7 @@ begin
     'detail', format('%s records are not excluded', v_count));
 
   -- The newest, and as many from a random place on (from the oldest again when there are not enough behind it), so
-  -- that sooner or later every part is looked at.
+  -- that every part is checked sooner or later.
   with place as (
     select iu_core.fn_time_uuid_floor(oldest.created_at + random() * (newest.created_at - oldest.created_at)) as id
       from (select created_at from iu_core.iu_staging_payload order by staging_payload_id limit 1) as oldest,
@@ -68,7 +68,7 @@ begin
   v_checks := v_checks || jsonb_build_object('name', 'digests', 'ok', v_bad is null,
     'detail', coalesce('bytes differ from their digest in ' || v_bad, format('%s parts looked at, all as staged', v_count)));
 
-  -- A record whose rows are gone has no part that a sample of parts could find.
+  -- A record whose parts were deleted is not in any sample of parts.
   select string_agg(s.staging_record_id::text, ', ') into v_bad
     from ((select staging_record_id, part_count from iu_core.iu_staging_record
             where lifecycle_status <> 'cleaned' order by staging_record_id desc limit (p_sample + 1) / 2)
@@ -79,7 +79,7 @@ begin
   v_checks := v_checks || jsonb_build_object('name', 'parts present', 'ok', v_bad is null,
     'detail', coalesce('parts are missing of ' || v_bad, 'the newest and the oldest records have all their parts'));
 
-  -- Only a problem when somebody should be expiring them.
+  -- Only a problem if expiry should be running.
   select count(*) into v_count from iu_core.iu_staging_record
    where lifecycle_status in ('pending', 'approved') and expires_at <= now() - interval '1 hour';
   v_checks := v_checks || jsonb_build_object('name', 'overdue expiries',
@@ -93,7 +93,7 @@ end $$;
 
 grant execute on function iu_core.fn_iu_staging_healthcheck(integer) to dot_executor, service_role, directus;
 
--- What each record's payload is made of, without the payload.
+-- Kind, size and digest of each part of a record, without the payload.
 create or replace view iu_core.v_iu_staging_payload_observability with (security_invoker = true) as
 select r.staging_record_id,
        r.workspace_id,

@@ -1,7 +1,7 @@
--- After the decision: consumption, expiry, cleanup, and the events of each transition.
+-- What happens to a record after the decision: consumption, expiry, cleanup, and the event of each transition.
 
--- approved → consumed by a run; pending → consumed where the kind needs no approval. Whoever consumes may name the
--- digest that it is about to use. The bytes are checked once more: what is used is what was approved.
+-- approved → consumed by a run; pending → consumed if the kind needs no approval. The consumer may name the digest that it is
+-- about to use. The digests are computed again from the stored bytes, so that only approved bytes are used.
 create or replace function iu_core.fn_iu_staging_consume(
   p_staging_record_id uuid,
   p_consumed_by_run_id uuid,
@@ -15,7 +15,7 @@ declare
 begin
   perform iu_core.require_member(iu_core.fn_iu_staging_workspace(p_staging_record_id), 'operate');
   perform iu_core.fn_gate_require('iu_core.staging_writes_enabled');
-  -- People name runs of the record's own workspace, and hear nothing of others. Shared lock: the run cannot end while
+  -- People can name only runs of the record's workspace. Shared lock: the run cannot end while
   -- it consumes.
   perform iu_core.fn_command_run_workspace(p_consumed_by_run_id);
   perform from iu_core.dot_iu_command_run
@@ -33,9 +33,9 @@ begin
    where staging_record_id = p_staging_record_id and expires_at > clock_timestamp()
      and (lifecycle_status = 'approved' or (lifecycle_status = 'pending' and not approval_required))
      for update;
-  -- Asked again under the lock: it may have been a long wait.
+  -- Checked again under the lock, because the wait may have been long.
   if not found or r.expires_at <= clock_timestamp() then
-    perform iu_core.fn_iu_staging_refuse(p_staging_record_id, 'consumed');
+    perform iu_core.fn_iu_staging_raise_status(p_staging_record_id, 'consumed');
   end if;
   if p_digest is not null and p_digest <> r.content_hash then
     raise exception using
@@ -50,19 +50,20 @@ begin
     from iu_core.iu_staging_kind_policy p
    where u.staging_record_id = p_staging_record_id and p.staging_kind = u.staging_kind
   returning u.* into r;
-  perform iu_core.fn_iu_staging_emit(r, 'record_consumed', iu_core.fn_actor());
+  perform iu_core.fn_iu_staging_event_write(r, 'record_consumed', iu_core.fn_actor());
 end $$;
 
 grant execute on function iu_core.fn_iu_staging_consume(uuid, uuid, text) to
   dot_executor, service_role, directus, authenticated, stagedoor_reviewer;
 
--- pending or approved → expired, for what is overdue, oldest first. Silence is never consent. Returns how many.
+-- pending or approved → expired, for overdue records, oldest first. A record is never approved by waiting. Returns how many
+-- expired.
 create or replace function iu_core.fn_iu_staging_expire(p_limit integer default 1000) returns integer
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- Once: a volatile function is no condition for an index, and every ended record would be read.
+  -- Computed once: an index cannot use a volatile function, and every ended record would be read.
   v_now timestamptz := clock_timestamp();
   v_ids uuid[];
 begin
@@ -83,16 +84,16 @@ begin
     returning r.staging_record_id
   )
   select array_agg(staging_record_id) into v_ids from expired;
-  perform iu_core.fn_iu_staging_emit(r, 'record_expired', iu_core.fn_actor())
+  perform iu_core.fn_iu_staging_event_write(r, 'record_expired', iu_core.fn_actor())
      from iu_core.iu_staging_record r where r.staging_record_id = any (v_ids);
   return coalesce(cardinality(v_ids), 0);
 end $$;
 
 grant execute on function iu_core.fn_iu_staging_expire(integer) to dot_executor, service_role;
 
--- consumed, rejected or expired → cleaned, past retention: the payload goes, the record stays as a tombstone with its
--- digests, counts and sizes. One batch a call, so that it can stop and go on.
--- p_scope: {"limit": 1000, "dry_run": false, "kinds": ["mark_manifest"], "workspace_id": "…"}, all optional.
+-- consumed, rejected or expired → cleaned, after the retention: the payload is deleted, the record stays as a tombstone with
+-- its digests, counts and sizes. One batch for each call, so that cleanup can stop and continue. p_scope: {"limit": 1000,
+-- "dry_run": false, "kinds": ["mark_manifest"], "workspace_id": "…"}, all optional.
 create or replace function iu_core.fn_iu_staging_cleanup(p_scope jsonb default '{}') returns jsonb
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -145,17 +146,17 @@ begin
      order by retain_until limit v_limit
        for update skip locked) as ended;
   if v_ids is not null and not v_dry_run then
-    with gone as (
+    with removed as (
       delete from iu_core.iu_staging_payload where staging_record_id = any (v_ids) returning blob_ref
     )
     insert into iu_core.iu_staging_blob_trash (blob_ref)
-    select distinct blob_ref from gone where blob_ref is not null order by blob_ref
-    -- An update, not nothing: it locks the row, so that nobody takes it as one that a record still has.
+    select distinct blob_ref from removed where blob_ref is not null order by blob_ref
+    -- DO UPDATE rather than DO NOTHING: it locks the row, so that no claim treats it as one that a record still has.
     on conflict (blob_ref) do update set trashed_at = excluded.trashed_at;
     update iu_core.iu_staging_record
        set lifecycle_status = 'cleaned', cleaned_at = clock_timestamp()
      where staging_record_id = any (v_ids);
-    perform iu_core.fn_iu_staging_emit(r, 'record_cleaned', iu_core.fn_actor())
+    perform iu_core.fn_iu_staging_event_write(r, 'record_cleaned', iu_core.fn_actor())
        from iu_core.iu_staging_record r where r.staging_record_id = any (v_ids);
   end if;
   return jsonb_build_object('cleaned', coalesce(cardinality(v_ids), 0), 'parts', coalesce(v_parts, 0),
@@ -164,8 +165,8 @@ end $$;
 
 grant execute on function iu_core.fn_iu_staging_cleanup(jsonb) to dot_executor, service_role, directus;
 
--- Takes a record away as if it had never been staged. Refused for anything that was ever approved or consumed:
--- those stay, as records or as tombstones.
+-- Deletes a record as if it had never been staged. Refused for a record that was ever approved or consumed: it stays, as a
+-- record or as a tombstone.
 create or replace function iu_core.fn_iu_staging_unregister(p_staging_record_id uuid) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -177,16 +178,16 @@ begin
   perform iu_core.fn_gate_require('iu_core.staging_writes_enabled');
   select * into r from iu_core.iu_staging_record where staging_record_id = p_staging_record_id for update;
   if not found then
-    perform iu_core.fn_iu_staging_refuse(p_staging_record_id, 'unregistered');
+    perform iu_core.fn_iu_staging_raise_status(p_staging_record_id, 'unregistered');
   end if;
   if r.approved_at is not null or r.consumed_at is not null then
     raise exception using
       errcode = 'SD512',
-      message = format('Record %s was %s and stays', p_staging_record_id,
+      message = format('Record %s was %s and cannot be removed', p_staging_record_id,
                        case when r.consumed_at is null then 'approved' else 'consumed' end),
       detail = json_build_object('record', p_staging_record_id)::text;
   end if;
-  perform iu_core.fn_iu_staging_emit(r, 'record_unregistered', iu_core.fn_actor());
+  perform iu_core.fn_iu_staging_event_write(r, 'record_unregistered', iu_core.fn_actor());
   insert into iu_core.iu_staging_blob_trash (blob_ref)
   select distinct blob_ref from iu_core.iu_staging_payload
    where staging_record_id = p_staging_record_id and blob_ref is not null
@@ -199,7 +200,7 @@ end $$;
 grant execute on function iu_core.fn_iu_staging_unregister(uuid) to
   dot_executor, service_role, directus, stagedoor_reviewer;
 
--- Tells of something that happened to a record: references only. The functions of the lifecycle write theirs themselves.
+-- Emits an event about a record, with references only. The lifecycle functions write their own events.
 create or replace function iu_core.fn_iu_staging_emit_event(
   p_staging_record_id uuid,
   p_event_type text,
@@ -223,12 +224,12 @@ begin
       message = format('staging.%s is not in the event vocabulary', p_event_type),
       detail = json_build_object('event', concat_ws('.', 'staging', p_event_type))::text;
   end if;
-  -- Locked, so that of two who tell of the same transition the second sees the event of the first.
+  -- Locked, so that of two callers that report the same transition the second sees the event of the first.
   select * into r from iu_core.iu_staging_record where staging_record_id = p_staging_record_id for update;
   if not found then
-    perform iu_core.fn_iu_staging_refuse(p_staging_record_id, 'told of');
+    perform iu_core.fn_iu_staging_raise_status(p_staging_record_id, 'reported');
   end if;
-  -- A transition has one event, and its own function writes it: nobody tells of one that was not.
+  -- A transition has one event, and its own function writes it: a transition that did not happen cannot be reported.
   if p_event_type like 'record\_%' then
     if not (case p_event_type
              when 'record_created' then true
@@ -242,17 +243,17 @@ begin
                    where e.event_domain = 'staging' and e.event_type = p_event_type
                      and e.event_subject_ref = p_staging_record_id::text) then
       raise exception using errcode = 'SD001',
-        message = format('staging.%s is not true of record %s, or was told already', p_event_type, p_staging_record_id);
+        message = format('staging.%s does not apply to record %s, or was emitted already', p_event_type, p_staging_record_id);
     end if;
   end if;
-  return iu_core.fn_iu_staging_emit(r, p_event_type, v_actor.actor, v_actor.via);
+  return iu_core.fn_iu_staging_event_write(r, p_event_type, v_actor.actor, v_actor.via);
 end $$;
 
 grant execute on function iu_core.fn_iu_staging_emit_event(uuid, text, text) to dot_executor, service_role, directus;
 
--- The event of a transition: references only. Internal: whoever calls it has checked who acts, whether the gate is open,
--- and that the type is in the vocabulary.
-create or replace function iu_core.fn_iu_staging_emit(
+-- Writes the event of a transition, with references only. Internal: the caller has checked the actor, the gate, and that the
+-- type is in the vocabulary.
+create or replace function iu_core.fn_iu_staging_event_write(
   r iu_core.iu_staging_record,
   p_event_type text,
   p_actor text,

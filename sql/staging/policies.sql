@@ -1,6 +1,6 @@
--- What each kind of record requires: approval, retention, checklist.
+-- Policies of staging kinds: approval, checklist, time to live and retention.
 
--- Changes the policy of a kind from now on. Administrators only; records that exist keep theirs. Audited
+-- Changes the policy of a kind for new records; existing records keep theirs. Administrators only. Audited
 -- (fn_iu_staging_kind_policy_audit).
 create or replace function iu_core.fn_iu_staging_set_policy(p_staging_kind text, p_changes jsonb, p_reason text) returns void
 language plpgsql security definer
@@ -15,7 +15,7 @@ begin
     raise exception using errcode = 'SD001', message = 'The changes must be a JSON object with at least one setting';
   end if;
   if p_reason is null or p_reason !~ '\S' then
-    raise exception using errcode = 'SD001', message = 'A change of policy needs a reason';
+    raise exception using errcode = 'SD001', message = 'A policy change needs a reason';
   end if;
   select key into v_unknown from jsonb_object_keys(p_changes) key
    where key not in ('four_eyes', 'checklist_required', 'time_to_live', 'retention') limit 1;
@@ -41,7 +41,7 @@ exception when data_exception or check_violation or not_null_violation then
            'intervals such as "14 days".';
 end $$;
 
--- Every change of a kind's policy leaves a line, also one made by hand.
+-- Writes an audit row for every change of a kind's policy, also for a change by hand.
 create or replace function iu_core.fn_iu_staging_kind_policy_audit() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -65,7 +65,7 @@ create or replace trigger iu_staging_kind_policy_audit_is_not_truncated
   before truncate on iu_core.iu_staging_kind_policy_audit
   for each statement execute function iu_core.fn_refuse_change();
 
--- The policy of a kind, if it takes the type.
+-- The policy of a kind. Raises if the kind does not exist or does not take the payload type.
 create or replace function iu_core.fn_iu_staging_policy(p_staging_kind text, p_payload_type text)
 returns iu_core.iu_staging_kind_policy
 language plpgsql stable

@@ -1,14 +1,14 @@
--- Staging records and their parts: creation, digests, and the guard of their lifecycle.
+-- Staging records and their parts: creation, digests, and the trigger that enforces the lifecycle.
 
--- Holds something: one record with its parts, atomically. A part is a JSON object
+-- Creates one record with its parts, atomically. A part is a JSON object
 --   {"part_name": "manifest", "payload_kind": "json", "payload_json": …}
 --   {"part_name": "commentary", "payload_kind": "text", "payload_text": "…"}
 --   {"part_name": "video", "payload_kind": "blob_ref", "blob_ref": "…", "byte_len": 123, "content_hash": "…"}
--- With an idempotency key: the same key and content gives the record that exists, whatever has become of it; the
--- same key with other content is an error. Keys of different workspaces never meet. Without one it is made of the source reference
--- and the kind, so that the same call again is safe; p_new => true makes another record all the same. Without either every call makes one.
--- A mark_manifest that could not be cut is refused (fn_mark_manifest_require). Its document is its second part, or is given to the cut.
--- Where it comes from, if nobody says: from an agent when an agent stages it, else from a user.
+-- Idempotency: the same key with the same content returns the existing record, whatever its status; the same key with other
+-- content is an error. Keys are separate for each workspace. Without a key, one is derived from the source reference and the
+-- kind, so that the same call is safe to repeat; p_new => true creates another record anyway. Without key and source reference
+-- every call creates a record. A mark_manifest that could not be cut is refused (fn_mark_manifest_require). Its document is its
+-- second part, or is given to the cut. The default source kind is agent if an agent stages the record, else user.
 create or replace function iu_core.fn_iu_staging_create(
   p_staging_kind text,
   p_payload_type text,
@@ -53,34 +53,34 @@ begin
   v_owner := iu_core.fn_actor_for(p_owner_actor);
   v_policy := iu_core.fn_iu_staging_policy(p_staging_kind, p_payload_type);
   if p_purpose is null or p_purpose !~ '\S' then
-    raise exception using errcode = 'SD001', message = 'A record needs a purpose: a few words for whoever decides';
+    raise exception using errcode = 'SD001', message = 'A record needs a purpose: a few words for the reviewer';
   end if;
   -- By the member's role and by the token's: an agent's token may come without a role of its own.
   v_by_agent := v_role = 'agent' or iu_core.fn_caller_role() = 'stagedoor_agent';
   v_source_kind := coalesce(p_source_kind, case when v_by_agent then 'agent' else 'user' end);
   if v_source_kind not in ('agent', 'user', 'system', 'import') then
     raise exception using errcode = 'SD001',
-      message = format('The source kind %L is none of agent, user, system, import', v_source_kind);
+      message = format('The source kind %L is not one of agent, user, system, import', v_source_kind);
   end if;
   if v_by_agent and v_source_kind = 'user' then
-    raise exception using errcode = 'SD001', message = 'What an agent stages does not come from a user',
-      hint = 'Leave the source kind out, or say agent.';
+    raise exception using errcode = 'SD001', message = 'An agent cannot stage a record with the source kind user',
+      hint = 'Leave the source kind out, or set it to agent.';
   end if;
   if p_expires_at <= v_now or not isfinite(p_expires_at) then
-    raise exception using errcode = 'SD001', message = 'The expiry must be in the future, and a date';
+    raise exception using errcode = 'SD001', message = 'The expiry must be a time in the future';
   end if;
   if v_new and p_idempotency_key is not null then
-    raise exception using errcode = 'SD001', message = 'Another record needs another key: p_new goes without one';
+    raise exception using errcode = 'SD001', message = 'p_new cannot be combined with an idempotency key';
   end if;
   if p_idempotency_key !~ '\S' then
-    raise exception using errcode = 'SD001', message = 'A blank idempotency key would be everybody''s; name one, or none';
+    raise exception using errcode = 'SD001', message = 'The idempotency key is blank: give a key, or leave it out';
   end if;
   if p_metadata is not null and jsonb_typeof(p_metadata) <> 'object' then
     raise exception using errcode = 'SD001', message = 'The metadata must be a JSON object';
   end if;
-  -- It travels with every list of records.
+  -- It is part of every list of records.
   if pg_column_size(p_metadata) > 16384 then
-    raise exception using errcode = 'SD001', message = 'The metadata has more than 16 KiB; what is large is a part';
+    raise exception using errcode = 'SD001', message = 'The metadata is larger than 16 KiB: put large data into a part';
   elsif p_metadata is not null then
     perform iu_core.fn_iu_staging_json_digest(p_metadata);
   end if;
@@ -88,7 +88,7 @@ begin
   perform iu_core.fn_iu_staging_checklist_check(p_parts, v_policy.checklist_required);
   v_hash := iu_core.fn_iu_staging_record_digest(v_digests);
   if v_digests @> '[{"payload_kind": "blob_ref"}]' then
-    perform iu_core.fn_iu_staging_blobs_hold(
+    perform iu_core.fn_iu_staging_blobs_lock(
       array(select part ->> 'blob_ref' from unnest(p_parts) as part where part ->> 'payload_kind' = 'blob_ref'));
     perform iu_core.fn_blobs_bind(p_workspace_id, p_parts);
   end if;
@@ -118,7 +118,7 @@ begin
   created := v_record.staging_record_id is not null;
 
   if created then
-    -- What is held already was good when it was staged; what has become of topics and addresses since, the cut asks.
+    -- An existing record was valid when it was staged; the cut checks topics and addresses again.
     if (p_staging_kind, p_payload_type) = ('mark_manifest', 'manifest_json') then
       perform iu_core.fn_mark_manifest_require(
         case when p_parts[1] @> '{"part_name": "manifest", "payload_kind": "json"}' then p_parts[1] -> 'payload_json' end,
@@ -136,7 +136,7 @@ begin
       from unnest(p_parts) with ordinality as p (part, position)
       join jsonb_to_recordset(v_digests) as d (part_index integer, part_name text, payload_kind text, byte_len bigint, content_hash text)
         on d.part_index = p.position - 1;
-    perform iu_core.fn_iu_staging_emit(v_record, 'record_created', v_owner.actor, v_owner.via);
+    perform iu_core.fn_iu_staging_event_write(v_record, 'record_created', v_owner.actor, v_owner.via);
     lifecycle_status := 'pending';
     content_hash := v_hash;
     return;
@@ -163,8 +163,8 @@ grant execute on function iu_core.fn_iu_staging_create(
   text, text, text, text, text, text, text, jsonb[], timestamptz, uuid, jsonb, uuid[], boolean)
   to dot_executor, service_role, directus, authenticated, stagedoor_agent, stagedoor_reviewer;
 
--- An idempotency key from where something came from: a digest over a length-prefixed tuple, so that
--- ('ab', 'c') and ('a', 'bc') differ, and NULL differs from the empty text.
+-- Derives an idempotency key from the origin of something: a digest over a length-prefixed tuple, so that ('ab', 'c') and ('a',
+-- 'bc') differ, and NULL differs from the empty text.
 create or replace function iu_core.fn_iu_staging_key(variadic p_parts text[]) returns text
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
@@ -182,10 +182,10 @@ end $$;
 grant execute on function iu_core.fn_iu_staging_key(text[]) to
   dot_executor, service_role, directus, authenticated, stagedoor_agent, stagedoor_reviewer;
 
--- The lifecycle, for everybody and the owner, too: which status may follow which, what never changes, and that no
--- stamp is ever erased.
+-- Enforces the lifecycle for everybody, also for the owner: which status may follow which, which columns never change, and that
+-- no actor or time of a decision is ever removed.
 --   pending → approved → consumed → cleaned
---   pending → consumed (where the kind needs no approval) · pending → rejected · pending, approved → expired
+--   pending → consumed (if the kind needs no approval) · pending → rejected · pending, approved → expired
 create or replace function iu_core.fn_iu_staging_record_guard() returns trigger
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -196,7 +196,7 @@ begin
        ('approved', 'consumed'), ('approved', 'expired'),
        ('consumed', 'cleaned'), ('rejected', 'cleaned'), ('expired', 'cleaned')) then
     raise exception using errcode = 'SD502',
-      message = format('A staging record does not go from %s to %s', old.lifecycle_status, new.lifecycle_status);
+      message = format('A staging record cannot change from %s to %s', old.lifecycle_status, new.lifecycle_status);
   end if;
   if (old.staging_record_id, old.workspace_id, old.staging_kind, old.payload_type, old.purpose, old.owner_actor, old.owner_via,
       old.source_kind, old.source_ref, old.idempotency_key, old.content_hash, old.byte_len, old.part_count, old.part_digests,
@@ -207,7 +207,7 @@ begin
       new.source_kind, new.source_ref, new.idempotency_key, new.content_hash, new.byte_len, new.part_count, new.part_digests,
       new.metadata, new.referenced_iu_ids, new.approval_required, new.four_eyes, new.checklist_required, new.created_at,
       new.expires_at) then
-    raise exception using errcode = 'SD002', message = 'What was staged does not change; stage a new record';
+    raise exception using errcode = 'SD002', message = 'A staged record cannot be changed: stage a new one';
   end if;
   if (old.approved_at is not null and (old.approved_at, old.approved_by, old.approved_via, old.approval_doc_id)
         is distinct from (new.approved_at, new.approved_by, new.approved_via, new.approval_doc_id))
@@ -217,7 +217,7 @@ begin
         is distinct from (new.consumed_at, new.consumed_by_run_id))
      or (old.expired_at is not null and old.expired_at is distinct from new.expired_at)
      or (old.retain_until is not null and old.retain_until is distinct from new.retain_until) then
-    raise exception using errcode = 'SD002', message = 'The stamps of a decision are never changed or erased';
+    raise exception using errcode = 'SD002', message = 'The actor and the time of a decision cannot be changed or removed';
   end if;
   return new;
 end $$;
@@ -231,23 +231,7 @@ create or replace trigger iu_staging_payload_never_changes
   before update on iu_core.iu_staging_payload
   for each row execute function iu_core.fn_refuse_change();
 
--- Records with the parts that are still there, their age and the days left.
-create or replace view iu_core.v_iu_staging_record with (security_invoker = true) as
-select r.staging_record_id, r.workspace_id, r.staging_kind, r.payload_type, r.purpose, r.lifecycle_status,
-       r.owner_actor, r.owner_via, r.source_kind, r.source_ref, r.idempotency_key, r.content_hash,
-       r.byte_len, r.part_count, r.part_digests, r.metadata, r.referenced_iu_ids, r.approval_required,
-       r.four_eyes, r.checklist_required, r.created_at, r.expires_at, r.approved_at, r.approved_by,
-       r.approved_via, r.approval_doc_id, r.rejected_at, r.rejected_by, r.rejected_reason, r.consumed_at,
-       r.consumed_by_run_id, r.expired_at, r.retain_until, r.cleaned_at, r.vector_excluded,
-       (select count(*) from iu_core.iu_staging_payload p where p.staging_record_id = r.staging_record_id)::integer as parts_present,
-       round((extract(epoch from r.expires_at - now()) / 86400)::numeric, 2) as days_to_expiry,
-       now() - r.created_at as age
-  from iu_core.iu_staging_record r;
-
-grant select on iu_core.v_iu_staging_record to
-  authenticated, service_role, dot_executor, directus, stagedoor_agent, stagedoor_reviewer;
-
--- Checks the parts and gives name, kind, length and digest of each, in order.
+-- Checks the parts and returns name, kind, length and digest of each, in order.
 create or replace function iu_core.fn_iu_staging_part_digests(p_parts jsonb[]) returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -324,13 +308,12 @@ begin
   return to_jsonb(v_digests);
 end $$;
 
--- Digest and length of a JSON value over its canonical form: PostgreSQL's own jsonb text in UTF-8. It is exact
--- for any number, sorts keys, keeps the last of two equal keys; src/staging/canonical.ts makes the same bytes.
--- A few bytes of 1e131071 would become megabytes of zeros: numbers with more than 401 digits before the point or 400
--- after it are refused. Those that are long by their exponent alone (and zeros, which may be) are looked at before any
--- text is made; the rest was given digit by digit, so that its text is not much longer than what came in. There the
--- regular expression is only the quick look; a long run of digits inside a string is innocent. Arrays, because the
--- time of jsonb_path_query grows with the square of what it finds.
+-- Digest and length of a JSON value over its canonical form: PostgreSQL's own jsonb text in UTF-8. That form is exact for any
+-- number, sorts keys, and keeps the last of two equal keys. A few bytes such as 1e131071 would become megabytes of zeros, so
+-- numbers with more than 401 digits before the point or 400 after it are refused. Numbers that are long by their exponent alone
+-- (and zeros, which may be) are checked before any text is made. The others were given digit by digit, so their text is not
+-- much longer than the input. The regular expression is only a quick filter, because a long run of digits may be part of a
+-- string. Arrays are used because the time of jsonb_path_query grows with the square of its results.
 create or replace function iu_core.fn_iu_staging_json_digest(p_json jsonb, out content_hash text, out byte_len bigint)
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
@@ -365,9 +348,8 @@ begin
   byte_len := octet_length(v_bytes);
 end $$;
 
--- The digest of a part's bytes as the database holds them: JSON in its canonical text, or the text. NULL for a blob,
--- whose bytes are elsewhere. Internal. (fn_iu_staging_json_digest makes the same of JSON that has only just come, and
--- looks at it first.)
+-- The digest of the stored bytes of a part: JSON in its canonical text, or the text. NULL for a blob, whose bytes are stored
+-- elsewhere. fn_iu_staging_json_digest computes the same for new JSON, after checking it. Internal.
 create or replace function iu_core.fn_iu_staging_payload_hash(p_payload_json jsonb, p_payload_text text) returns text
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
@@ -376,8 +358,8 @@ begin
   return encode(sha256(convert_to(coalesce(p_payload_json::text, p_payload_text), 'UTF8')), 'hex');
 end $$;
 
--- The digest of a record over its parts in order: name (with its length, so that nothing can be shifted from one
--- field into the next), kind and digest of each.
+-- The digest of a record over its parts in order: name (with its length, so that no byte can move from one field to the next),
+-- kind and digest of each part.
 create or replace function iu_core.fn_iu_staging_record_digest(p_part_digests jsonb) returns text
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
@@ -391,8 +373,8 @@ begin
       from jsonb_array_elements(p_part_digests) with ordinality as t (d, position));
 end $$;
 
--- The workspace of a record that the caller may know of. A record of others is answered like one that is not there:
--- an error must not tell who has what. Internal: definer functions give it to require_member.
+-- The workspace of a record that the caller may see. Another workspace's record gives the same error as a missing one, so that
+-- an error reveals nothing. Internal: definer functions pass the result to require_member.
 create or replace function iu_core.fn_iu_staging_workspace(p_staging_record_id uuid) returns uuid
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -402,7 +384,7 @@ declare
 begin
   select workspace_id into v_workspace from iu_core.iu_staging_record where staging_record_id = p_staging_record_id;
   if not found
-     or not iu_core.fn_workspace_is_known(v_workspace) then
+     or not iu_core.fn_workspace_is_visible(v_workspace) then
     raise exception using
       errcode = 'SD501',
       message = format('There is no staging record %s', coalesce(p_staging_record_id::text, 'NULL')),
@@ -410,3 +392,19 @@ begin
   end if;
   return v_workspace;
 end $$;
+
+-- Records with the parts that are still stored, their age and the days left.
+create or replace view iu_core.v_iu_staging_record with (security_invoker = true) as
+select r.staging_record_id, r.workspace_id, r.staging_kind, r.payload_type, r.purpose, r.lifecycle_status,
+       r.owner_actor, r.owner_via, r.source_kind, r.source_ref, r.idempotency_key, r.content_hash,
+       r.byte_len, r.part_count, r.part_digests, r.metadata, r.referenced_iu_ids, r.approval_required,
+       r.four_eyes, r.checklist_required, r.created_at, r.expires_at, r.approved_at, r.approved_by,
+       r.approved_via, r.approval_doc_id, r.rejected_at, r.rejected_by, r.rejected_reason, r.consumed_at,
+       r.consumed_by_run_id, r.expired_at, r.retain_until, r.cleaned_at, r.vector_excluded,
+       (select count(*) from iu_core.iu_staging_payload p where p.staging_record_id = r.staging_record_id)::integer as parts_present,
+       round((extract(epoch from r.expires_at - now()) / 86400)::numeric, 2) as days_to_expiry,
+       now() - r.created_at as age
+  from iu_core.iu_staging_record r;
+
+grant select on iu_core.v_iu_staging_record to
+  authenticated, service_role, dot_executor, directus, stagedoor_agent, stagedoor_reviewer;

@@ -1,6 +1,6 @@
 -- Review of staging records: checklist, approval by a second person, rejection, withdrawal.
 
--- The items of a record's checklist (its JSON part named checklist), ticked or not.
+-- The items of a record's checklist (its JSON part named checklist), with their ticks.
 create or replace function iu_core.fn_iu_staging_checklist(p_staging_record_id uuid)
 returns table (item_id text, label text, required boolean, ticked_by text, ticked_at timestamptz, note text)
 language plpgsql stable
@@ -26,7 +26,7 @@ end $$;
 grant execute on function iu_core.fn_iu_staging_checklist(uuid) to
   dot_executor, service_role, directus, authenticated, stagedoor_agent, stagedoor_reviewer;
 
--- Ticks an item of a pending record's checklist, or takes the tick away.
+-- Ticks an item of a pending record's checklist, or removes the tick.
 create or replace function iu_core.fn_iu_staging_tick(
   p_staging_record_id uuid,
   p_item_id text,
@@ -40,7 +40,7 @@ begin
   perform iu_core.require_member(iu_core.fn_iu_staging_workspace(p_staging_record_id), 'review');
   perform iu_core.fn_gate_require('iu_core.staging_writes_enabled');
   if p_ticked is null then
-    raise exception using errcode = 'SD001', message = 'An item is ticked (true) or not (false), not NULL';
+    raise exception using errcode = 'SD001', message = 'p_ticked must be true or false, not NULL';
   end if;
   perform iu_core.fn_iu_staging_tick_as(p_staging_record_id, p_item_id, p_ticked, iu_core.fn_actor(), p_note);
 end $$;
@@ -69,9 +69,9 @@ begin
   select * into r from iu_core.iu_staging_record
    where staging_record_id = p_staging_record_id and lifecycle_status = 'pending' and expires_at > clock_timestamp()
      for update;
-  -- Asked again under the lock: it may have been a long wait.
+  -- Checked again under the lock, because the wait may have been long.
   if not found or r.expires_at <= clock_timestamp() then
-    perform iu_core.fn_iu_staging_refuse(p_staging_record_id, 'approved');
+    perform iu_core.fn_iu_staging_raise_status(p_staging_record_id, 'approved');
   end if;
   if p_digest is distinct from r.content_hash then
     raise exception using
@@ -81,7 +81,7 @@ begin
       detail = json_build_object('record', p_staging_record_id, 'seen', p_digest, 'actual', r.content_hash)::text;
   end if;
   perform iu_core.fn_iu_staging_verify(p_staging_record_id);
-  perform iu_core.fn_iu_staging_four_eyes(r, v_actor.actor, v_actor.via);
+  perform iu_core.fn_iu_staging_require_four_eyes(r, v_actor.actor, v_actor.via);
   if r.checklist_required then
     select string_agg(c.item_id, ', ') into v_open
       from iu_core.fn_iu_staging_checklist(p_staging_record_id) c
@@ -98,7 +98,7 @@ begin
          approved_via = v_actor.via, approval_doc_id = p_approval_doc_id
    where staging_record_id = p_staging_record_id
   returning * into r;
-  perform iu_core.fn_iu_staging_emit(r, 'record_approved', v_actor.actor, v_actor.via);
+  perform iu_core.fn_iu_staging_event_write(r, 'record_approved', v_actor.actor, v_actor.via);
 end $$;
 
 grant execute on function iu_core.fn_iu_staging_approve(uuid, text, text, text) to
@@ -115,13 +115,13 @@ begin
   if p_reason is null or p_reason !~ '\S' then
     raise exception using errcode = 'SD001', message = 'A rejection needs a reason';
   end if;
-  perform iu_core.fn_iu_staging_end(p_staging_record_id, iu_core.fn_actor(), p_reason);
+  perform iu_core.fn_iu_staging_set_rejected(p_staging_record_id, iu_core.fn_actor(), p_reason);
 end $$;
 
 grant execute on function iu_core.fn_iu_staging_reject(uuid, text) to
   dot_executor, service_role, directus, stagedoor_reviewer;
 
--- The owner takes back what nobody has decided yet: pending → rejected, reason withdrawn.
+-- The owner withdraws a record that nobody has decided on: pending → rejected, with the reason withdrawn.
 create or replace function iu_core.fn_iu_staging_withdraw(p_staging_record_id uuid) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -133,17 +133,17 @@ begin
               where staging_record_id = p_staging_record_id and owner_actor <> iu_core.fn_actor()) then
     raise exception using
       errcode = 'SD511',
-      message = format('Record %s belongs to somebody else; only its owner withdraws it', p_staging_record_id),
+      message = format('Record %s belongs to another person: only its owner can withdraw it', p_staging_record_id),
       detail = json_build_object('record', p_staging_record_id)::text;
   end if;
-  perform iu_core.fn_iu_staging_end(p_staging_record_id, iu_core.fn_actor(), 'withdrawn');
+  perform iu_core.fn_iu_staging_set_rejected(p_staging_record_id, iu_core.fn_actor(), 'withdrawn');
 end $$;
 
 grant execute on function iu_core.fn_iu_staging_withdraw(uuid) to
   dot_executor, service_role, directus, authenticated, stagedoor_agent, stagedoor_reviewer;
 
--- Ticks an item of a pending record's checklist, or takes the tick away, in somebody's name: whoever calls has asked whether
--- they may. Internal.
+-- Ticks an item of a pending record's checklist for an actor, or removes the tick. Internal: the caller has checked the actor's
+-- right.
 create or replace function iu_core.fn_iu_staging_tick_as(
   p_staging_record_id uuid, p_item_id text, p_ticked boolean, p_by text, p_note text
 ) returns void
@@ -153,15 +153,15 @@ as $$
 declare
   r iu_core.iu_staging_record;
 begin
-  -- Locked, so that no tick slips in behind a decision.
+  -- Locked, so that no tick is written after a decision.
   select * into r from iu_core.iu_staging_record
     where staging_record_id = p_staging_record_id and lifecycle_status = 'pending' and expires_at > clock_timestamp()
     for update;
   if not found then
-    perform iu_core.fn_iu_staging_refuse(p_staging_record_id, 'ticked');
+    perform iu_core.fn_iu_staging_raise_status(p_staging_record_id, 'ticked');
   end if;
   -- A tick says that a second person has looked.
-  perform iu_core.fn_iu_staging_four_eyes(r, p_by);
+  perform iu_core.fn_iu_staging_require_four_eyes(r, p_by);
   if not exists (select from iu_core.fn_iu_staging_checklist(p_staging_record_id) c where c.item_id = p_item_id) then
     raise exception using
       errcode = 'SD001',
@@ -172,7 +172,7 @@ begin
   if p_ticked then
     insert into iu_core.iu_staging_check as c (staging_record_id, item_id, ticked_by, note)
     values (p_staging_record_id, p_item_id, p_by, p_note)
-    -- The first stamp stays: who ticked it first has looked. An owner's, from before owners were refused, counts for nothing and gives way.
+    -- The first tick stays. A tick of the owner, from before owners were refused, does not count and is replaced.
     on conflict (staging_record_id, item_id) do update
        set ticked_by = excluded.ticked_by, ticked_at = excluded.ticked_at, note = excluded.note
      where r.four_eyes and lower(c.ticked_by) in (lower(r.owner_actor), lower(r.owner_via));
@@ -181,10 +181,10 @@ begin
   end if;
 end $$;
 
--- Whoever staged a record that two people decide on, or put something into the upload that it reviews, neither ticks nor approves it:
--- not under their own name, not as a service that names another, not by the service that staged it for somebody. A service that acts
--- for named others is one party, whoever it names. Names that differ in case only are one person's. Internal.
-create or replace function iu_core.fn_iu_staging_four_eyes(r iu_core.iu_staging_record, p_actor text, p_via text default null) returns void
+-- Four-eyes rule: whoever staged a record, or changed the upload that it reviews, can neither tick nor approve it. This also
+-- holds for a service that names another actor, and for the service that staged the record for somebody: such a service counts
+-- as one party, whoever it names. Names that differ only in case are the same person. Internal.
+create or replace function iu_core.fn_iu_staging_require_four_eyes(r iu_core.iu_staging_record, p_actor text, p_via text default null) returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -198,20 +198,20 @@ begin
   if array[lower(p_actor), lower(p_via)] && array[lower(r.owner_actor), lower(r.owner_via)] then
     raise exception using
       errcode = 'SD508',
-      message = format('Record %s is %s''s own%s; somebody else must decide', r.staging_record_id, r.owner_actor,
-                       case when lower(p_via) = lower(r.owner_via) then format(', staged through %s, and so is this', r.owner_via) else '' end),
+      message = format('Record %s was staged by %s%s: another person must decide', r.staging_record_id, r.owner_actor,
+                       case when lower(p_via) = lower(r.owner_via) then format(' through %s, which acts here too', r.owner_via) else '' end),
       detail = json_build_object('record', r.staging_record_id)::text;
   end if;
   select * into u from iu_core.ingest_upload
    where upload_id in (select p.upload_id from iu_core.ingest_plan p where p.review_record_id = r.staging_record_id);
   if found then
     select p_actor as actor, p_via as via into v_by;
-    perform iu_core.fn_ingest_four_eyes(u, r.staging_record_id, v_by);
+    perform iu_core.fn_ingest_require_four_eyes(u, r.staging_record_id, v_by);
   end if;
 end $$;
 
--- Is the checklist of these parts one that a person can tick? Where the policy requires one, the owner cannot leave it
--- out: exactly one JSON part named checklist, with something that must be ticked. Raises, or returns nothing. Internal.
+-- Raises if the checklist in these parts cannot be ticked by a person. If the policy requires a checklist, the owner cannot
+-- leave it out: there must be exactly one JSON part named checklist with at least one required item. Internal.
 create or replace function iu_core.fn_iu_staging_checklist_check(p_parts jsonb[], p_required boolean) returns void
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
@@ -228,7 +228,7 @@ begin
     v_found := v_found + 1;
     v_list := case jsonb_typeof(v_part -> 'payload_json')
       when 'object' then v_part -> 'payload_json' -> 'items' else v_part -> 'payload_json' end;
-    -- Asked before anything is unfolded: a few megabytes would be millions of items.
+    -- Checked before the array is expanded: a few megabytes could be millions of items.
     if jsonb_typeof(v_list) = 'array' and jsonb_array_length(v_list) > 500 then
       v_problem := format('%s items; at most 500', jsonb_array_length(v_list));
     else
@@ -273,8 +273,8 @@ $$;
 grant execute on function iu_core.fn_iu_staging_checklist_items(jsonb) to
   dot_executor, service_role, directus, authenticated, stagedoor_agent, stagedoor_reviewer;
 
--- Recomputes the digests of a record's parts from their bytes and compares them with what was recorded at create.
--- Returns the record's digest, or raises: somebody changed the bytes behind our back.
+-- Computes the digests of a record's parts again from their bytes and compares them with those recorded at creation. Returns
+-- the record's digest, or raises if the bytes were changed.
 create or replace function iu_core.fn_iu_staging_verify(p_staging_record_id uuid) returns text
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -287,12 +287,12 @@ begin
   select part_digests, content_hash into v_recorded, v_hash
     from iu_core.iu_staging_record where staging_record_id = p_staging_record_id;
   if not found then
-    perform iu_core.fn_iu_staging_refuse(p_staging_record_id, 'verified');
+    perform iu_core.fn_iu_staging_raise_status(p_staging_record_id, 'verified');
   end if;
   select jsonb_agg(jsonb_build_object(
            'part_index', p.part_index, 'part_name', p.part_name, 'payload_kind', p.payload_kind,
            'byte_len', p.byte_len,
-           -- Neither the bytes nor the digest beside them may differ.
+           -- Neither the bytes nor their stored digest may differ.
            'content_hash', case when p.payload_kind = 'blob_ref'
               or p.content_hash = iu_core.fn_iu_staging_payload_hash(p.payload_json, p.payload_text)
               then p.content_hash end) order by p.part_index)
@@ -308,8 +308,8 @@ begin
   return v_hash;
 end $$;
 
--- The one way to end a record as rejected: for a reviewer, and for an owner who withdraws. Internal.
-create or replace function iu_core.fn_iu_staging_end(p_staging_record_id uuid, p_by text, p_reason text) returns void
+-- Ends a record as rejected: called for a reviewer, and for an owner who withdraws. Internal.
+create or replace function iu_core.fn_iu_staging_set_rejected(p_staging_record_id uuid, p_by text, p_reason text) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -324,13 +324,14 @@ begin
      and p.staging_kind = u.staging_kind
   returning u.* into r;
   if not found then
-    perform iu_core.fn_iu_staging_refuse(p_staging_record_id, case p_reason when 'withdrawn' then 'withdrawn' else 'rejected' end);
+    perform iu_core.fn_iu_staging_raise_status(p_staging_record_id, case p_reason when 'withdrawn' then 'withdrawn' else 'rejected' end);
   end if;
-  perform iu_core.fn_iu_staging_emit(r, 'record_rejected', p_by);
+  perform iu_core.fn_iu_staging_event_write(r, 'record_rejected', p_by);
 end $$;
 
--- Says why a transition was not possible: not there, expired, decided by whom and when, cleaned.
-create or replace function iu_core.fn_iu_staging_refuse(p_staging_record_id uuid, p_wanted text) returns void
+-- Raises the reason why a transition is not possible: the record does not exist, has expired, was decided (by whom and when),
+-- or was cleaned.
+create or replace function iu_core.fn_iu_staging_raise_status(p_staging_record_id uuid, p_wanted text) returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$

@@ -1,7 +1,7 @@
--- The checker: conformance and drift.
+-- The checker: conformance of units, and drift from their document.
 
--- The checker: looks again where the edges of these units lead, then writes its word on each. Anything found but a drift
--- from the document deviates. Back-end code only: an author does not judge what is theirs.
+-- The checker: verifies the edges of these units again, then writes its result for each. Any finding but a drift from the
+-- document makes a unit non-conforming. Back-end code only: an author does not judge their own units.
 create or replace function iu_core.fn_unit_check(p_unit_ids uuid[])
 returns table (unit_id uuid, conformance text, drift text, findings jsonb)
 language plpgsql security definer
@@ -35,7 +35,7 @@ begin
       on conflict (unit_id) do update
          set conformance = excluded.conformance, drift = excluded.drift, findings = excluded.findings,
              checked_version_no = excluded.checked_version_no, checked_by = excluded.checked_by, checked_at = clock_timestamp()
-       -- A checker that was slow does not talk of an older version.
+       -- A slow checker must not write a result for an older version.
        where c.checked_version_no <= excluded.checked_version_no
     )
     select f.unit_id, f.conformance, f.drift, f.findings from found f order by f.unit_id;
@@ -43,15 +43,15 @@ end $$;
 
 grant execute on function iu_core.fn_unit_check(uuid[]) to dot_executor, service_role;
 
--- Looks again where the edges of units lead: an unverified one whose target is a unit by now is verified, a verified one
--- whose target was deleted or retired is unverified. Internal: the checker's first step.
+-- Verifies the edges of units again: an unverified edge whose target is a unit now becomes verified; a verified edge whose
+-- target was deleted or retired becomes unverified. Internal: the first step of the checker.
 create or replace function iu_core.fn_unit_edges_verify(p_unit_ids uuid[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   with looked_at as (
-    select e.edge_id, nullif(iu_core.fn_unit_named(e.workspace_id, e.target_ref), e.from_unit_id) as to_unit_id
+    select e.edge_id, nullif(iu_core.fn_unit_find(e.workspace_id, e.target_ref), e.from_unit_id) as to_unit_id
       from iu_core.universal_edges e
      where e.from_unit_id = any (p_unit_ids)
        and (e.edge_status = 'unverified'
@@ -66,7 +66,7 @@ begin
    where e.edge_id = l.edge_id and e.to_unit_id is distinct from l.to_unit_id;
 end $$;
 
--- What the checker has to say of units as they are now: references only, one object for each finding. Internal.
+-- The findings of the checker about the current units: references only, one object for each finding. Internal.
 create or replace function iu_core.fn_unit_findings(p_unit_ids uuid[])
 returns table (unit_id uuid, version_no integer, findings jsonb)
 language sql stable
@@ -95,9 +95,9 @@ as $$
                 from iu_core.information_unit c
                where c.unit_id = u.container_id and (c.deleted_at is not null or c.lifecycle_status = 'retired')
               union all
-              -- The map of every unit that ever held a piece says what the piece is now (fn_cut_map).
+              -- The map of every unit that ever held a piece has the current hash of the piece (fn_cut_write_map).
               select 5, jsonb_build_object('code', 'drifted', 'document_id', m.document_id, 'source_ref', d.source_ref,
-                                           'document_hash', case when not gone.is_gone then m.content_hash end)
+                                           'document_hash', case when not dropped.is_dropped then m.content_hash end)
                 from iu_core.kb_unit_map m
                 join iu_core.kb_document d on d.document_id = m.document_id
                cross join lateral (
@@ -105,16 +105,16 @@ as $$
                  select m.dropped_at is not null
                         or d.deleted_at is not null
                            and not exists (select from iu_core.kb_document_cut c
-                                            where c.document_id = d.document_id and c.cut_at > d.deleted_at) as is_gone) as gone
+                                            where c.document_id = d.document_id and c.cut_at > d.deleted_at) as is_dropped) as dropped
                where m.unit_id = u.unit_id and u.lifecycle_status in ('draft', 'enacted')
-                 and (gone.is_gone or m.content_hash <> u.content_hash)
+                 and (dropped.is_dropped or m.content_hash <> u.content_hash)
             ) as f)
     from iu_core.information_unit u
    where u.unit_id = any (p_unit_ids)
 $$;
 
--- Units that the checker should look at, those first that have waited longest: never checked, changed since, or with an edge
--- that leads nowhere yet. What is deleted can wait until it is restored. Back-end code only; NULL: in every workspace.
+-- Units that the checker should check, longest waiting first: never checked, changed since, or with an unverified edge. Deleted
+-- units are left out until they are restored. Back-end code only; NULL: in every workspace.
 create or replace function iu_core.fn_unit_check_due(p_workspace_id uuid, p_limit integer default 1000) returns uuid[]
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -138,7 +138,7 @@ end $$;
 
 grant execute on function iu_core.fn_unit_check_due(uuid, integer) to dot_executor, service_role;
 
--- After a piece was retired: checks anew every unit with an edge to it, by its address or by its id. Back-end code only.
+-- After a unit was retired: checks every unit with an edge to it again, by its address or by its id. Back-end code only.
 create or replace function iu_core.fn_unit_axis_refresh(p_unit_id uuid) returns jsonb
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -165,8 +165,8 @@ end $$;
 
 grant execute on function iu_core.fn_unit_axis_refresh(uuid) to dot_executor, service_role;
 
--- After a command run, which may have made the units that edges wait for: checks anew those with an unverified edge that
--- leads somewhere now, and those with one that were never checked. Whose edges still lead nowhere has been told so before.
+-- After a command run, which may have created the targets of edges: checks units with an unverified edge whose target exists
+-- now, and units with such an edge that were never checked. Units whose edges still have no target were reported before.
 -- Back-end code only.
 create or replace function iu_core.fn_unit_link_refresh(p_workspace_id uuid) returns jsonb
 language plpgsql security definer
@@ -182,7 +182,7 @@ begin
     select distinct e.from_unit_id
       from iu_core.universal_edges e
      where e.workspace_id = p_workspace_id and e.edge_status = 'unverified'
-       -- In one join each, not by fn_unit_named: most unverified edges lead out of here for good, and each run asks again.
+       -- In one join each, not by fn_unit_find: most unverified edges lead out of here for good, and each run asks again.
        and (exists (select from iu_core.information_unit u
                      where u.workspace_id = e.workspace_id and u.canonical_address = e.target_ref
                        and u.deleted_at is null and u.lifecycle_status <> 'retired')
@@ -200,8 +200,8 @@ end $$;
 
 grant execute on function iu_core.fn_unit_link_refresh(uuid) to dot_executor, service_role;
 
--- The checker's word is written by fn_unit_check, which back-end code calls; not by the owner of the table.
--- A superuser is of every role and can: whoever can also disable this trigger is not kept out by it.
+-- Only fn_unit_check, which back-end code calls, writes the checker's results; the owner of the table cannot. A superuser is a
+-- member of every role and can: a superuser can also disable this trigger.
 create or replace function iu_core.fn_unit_check_guard() returns trigger
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -214,11 +214,11 @@ begin
   end if;
   raise exception using
     errcode = '42501',
-    message = format('%s of iu_core.unit_check is refused: the checker alone writes it', lower(tg_op)),
+    message = format('%s of iu_core.unit_check is not allowed: only the checker writes it', lower(tg_op)),
     hint = 'iu_core.fn_unit_check checks units, as dot_executor.';
 end $$;
 
 -- Before each statement, not each row: who writes is the same for all of them.
-create or replace trigger unit_check_is_the_checkers
+create or replace trigger unit_check_is_written_by_checker
   before insert or update or delete or truncate on iu_core.unit_check
   for each statement execute function iu_core.fn_unit_check_guard();

@@ -1,7 +1,8 @@
--- Containers: moves and order.
+-- Containers: moving and ordering units.
 
--- Puts a unit into a container of its workspace, at a position from 1 or at the end; NULL takes it out of any. Within its
--- container it is a reordering, and told as one. A container is never inside what it holds, whoever moves what at once.
+-- Moves a unit into a container of its workspace, at a position from 1 or at the end; NULL moves it out of any container.
+-- Within its container this is a reordering and emits that event. A container is never inside a unit that it contains, also
+-- with concurrent moves.
 create or replace function iu_core.fn_unit_move(p_unit_id uuid, p_container_id uuid, p_position integer default null) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -45,7 +46,7 @@ begin
      set container_id = p_container_id, position = v_position, changed_at = clock_timestamp()
    where unit_id = p_unit_id;
   -- The others make room. At the end they need not.
-  perform iu_core.fn_unit_number(v_order);
+  perform iu_core.fn_unit_renumber(v_order);
   perform iu_core.fn_event_write('iu', 'unit_moved', p_unit_id::text, v_workspace, iu_core.fn_actor(), null, jsonb_build_object(
     'unit_id', p_unit_id, 'from_container_id', u.container_id, 'container_id', p_container_id, 'position', v_position),
     u.canonical_address);
@@ -54,9 +55,8 @@ end $$;
 grant execute on function iu_core.fn_unit_move(uuid, uuid, integer) to
   authenticated, stagedoor_reviewer, service_role, dot_executor;
 
--- A unit is never put into what is inside it. Internal: under fn_unit_tree_lock, or two moves at once could make a circle.
--- Every container above is locked on the way: a transaction with an older snapshot then fails instead of seeing the tree as
--- it was.
+-- Raises if a unit would be inside itself. Internal: under fn_unit_tree_lock, or two concurrent moves could make a cycle. Locks
+-- every container above: a transaction with an older snapshot then fails instead of seeing the old tree.
 create or replace function iu_core.fn_unit_cycle_check(p_unit_id uuid, p_container_id uuid) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -75,8 +75,8 @@ begin
   end loop;
 end $$;
 
--- Gives the units of a container another order: all that are in it, each once, so that nobody reorders what they have not
--- seen. One event for the container; none where the order is that already.
+-- Changes the order of the units in a container: all of them, each once, so that nobody reorders units that they have not seen.
+-- One event for the container; none if the order does not change.
 create or replace function iu_core.fn_unit_reorder(p_container_id uuid, p_unit_ids uuid[]) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -94,14 +94,14 @@ begin
      or array(select unnest(p_unit_ids) order by 1) is distinct from array(select unnest(v_present) order by 1) then
     raise exception using
       errcode = 'SD001',
-      message = format('An order of the unit %s names each of its %s units once', p_container_id, cardinality(v_present)),
-      hint = 'Somebody may have moved a unit in or out. Read the container again.',
+      message = format('The order of the unit %s must name each of its %s units once', p_container_id, cardinality(v_present)),
+      hint = 'Someone may have moved a unit in or out. Read the container again.',
       detail = json_build_object('container', p_container_id, 'units', cardinality(v_present))::text;
   end if;
   if p_unit_ids = v_present then
     return;
   end if;
-  perform iu_core.fn_unit_number(p_unit_ids);
+  perform iu_core.fn_unit_renumber(p_unit_ids);
   perform iu_core.fn_event_write('piece', 'piece_reordered', p_container_id::text, v_workspace, iu_core.fn_actor(), null,
     jsonb_build_object('unit_id', p_container_id, 'pieces', cardinality(p_unit_ids)), c.canonical_address);
 end $$;
@@ -109,10 +109,10 @@ end $$;
 grant execute on function iu_core.fn_unit_reorder(uuid, uuid[]) to
   authenticated, stagedoor_reviewer, service_role, dot_executor;
 
--- After the pieces of a container changed their order: numbers them without gaps and says what its text is now: how many
--- pieces, and the SHA-256 of their bodies joined by an empty line. A successor that is still a draft is not part of it: its
--- predecessor is. Of more than 64 MiB the hash is left out: nobody holds that much text in memory for a number. Back-end code
--- only; no event of its own, or it would set itself off.
+-- After a change of order in a container: numbers its units without gaps and returns its text summary: the number of units and
+-- the SHA-256 of their bodies joined by an empty line. A successor that is still a draft is left out: its predecessor counts.
+-- Above 64 MiB the hash is omitted, because so much text would be held in memory. Back-end code only; it emits no event, or it
+-- would trigger itself.
 create or replace function iu_core.fn_unit_recompose(p_container_id uuid) returns jsonb
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -130,7 +130,7 @@ begin
   end if;
   perform iu_core.fn_unit_tree_lock(v_workspace);
   v_order := iu_core.fn_unit_children(p_container_id);
-  perform iu_core.fn_unit_number(v_order);
+  perform iu_core.fn_unit_renumber(v_order);
   v_versions := array(
     select u.current_version_id
       from unnest(v_order) with ordinality as o (unit_id, number)
@@ -150,8 +150,8 @@ end $$;
 
 grant execute on function iu_core.fn_unit_recompose(uuid) to dot_executor, service_role;
 
--- What a unit may be put into: another one of the same workspace that is alive. Anything else of another workspace is answered
--- like one that does not exist. Internal.
+-- Raises unless the container is another live unit of the same workspace. A unit of another workspace gives the same error as a
+-- missing one. Internal.
 create or replace function iu_core.fn_unit_container_check(p_workspace_id uuid, p_container_id uuid) returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -170,13 +170,13 @@ begin
   if v_status in ('deleted', 'retired') then
     raise exception using
       errcode = 'SD903',
-      message = format('The unit %s is %s: nothing is put into it', p_container_id, v_status),
+      message = format('The unit %s is %s and cannot contain other units', p_container_id, v_status),
       detail = json_build_object('unit', p_container_id, 'status', v_status)::text;
   end if;
 end $$;
 
--- The living units in a container, in their order: what is superseded, retired or deleted has no place any more. Two of the
--- same position are told apart by their ids, so that the order is always one. Internal.
+-- The live units in a container, in order; superseded, retired and deleted units are left out. Units with the same position are
+-- ordered by id, so that the order is unique. Internal.
 create or replace function iu_core.fn_unit_children(p_container_id uuid) returns uuid[]
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -188,9 +188,9 @@ begin
      order by u.position, u.unit_id);
 end $$;
 
--- Numbers units from 1 in the order given. Writes, and locks, those alone whose number changes. Internal: under
+-- Numbers units from 1 in the given order. Writes, and locks, only those whose number changes. Internal: under
 -- fn_unit_tree_lock.
-create or replace function iu_core.fn_unit_number(p_unit_ids uuid[]) returns void
+create or replace function iu_core.fn_unit_renumber(p_unit_ids uuid[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -200,7 +200,7 @@ begin
       from unnest(p_unit_ids) with ordinality as n (unit_id, number)
       join iu_core.information_unit u on u.unit_id = n.unit_id
      where u.position <> n.number
-     -- In the order of their ids, as everybody who locks several.
+     -- In the order of ids, as every function that locks several.
      order by u.unit_id
        for no key update of u
   )
@@ -210,8 +210,8 @@ begin
    where u.unit_id = n.unit_id;
 end $$;
 
--- One change of containers or of their order at a time in a workspace, until the end of the transaction: that a unit is not
--- moved into what is inside it can only be known while nobody else moves anything. Internal: taken before rows are locked.
+-- Serializes changes of containers and order in a workspace until the end of the transaction: only then can a cycle be
+-- excluded. Internal: taken before rows are locked.
 create or replace function iu_core.fn_unit_tree_lock(p_workspace_id uuid) returns void
 language sql
 set search_path = pg_catalog, pg_temp

@@ -1,9 +1,9 @@
 -- Edges between units.
 
--- Connects a unit with what a reference names: the canonical address or the id of a unit of its workspace, or anything else.
--- What names no unit is accepted as unverified, and the checker looks again. An edge that is there already is given back,
--- looked at anew; only a new one is told.
--- p_actor: whom a back-end service acts for; others name nobody, or themselves.
+-- Adds an edge from a unit to a target: the canonical address or the id of a unit of its workspace, or any other reference. A
+-- target that is not a unit is accepted as unverified, and the checker verifies it later. An existing edge is verified again
+-- and returned; only a new one emits an event. p_actor: the person for whom a back-end service acts; other callers leave it out
+-- or name themselves.
 create or replace function iu_core.fn_unit_edge_add(
   p_from_unit_id uuid,
   p_edge_type text,
@@ -36,11 +36,11 @@ begin
       hint = 'Name the canonical address or the id of a unit, or any other reference.';
   end if;
   u := iu_core.fn_unit_metadata_lock(p_from_unit_id);
-  v_to := iu_core.fn_unit_named(u.workspace_id, p_target_ref);
+  v_to := iu_core.fn_unit_find(u.workspace_id, p_target_ref);
   if v_to = p_from_unit_id then
     raise exception using errcode = 'SD001', message = format('An edge of the unit %s cannot lead to itself', p_from_unit_id);
   end if;
-  -- Twice at most, unless somebody adds and removes it all the time.
+  -- At most two rounds, unless another session keeps adding and removing it.
   loop
     insert into iu_core.universal_edges as e (workspace_id, from_unit_id, edge_type, target_ref, to_unit_id, edge_status, created_by, created_via)
     values (u.workspace_id, p_from_unit_id, p_edge_type, p_target_ref, v_to,
@@ -65,8 +65,8 @@ end $$;
 grant execute on function iu_core.fn_unit_edge_add(uuid, text, text, text) to
   authenticated, stagedoor_reviewer, service_role, dot_executor;
 
--- Takes an edge away. One of a unit that the caller may not see is answered like one that is not there.
-create or replace function iu_core.fn_unit_edge_remove(p_edge_id uuid) returns void
+-- Deletes an edge. An edge of a unit that the caller may not see gives the same error as a missing one.
+create or replace function iu_core.fn_unit_edge_delete(p_edge_id uuid) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -88,11 +88,11 @@ begin
     'unit_id', e.from_unit_id, 'edge_id', p_edge_id, 'edge_type', e.edge_type, 'to_unit_id', e.to_unit_id), u.canonical_address);
 end $$;
 
-grant execute on function iu_core.fn_unit_edge_remove(uuid) to
+grant execute on function iu_core.fn_unit_edge_delete(uuid) to
   authenticated, stagedoor_reviewer, service_role, dot_executor;
 
--- The workspace of an edge that the caller may know of; one of others is answered like one that is not there. Internal:
--- definer functions give it to require_member.
+-- The workspace of an edge that the caller may see; another workspace's edge gives the same error as a missing one. Internal:
+-- definer functions pass the result to require_member.
 create or replace function iu_core.fn_unit_edge_workspace(p_edge_id uuid) returns uuid
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -102,7 +102,7 @@ declare
 begin
   select workspace_id into v_workspace from iu_core.universal_edges where edge_id = p_edge_id;
   if not found
-     or not iu_core.fn_workspace_is_known(v_workspace) then
+     or not iu_core.fn_workspace_is_visible(v_workspace) then
     raise exception using
       errcode = 'SD913',
       message = format('There is no edge %s', coalesce(p_edge_id::text, 'NULL')),

@@ -1,8 +1,9 @@
--- Edits: versions, profiles, kinds.
+-- Edits of units: versions, profiles, kinds.
 
--- Edits a draft: text, title or language; what is NULL stays. The editor names the version that the edit was made from; if
--- somebody was faster, nothing is written and both hashes are told. What changes nothing makes no version (changed = false).
--- p_actor: whom a back-end service acts for; others name nobody, or themselves.
+-- Edits a draft: text, title or language; NULL keeps the current value. The editor names the version that the edit was made
+-- from; if it is no longer current, nothing is written and the error has both hashes. An edit without a change writes no
+-- version (changed = false). p_actor: the person for whom a back-end service acts; other callers leave it out or name
+-- themselves.
 create or replace function iu_core.fn_unit_edit(
   p_unit_id uuid,
   p_expected_version integer,
@@ -25,7 +26,7 @@ declare
 begin
   perform iu_core.fn_unit_require_member(p_unit_id, 'operate');
   v_actor := iu_core.fn_actor_for(p_actor);
-  u := iu_core.fn_unit_editable(p_unit_id, p_expected_version);
+  u := iu_core.fn_unit_lock_for_edit(p_unit_id, p_expected_version);
   select * into version_no, unit_version_id, content_hash, changed
     from iu_core.fn_unit_version_write(u, p_body, p_title, p_language, p_note, v_actor.actor, v_actor.via);
 end $$;
@@ -33,9 +34,9 @@ end $$;
 grant execute on function iu_core.fn_unit_edit(uuid, integer, text, text, text, text, text) to
   dot_executor, service_role, authenticated, stagedoor_reviewer;
 
--- The unit, locked, for whoever edits the version that they have read: it must be a draft that is not deleted, and still at that
--- version. A conflict tells both hashes. Internal: whoever calls it has checked who acts.
-create or replace function iu_core.fn_unit_editable(p_unit_id uuid, p_expected_version integer) returns iu_core.information_unit
+-- Locks a unit for an edit and returns it: it must be a draft, not deleted, and still at the expected version. A conflict has
+-- both hashes. Internal: the caller has checked the actor.
+create or replace function iu_core.fn_unit_lock_for_edit(p_unit_id uuid, p_expected_version integer) returns iu_core.information_unit
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -43,20 +44,20 @@ declare
   u iu_core.information_unit;
 begin
   if p_expected_version is null then
-    raise exception using errcode = 'SD001', message = 'An edit names the version that it was made from';
+    raise exception using errcode = 'SD001', message = 'An edit needs the version that it was made from';
   end if;
   select * into u from iu_core.information_unit where unit_id = p_unit_id for no key update;
   if u.lifecycle_status <> 'draft' or u.deleted_at is not null then
-    perform iu_core.fn_unit_refuse_locked(u);
+    perform iu_core.fn_unit_raise_locked(u);
   end if;
   perform iu_core.fn_unit_expect_version(u, p_expected_version);
   return u;
 end $$;
 
--- Replaces a slice of a draft's text: characters from p_from up to, but not with, p_to, counted from 0. An empty slice inserts,
--- an empty text takes out. Otherwise like fn_unit_edit.
--- p_actor: whom a back-end service acts for; others name nobody, or themselves.
-create or replace function iu_core.fn_unit_slice_edit(
+-- Replaces a slice of a draft's text: characters from p_from to p_to (exclusive), counted from 0. An empty slice inserts, an
+-- empty text deletes. Otherwise like fn_unit_edit. p_actor: the person for whom a back-end service acts; other callers leave it
+-- out or name themselves.
+create or replace function iu_core.fn_unit_edit_slice(
   p_unit_id uuid,
   p_expected_version integer,
   p_from integer,
@@ -82,7 +83,7 @@ begin
   if num_nulls(p_from, p_to, p_text) > 0 then
     raise exception using errcode = 'SD001', message = 'A slice edit needs from, to and a text, which may be empty';
   end if;
-  u := iu_core.fn_unit_editable(p_unit_id, p_expected_version);
+  u := iu_core.fn_unit_lock_for_edit(p_unit_id, p_expected_version);
   select body into v_body from iu_core.unit_version v where v.unit_version_id = u.current_version_id;
   if p_from < 0 or p_to < p_from or p_to > length(v_body) then
     raise exception using
@@ -94,13 +95,13 @@ begin
     from iu_core.fn_unit_version_write(u, left(v_body, p_from) || p_text || substr(v_body, p_to + 1), null, null, p_note, v_actor.actor, v_actor.via);
 end $$;
 
-grant execute on function iu_core.fn_unit_slice_edit(uuid, integer, integer, integer, text, text, text) to
+grant execute on function iu_core.fn_unit_edit_slice(uuid, integer, integer, integer, text, text, text) to
   dot_executor, service_role, authenticated, stagedoor_reviewer;
 
--- Changes the profile of a unit that is a draft or enacted: the patch is merged at the top level, null takes a key out. Topics are
--- in topic_labels. Metadata: no version, nothing for search. Returns the profile as it is then.
--- p_actor: whom a back-end service acts for; others name nobody, or themselves.
-create or replace function iu_core.fn_unit_profile(p_unit_id uuid, p_patch jsonb, p_actor text default null) returns jsonb
+-- Changes the profile of a draft or enacted unit: the patch is merged at the top level, null removes a key. Topics are in
+-- topic_labels. Metadata: it writes no version and no work for search. Returns the new profile. p_actor: the person for whom a
+-- back-end service acts; other callers leave it out or name themselves.
+create or replace function iu_core.fn_unit_profile_patch(p_unit_id uuid, p_patch jsonb, p_actor text default null) returns jsonb
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -129,13 +130,12 @@ begin
   return v_profile;
 end $$;
 
-grant execute on function iu_core.fn_unit_profile(uuid, jsonb, text) to dot_executor, service_role, authenticated, stagedoor_reviewer;
+grant execute on function iu_core.fn_unit_profile_patch(uuid, jsonb, text) to dot_executor, service_role, authenticated, stagedoor_reviewer;
 
--- Amends what kind a unit is (U3), under an approval of its own: the one that the unit has already is not it. Metadata: it is
--- told like a change of the profile, with the kind before and after, and its history has a line. Versions keep the kind that they
--- were written as.
--- p_actor: the person whose decision a back-end service carries out; reviewers name nobody, or themselves.
-create or replace function iu_core.fn_unit_amend_kind(p_unit_id uuid, p_unit_kind text, p_apr_ref text, p_actor text default null) returns void
+-- Changes the kind of a unit (U3), with an approval of its own, other than the unit's current one. Metadata: it emits the event
+-- of a profile change, with the kind before and after, and its history has a line. Versions keep the kind that they were
+-- written with. p_actor: the person whose decision a back-end service carries out; reviewers leave it out or name themselves.
+create or replace function iu_core.fn_unit_change_kind(p_unit_id uuid, p_unit_kind text, p_apr_ref text, p_actor text default null) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -145,7 +145,7 @@ declare
   v_event uuid;
 begin
   perform iu_core.fn_unit_require_member(p_unit_id, 'review');
-  v_actor := iu_core.fn_unit_decided_by(p_actor);
+  v_actor := iu_core.fn_unit_decision_actor(p_actor);
   perform iu_core.fn_unit_apr_ref_check(p_apr_ref), iu_core.fn_unit_kind_check(p_unit_kind);
   u := iu_core.fn_unit_metadata_lock(p_unit_id);
   if u.unit_kind = p_unit_kind then
@@ -155,7 +155,7 @@ begin
   v_event := iu_core.fn_event_write('iu', 'unit_profile_changed', p_unit_id::text, u.workspace_id, v_actor.actor, v_actor.via,
     jsonb_build_object('unit_id', p_unit_id, 'keys', array['unit_kind'], 'from_kind', u.unit_kind, 'to_kind', p_unit_kind,
                        'apr_ref', p_apr_ref), u.canonical_address);
-  -- Its life goes on as it was; the approval is what whoever looks back asks for.
+  -- The status does not change; the log keeps the approval for later readers.
   insert into public.iu_lifecycle_log (
     workspace_id, unit_id, from_status, to_status, change_set_id, apr_ref, reason, changed_by, changed_via)
   values (
@@ -163,10 +163,10 @@ begin
     format('its kind was %s and is %s', u.unit_kind, p_unit_kind), v_actor.actor, v_actor.via);
 end $$;
 
-grant execute on function iu_core.fn_unit_amend_kind(uuid, text, text, text) to dot_executor, service_role, stagedoor_reviewer;
+grant execute on function iu_core.fn_unit_change_kind(uuid, text, text, text) to dot_executor, service_role, stagedoor_reviewer;
 
--- Writes the next version of a unit that the caller has locked (fn_unit_editable). NULL keeps what there is. What changes nothing
--- makes no version, no event and no work for search; a new title alone is a version, but nothing to embed. Internal.
+-- Writes the next version of a unit that the caller has locked (fn_unit_lock_for_edit). NULL keeps the current value. Without a
+-- change there is no version, no event and no work for search; a new title alone is a version, but nothing to embed. Internal.
 create or replace function iu_core.fn_unit_version_write(
   u iu_core.information_unit,
   p_body text,
@@ -194,7 +194,7 @@ begin
     v_hash := encode(sha256(convert_to(p_body, 'UTF8')), 'hex');
   end if;
   if num_nonnulls(p_title, p_language) > 0 then
-    perform iu_core.fn_unit_words_check(p_title, p_language);
+    perform iu_core.fn_unit_title_language_check(p_title, p_language);
   end if;
   if length(p_note) > 2000 then
     raise exception using errcode = 'SD001', message = 'A note has at most 2000 characters';
@@ -225,8 +225,8 @@ begin
     'previous_hash', u.content_hash), u.canonical_address);
 end $$;
 
--- A profile, or a change of one, that a unit may have: an object without core keys at any depth, and not larger than what travels with
--- every list of units. Topics are checked where the row is written. Internal.
+-- Checks a profile, or a patch of one: an object without core keys at any depth, and small enough for lists of units. Topics
+-- are checked when the row is written. Internal.
 create or replace function iu_core.fn_unit_profile_check(p_profile jsonb) returns void
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
@@ -238,9 +238,9 @@ begin
     return;
   end if;
   if jsonb_typeof(p_profile) is distinct from 'object' then
-    raise exception using errcode = 'SD001', message = 'A profile is a JSON object';
+    raise exception using errcode = 'SD001', message = 'A profile must be a JSON object';
   end if;
-  -- At any depth: one level down it would be a second truth all the same.
+  -- At any depth: a nested copy would also be a second source of truth.
   v_keys := array(select distinct k
                     from jsonb_path_query(p_profile, 'strict $.** ? (@.type() == "object")') as o,
                          jsonb_object_keys(o) as k
@@ -248,23 +248,23 @@ begin
   if v_keys <> '{}' then
     raise exception using
       errcode = 'SD911',
-      message = format('A profile does not hold %s: the unit itself does', array_to_string(v_keys, ', ')),
+      message = format('A profile cannot contain %s: the unit itself has it', array_to_string(v_keys, ', ')),
       detail = json_build_object('keys', array_to_string(v_keys, ', '))::text;
   end if;
   if pg_column_size(p_profile) > 65536 then
-    raise exception using errcode = 'SD001', message = 'A profile has at most 64 KiB; what is larger is text of a unit';
+    raise exception using errcode = 'SD001', message = 'A profile has at most 64 KiB: put larger data into the text of a unit';
   end if;
 end $$;
 
--- What a profile may not hold, because the unit itself does: a copy would be a second truth. Internal.
+-- Keys that a profile may not contain, because they are columns of the unit. Internal.
 create or replace function iu_core.fn_unit_core_keys() returns text[]
 language sql immutable parallel safe
 as $$
-  select '{unit_id,workspace_id,canonical_address,unit_kind,container_id,container_ref,position,source_ref,owner_actor,owner_via,born_at,current_version_id,unit_version_id,version_no,content_hash,title,body,language,lifecycle_status,apr_ref,deleted_at,superseded_by,supersedes,conformance,drift,vector,embedding}'::text[]
+  select '{unit_id,workspace_id,canonical_address,unit_kind,container_id,container_ref,position,source_ref,owner_actor,owner_via,created_at,current_version_id,unit_version_id,version_no,content_hash,title,body,language,lifecycle_status,apr_ref,deleted_at,superseded_by,supersedes,conformance,drift,vector,embedding}'::text[]
 $$;
 
--- The unit, kept from any change of its lifecycle until the end of the transaction. Edges, container and order may change
--- while it is draft or enacted; what is superseded, retired or deleted stays as it is. Internal.
+-- Locks a unit against changes of its lifecycle until the end of the transaction. Edges, container and order may change while
+-- it is a draft or enacted; superseded, retired and deleted units cannot change. Internal.
 create or replace function iu_core.fn_unit_metadata_lock(p_unit_id uuid) returns iu_core.information_unit
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -274,13 +274,12 @@ declare
 begin
   select * into u from iu_core.information_unit where unit_id = p_unit_id for no key update;
   if u.lifecycle_status not in ('draft', 'enacted') or u.deleted_at is not null then
-    perform iu_core.fn_unit_refuse_locked(u);
+    perform iu_core.fn_unit_raise_locked(u);
   end if;
   return u;
 end $$;
 
--- Is the unit still at the version that somebody has read? If not, both hashes are told, so that both texts can be found.
--- Internal.
+-- Raises if the unit is not at the expected version, with both hashes, so that both texts can be found. Internal.
 create or replace function iu_core.fn_unit_expect_version(u iu_core.information_unit, p_expected_version integer) returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp

@@ -1,9 +1,8 @@
--- What triggers refuse, for the tables' owner, too.
+-- Triggers that enforce the rules of units, also for the owner of the tables.
 
--- Before a unit is born, by whomever: it comes as a draft, alive, with its first version, a profile without core keys, and topics of
--- the vocabulary. That
--- the fifteen fields are there and well formed is in the constraints.
-create or replace function iu_core.fn_unit_birth_guard() returns trigger
+-- Checks a new unit, whoever inserts it: a live draft with its first version, a profile without core keys, and topics of the
+-- vocabulary. Constraints check that the fifteen required fields are there and well formed.
+create or replace function iu_core.fn_unit_create_guard() returns trigger
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -11,9 +10,9 @@ begin
   if new.lifecycle_status <> 'draft' or new.deleted_at is not null then
     raise exception using
       errcode = 'SD905',
-      message = format('The unit %s is not born yet and cannot become %s', new.unit_id,
+      message = format('The unit %s does not exist yet and cannot become %s', new.unit_id,
                        case when new.deleted_at is null then new.lifecycle_status else 'deleted' end),
-      detail = json_build_object('unit', new.unit_id, 'status', 'not born yet',
+      detail = json_build_object('unit', new.unit_id, 'status', 'not created yet',
                                  'to', case when new.deleted_at is null then new.lifecycle_status else 'deleted' end)::text;
   end if;
   if new.version_no <> 1
@@ -23,7 +22,7 @@ begin
                          = (new.unit_id, 1, new.content_hash, new.title, new.unit_kind)) then
     raise exception using
       errcode = 'SD001',
-      message = format('The unit %s is born with its first version, which is written before it and says the same', new.unit_id);
+      message = format('The unit %s must be created with its first version, which is written before it and has the same content', new.unit_id);
   end if;
   perform iu_core.fn_unit_profile_check(new.content_profile) where new.content_profile <> '{}';
   if new.content_profile ? 'topic_labels' then
@@ -32,14 +31,14 @@ begin
   return new;
 end $$;
 
-create or replace trigger information_unit_is_born_whole
+create or replace trigger information_unit_is_complete
   before insert on iu_core.information_unit
-  for each row execute function iu_core.fn_unit_birth_guard();
+  for each row execute function iu_core.fn_unit_create_guard();
 
--- Before a unit changes, by whomever, the owner, too: identity is for good, locked content stays, content changes only with the
--- next version, and the lifecycle goes its way.
---   draft → enacted → superseded | retired · draft → retired; deleted_at is beside it
--- What is deleted only comes back. A kind changes with an apr_ref of its own.
+-- Checks every change of a unit, also by the owner: identity is permanent, locked content does not change, content changes only
+-- with the next version, and the lifecycle has these transitions:
+--   draft → enacted → superseded | retired · draft → retired; deleted_at is independent
+-- A deleted unit can only be restored. A change of kind needs its own apr_ref.
 create or replace function iu_core.fn_unit_guard() returns trigger
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -57,7 +56,7 @@ begin
     when new.source_ref is distinct from old.source_ref then 'source_ref'
     when new.owner_actor is distinct from old.owner_actor then 'owner_actor'
     when new.owner_via is distinct from old.owner_via then 'owner_via'
-    when new.born_at is distinct from old.born_at then 'born_at'
+    when new.created_at is distinct from old.created_at then 'created_at'
     when new.supersedes is distinct from old.supersedes then 'supersedes'
     when new.superseded_by is distinct from old.superseded_by and not v_changes_status then 'superseded_by'
     when v_changes_kind and (new.apr_ref is null or new.apr_ref is not distinct from old.apr_ref) then 'unit_kind'
@@ -66,14 +65,14 @@ begin
   if v_field is not null then
     raise exception using
       errcode = 'SD910',
-      message = format('The %s of a unit does not change', v_field),
+      message = format('The %s of a unit cannot be changed', v_field),
       detail = json_build_object('field', v_field)::text;
   end if;
 
   if new.current_version_id is distinct from old.current_version_id or new.version_no is distinct from old.version_no
      or new.content_hash is distinct from old.content_hash or new.title is distinct from old.title then
     if old.lifecycle_status <> 'draft' or old.deleted_at is not null then
-      perform iu_core.fn_unit_refuse_locked(old);
+      perform iu_core.fn_unit_raise_locked(old);
     end if;
     if new.version_no is distinct from old.version_no + 1
        or not exists (select from iu_core.unit_version v
@@ -82,7 +81,7 @@ begin
                            = (new.unit_id, new.version_no, new.content_hash, new.title)) then
       raise exception using
         errcode = 'SD001',
-        message = format('The content of the unit %s changes only with its next version, which says the same', new.unit_id);
+        message = format('The content of the unit %s can change only together with its next version', new.unit_id);
     end if;
   end if;
 
@@ -90,14 +89,14 @@ begin
      and (old.deleted_at is not null
           or (old.lifecycle_status, new.lifecycle_status) not in (
                ('draft', 'enacted'), ('draft', 'retired'), ('enacted', 'superseded'), ('enacted', 'retired'))) then
-    perform iu_core.fn_unit_refuse_transition(old, new.lifecycle_status);
+    perform iu_core.fn_unit_raise_transition(old, new.lifecycle_status);
   end if;
   if old.deleted_at is not null and new.deleted_at is not null and old.deleted_at <> new.deleted_at then
-    perform iu_core.fn_unit_refuse_transition(old, 'deleted');
+    perform iu_core.fn_unit_raise_transition(old, 'deleted');
   end if;
   if (v_changes_kind or v_changes_profile)
      and (old.lifecycle_status not in ('draft', 'enacted') or old.deleted_at is not null) then
-    perform iu_core.fn_unit_refuse_locked(old);
+    perform iu_core.fn_unit_raise_locked(old);
   end if;
   perform iu_core.fn_unit_profile_check(new.content_profile) where v_changes_profile;
   if v_changes_profile and new.content_profile -> 'topic_labels' is distinct from old.content_profile -> 'topic_labels' then
@@ -107,7 +106,7 @@ begin
   return new;
 end $$;
 
-create or replace trigger information_unit_keeps_its_word
+create or replace trigger information_unit_is_guarded
   before update on iu_core.information_unit
   for each row execute function iu_core.fn_unit_guard();
 
@@ -119,8 +118,8 @@ create or replace trigger information_unit_is_not_truncated
   before truncate on iu_core.information_unit
   for each statement execute function iu_core.fn_refuse_change();
 
--- Before a version is written, by whomever: its hash is computed, and its unit must be a draft that waits for exactly this number.
--- A unit that is not there yet gets its first version; the foreign key holds it to being born in the same transaction.
+-- Checks a new version, whoever writes it: its hash is computed, and its unit must be a draft for which this is the next
+-- number. The first version is written before its unit; the foreign key requires the unit in the same transaction.
 create or replace function iu_core.fn_unit_version_guard() returns trigger
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -131,11 +130,11 @@ declare
   v_version_no integer;
 begin
   new.content_hash := encode(sha256(convert_to(new.body, 'UTF8')), 'hex');
-  -- Shared with nobody who enacts or deletes it at this moment.
+  -- The lock excludes a concurrent enact or delete.
   select lifecycle_status, deleted_at, version_no into v_status, v_deleted_at, v_version_no
     from iu_core.information_unit where unit_id = new.unit_id for share;
   if v_status <> 'draft' or v_deleted_at is not null then
-    perform iu_core.fn_unit_refuse_locked(u) from iu_core.information_unit u where u.unit_id = new.unit_id;
+    perform iu_core.fn_unit_raise_locked(u) from iu_core.information_unit u where u.unit_id = new.unit_id;
   end if;
   if new.version_no is distinct from coalesce(v_version_no, 0) + 1 then
     raise exception using
@@ -157,8 +156,8 @@ create or replace trigger unit_version_is_not_truncated
   before truncate on iu_core.unit_version
   for each statement execute function iu_core.fn_refuse_change();
 
--- At the end of the transaction: a version that its unit did not take as its current one would stand in the way of the next.
-create or replace function iu_core.fn_unit_version_taken() returns trigger
+-- At the end of the transaction: a new version must be the current version of its unit, or it would block the next one.
+create or replace function iu_core.fn_unit_version_current_check() returns trigger
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -166,20 +165,20 @@ begin
   if not exists (select from iu_core.information_unit u where u.unit_id = new.unit_id and u.version_no >= new.version_no) then
     raise exception using
       errcode = 'SD001',
-      message = format('Version %s of the unit %s is not its current one: a version is written with its unit', new.version_no, new.unit_id);
+      message = format('Version %s of the unit %s is not its current version: write a version together with its unit', new.version_no, new.unit_id);
   end if;
   return null;
 end $$;
 
-drop trigger if exists unit_version_is_taken on iu_core.unit_version;
-create constraint trigger unit_version_is_taken
+drop trigger if exists unit_version_is_current on iu_core.unit_version;
+create constraint trigger unit_version_is_current
   after insert on iu_core.unit_version
   deferrable initially deferred
   for each row when (new.version_no > 1)
-  execute function iu_core.fn_unit_version_taken();
+  execute function iu_core.fn_unit_version_current_check();
 
--- At the end of the transaction: a unit whose life changed has a line of it in its history, whoever changed it, the owner, too.
-create or replace function iu_core.fn_unit_history_kept() returns trigger
+-- At the end of the transaction: a unit whose lifecycle changed has a line in its history, whoever changed it, also the owner.
+create or replace function iu_core.fn_unit_history_check() returns trigger
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -188,7 +187,7 @@ declare
 begin
   if not exists (select from public.iu_lifecycle_log l
                   where l.unit_id = new.unit_id and l.to_status = v_to and l.changed_at >= transaction_timestamp()) then
-    perform iu_core.fn_unit_refuse_transition(old, v_to || ' without a line in its history');
+    perform iu_core.fn_unit_raise_transition(old, v_to || ' without a line in its history');
   end if;
   return null;
 end $$;
@@ -198,11 +197,10 @@ create constraint trigger information_unit_has_its_history
   after update on iu_core.information_unit
   deferrable initially deferred
   for each row when (old.lifecycle_status is distinct from new.lifecycle_status or old.deleted_at is distinct from new.deleted_at)
-  execute function iu_core.fn_unit_history_kept();
+  execute function iu_core.fn_unit_history_check();
 
--- The topics that a unit shall have: a list of distinct labels of the vocabulary, its workspace's or everybody's. One that was
--- retired stays where it is, but is not given any more. Internal: the triggers of information_unit call it, so that it holds
--- for everybody.
+-- Checks the topics of a unit: distinct labels of the vocabulary, of its workspace or of all. A retired topic stays where it
+-- is, but cannot be added. Internal: the triggers of information_unit call it, so that it holds for everybody.
 create or replace function iu_core.fn_unit_topics_check(p_workspace_id uuid, p_old jsonb, p_new jsonb) returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -214,7 +212,7 @@ begin
     return;
   end if;
   if jsonb_typeof(p_new) <> 'array' or p_new @? '$[*] ? (@.type() != "string")' then
-    raise exception using errcode = 'SD001', message = 'topic_labels is a JSON array of strings';
+    raise exception using errcode = 'SD001', message = 'topic_labels must be a JSON array of strings';
   end if;
   v_unknown := array(
     select n.label from jsonb_array_elements_text(p_new) with ordinality as n (label, position)
@@ -230,6 +228,6 @@ begin
       detail = json_build_object('topics', array_to_string(v_unknown, ', '))::text;
   end if;
   if (select count(distinct label) <> count(*) from jsonb_array_elements_text(p_new) label) then
-    raise exception using errcode = 'SD001', message = 'topic_labels names a topic twice';
+    raise exception using errcode = 'SD001', message = 'topic_labels contains a topic twice';
   end if;
 end $$;

@@ -1,8 +1,8 @@
 -- Manifests of marked documents, and the preview of a cut.
 
--- Refuses a manifest that could not be cut. Told by its parts: the first is the manifest, the second the text that it divides.
--- p_alone: the manifest is the only part, and its document is given to the cut; until then its form is looked at.
--- Asked when it is staged, so that nobody reviews what cannot be used, and again when it is cut. Internal.
+-- Raises for a manifest that could not be cut. The first part is the manifest, the second the text that it divides. p_alone:
+-- the manifest is the only part, and its document is given to the cut; until then only its form is checked. Called when it is
+-- staged, so that nobody reviews an unusable manifest, and again when it is cut. Internal.
 create or replace function iu_core.fn_mark_manifest_require(
   p_manifest jsonb,
   p_source text,
@@ -36,9 +36,9 @@ begin
     detail = json_build_object('reason', v_reason, 'problems', jsonb_path_query_array(v_problems, '$[0 to 19]'))::text;
 end $$;
 
--- What is wrong with a manifest and its source: [{code, piece?, message}], empty if nothing. Its form first; only of a manifest of
--- the right form is asked whether it fits the source, the vocabulary and the addresses that are taken. Internal.
--- src/units/manifest.ts says the same of what needs no database.
+-- The problems of a manifest and its source: [{code, piece?, message}], empty if there are none. First its form; only a
+-- well-formed manifest is compared with the source, the vocabulary and existing addresses. Internal. src/units/manifest.ts
+-- checks the same without a database where possible.
 create or replace function iu_core.fn_mark_manifest_check(p_manifest jsonb, p_source text, p_workspace_id uuid) returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -126,8 +126,8 @@ begin
       from (select * from found where problem is not null order by number limit 100) f);
 end $$;
 
--- Whether a manifest has the form that docs/reference/mark-manifest.schema.json describes: problems as fn_mark_manifest_check gives
--- them. Internal.
+-- Checks a manifest against the form in docs/reference/mark-manifest.schema.json; returns problems as fn_mark_manifest_check
+-- does. Internal.
 create or replace function iu_core.fn_mark_manifest_form(p_manifest jsonb) returns jsonb
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
@@ -191,8 +191,9 @@ begin
          order by n.number limit 100) f);
 end $$;
 
--- The text of a document that is in no piece: {bytes, parts: [{from, to, first_line, last_line}]}, the first 50 parts; NULL if all of it
--- is in one. Front matter and rules across the page are no text. For whoever reads a manifest: it is given what it is asked about.
+-- The text of a document that is in no piece: {bytes, parts: [{from, to, first_line, last_line}]}, the first 50 parts; NULL if
+-- every part is in a piece. Front matter and horizontal rules do not count. For readers of a manifest: it works on its
+-- arguments only.
 create or replace function iu_core.fn_mark_left_out(p_source bytea, p_pieces jsonb) returns jsonb
 language sql immutable
 set search_path = pg_catalog, pg_temp
@@ -205,15 +206,15 @@ as $$
     select lag(p."to", 1, 0) over (order by p."from") as start, p."from" as ends from piece p
     union all
     select max(p."to"), octet_length(p_source) from piece p
-  ), said as materialized (
+  ), gap_text as materialized (
     select g.start, convert_from(substr(p_source, g.start + 1, g.ends - g.start), 'UTF8') as text from gap g where g.ends > g.start
-  ), told as (
+  ), without_front_matter as (
     select s.start, s.text, case when s.start = 0 then regexp_replace(s.text, '^---[ \t]*?\n.*?\n---[ \t]*?(?:\n|$)', '') else s.text end as rest
-      from said s where s.text ~ '\S'
+      from gap_text s where s.text ~ '\S'
   ), trimmed as materialized (
     select t.start + octet_length(left(t.text, length(t.text) - length(ltrim(t.rest, E' \t\n')))) as "from",
            t.start + octet_length(rtrim(t.text, E' \t\n')) as "to"
-      from told t
+      from without_front_matter t
      where regexp_replace(t.rest, '^ {0,3}([-*_])[ \t]*(\1[ \t]*){2,}$', '', 'gn') ~ '\S'
   )
   select jsonb_build_object('bytes', sum(t."to" - t."from"), 'parts', (
@@ -225,83 +226,4 @@ as $$
 $$;
 
 grant execute on function iu_core.fn_mark_left_out(bytea, jsonb) to
-  authenticated, stagedoor_reviewer, stagedoor_agent, service_role, dot_executor;
-
--- What a cut by this manifest would do now, for whoever decides about it: {pieces: [{address, what, unit?, status?, version_no?,
--- new_address?, replaced_version?, keeps_text?, moved_from?, moved_to?, replaced_place?, kept_in?}], gone: [{address, retired: [], kept: []}],
--- legacy: {document_id, title, content_hash, is_same} or null}.
--- what is as in fn_cut_plan; unit, status (deleted among them) and version_no are of the unit that holds the piece; new_address is that
--- of a draft beside it; kept_in is the container in which people put it, and in which it stays. Of pieces that would be gone: which
--- drafts would be retired, and what stays. legacy: the document of the old knowledge base under the same source, which a cut leaves
--- as it is. Changes nothing.
-create or replace function iu_core.fn_mark_outlook(p_workspace_id uuid, p_manifest jsonb) returns jsonb
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
-set enable_nestloop = off
-set jit = off
-as $$
-declare
-  v_document_id uuid;
-  v_root iu_core.information_unit;
-  v_plan jsonb;
-  v_moves jsonb;
-  v_gone jsonb;
-  v_legacy jsonb;
-begin
-  perform iu_core.require_member(p_workspace_id, 'read');
-  perform iu_core.fn_unit_workspace_check(p_workspace_id);
-  if iu_core.fn_mark_manifest_form(p_manifest) <> '[]' then
-    raise exception using errcode = 'SD001', message = 'It is not a manifest, or not of its form';
-  end if;
-  select document_id into v_document_id from iu_core.kb_document
-   where workspace_id = p_workspace_id and source_ref = p_manifest -> 'document' ->> 'source_ref';
-  select * into v_root from iu_core.information_unit
-   where workspace_id = p_workspace_id and canonical_address = split_part(p_manifest -> 'pieces' -> 0 ->> 'address', '/', 1);
-  while v_root.lifecycle_status = 'superseded' and v_root.deleted_at is null loop
-    select * into v_root from iu_core.information_unit where unit_id = v_root.superseded_by;
-  end loop;
-  v_plan := iu_core.fn_cut_plan(
-    p_workspace_id, v_document_id,
-    case when v_root.deleted_at is null and v_root.lifecycle_status in ('draft', 'enacted') then v_root.unit_id end,
-    p_manifest -> 'pieces');
-  -- With false also those that stay where people put them.
-  select jsonb_agg(m || jsonb_build_object('stays', k.unit_id is null)) into v_moves
-    from jsonb_array_elements(iu_core.fn_cut_moves(v_document_id, v_plan, false)) m
-    left join jsonb_to_recordset(iu_core.fn_cut_moves(v_document_id, v_plan, true)) as k (unit_id uuid) on k.unit_id = (m ->> 'unit_id')::uuid;
-  select jsonb_agg(jsonb_build_object('address', g.piece_address, 'retired', g.retired, 'kept', g.kept) order by g.position) into v_gone
-    from (select m.piece_address, min(m.position) as position,
-                 coalesce(jsonb_agg(u.canonical_address) filter (where u.lifecycle_status = 'draft'), '[]') as retired,
-                 coalesce(jsonb_agg(u.canonical_address) filter (where u.lifecycle_status = 'enacted'), '[]') as kept
-            from iu_core.kb_unit_map m
-            left join lateral (select x.* from iu_core.information_unit x where x.unit_id = m.unit_id and x.deleted_at is null offset 0) u on true
-           where m.document_id = v_document_id and m.dropped_at is null
-             and m.piece_address not in (select p.address from iu_core.fn_cut_planned(v_plan) p)
-           group by m.piece_address) g;
-  select jsonb_build_object('document_id', d.document_id, 'title', d.title, 'content_hash', d.content_hash,
-                            'is_same', d.content_hash = p_manifest -> 'document' ->> 'content_hash') into v_legacy
-    from iu_core.kb_document d where d.document_id = v_document_id and d.origin = 'knowledge_base';
-  return jsonb_build_object('gone', coalesce(v_gone, '[]'), 'legacy', v_legacy, 'pieces', (
-    with plan as materialized (
-      select * from iu_core.fn_cut_planned(v_plan)
-    )
-    select jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
-             'address', p.address, 'what', p.what, 'unit', u.canonical_address, 'version_no', u.version_no,
-             'status', case when u.deleted_at is null then u.lifecycle_status else 'deleted' end,
-             'new_address', case when p.what = 'successor' then p.unit_address end,
-             'replaced_version', case when p.what = 'versioned' and p.is_edited and not p.keeps_body then p.version_no end,
-             'keeps_text', case when p.what = 'versioned' then nullif(p.keeps_body, false) end,
-             'moved_from', case when not m.stays then f.canonical_address end,
-             'moved_to', case when not m.stays then coalesce(o.canonical_address, b.unit_address) end,
-             'replaced_place', case when not m.stays then nullif(m.by_hand, false) end,
-             'kept_in', case when m.stays then coalesce(f.canonical_address, '') end)) order by p."position")
-      from plan p
-      left join lateral (select x.* from iu_core.information_unit x where x.unit_id = p.head_id offset 0) u on true
-      left join jsonb_to_recordset(v_moves) as m (unit_id uuid, "from" uuid, "to" uuid, by_hand boolean, stays boolean) on m.unit_id = p.head_id
-      left join lateral (select x.canonical_address from iu_core.information_unit x where x.unit_id = m."from" offset 0) f on true
-      left join lateral (select x.canonical_address from iu_core.information_unit x where x.unit_id = m."to" offset 0) o on true
-      -- A section that the cut would make first.
-      left join plan b on b.unit_id = m."to" and b.what in ('born', 'successor')));
-end $$;
-
-grant execute on function iu_core.fn_mark_outlook(uuid, jsonb) to
   authenticated, stagedoor_reviewer, stagedoor_agent, service_role, dot_executor;

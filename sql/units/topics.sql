@@ -1,7 +1,7 @@
--- The vocabulary of topics.
+-- The topic vocabulary.
 
--- Adds a topic to the vocabulary of a workspace, or of every workspace (NULL: back-end code only). One that is there is
--- given back, one that was retired is taken up again.
+-- Adds a topic to the vocabulary of a workspace, or of every workspace (NULL: back-end code only). An existing topic is
+-- returned, a retired one is activated again.
 create or replace function iu_core.fn_topic_add(p_workspace_id uuid, p_topic_label text, p_description text default null) returns uuid
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -14,8 +14,8 @@ begin
   if p_topic_label is null or p_topic_label !~ '^[a-z0-9][a-z0-9_.-]{0,62}$' then
     raise exception using
       errcode = 'SD001',
-      message = format('%L cannot be a topic', p_topic_label),
-      hint = 'A topic is written in lowercase letters, digits, dots, _ and -, at most 63 characters: ad-spend.';
+      message = format('%L is not a valid topic', p_topic_label),
+      hint = 'A topic has lowercase letters, digits, dots, _ and -, at most 63 characters: ad-spend.';
   end if;
   insert into iu_core.topic_vocabulary as t (workspace_id, topic_label, description, registered_by)
   values (p_workspace_id, p_topic_label, p_description, iu_core.fn_actor())
@@ -28,7 +28,7 @@ end $$;
 grant execute on function iu_core.fn_topic_add(uuid, text, text) to
   authenticated, stagedoor_reviewer, service_role, dot_executor;
 
--- Takes a topic out of use: no unit gets it any more, those that have it keep it, and the checker says so.
+-- Retires a topic: it cannot be added to units any more; units that have it keep it, and the checker reports it.
 create or replace function iu_core.fn_topic_retire(p_workspace_id uuid, p_topic_label text) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp

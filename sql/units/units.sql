@@ -1,9 +1,8 @@
 -- Information units: creation and reading.
 
--- A unit is born: identity, first version, what search has to learn, and the event, in one transaction and one round trip.
--- Without a title it is called like its first heading or line. In a container it comes last; of two that come at the same
--- moment and place the older id is first.
--- p_actor: whom a back-end service acts for; others name nobody, or themselves.
+-- Creates a unit: identity, first version, work for search and event, in one transaction and one round trip. Without a title,
+-- its first heading or line is the title. In a container it comes last; of two created at the same moment and place the older
+-- id comes first. p_actor: the person for whom a back-end service acts; other callers leave it out or name themselves.
 create or replace function iu_core.fn_unit_create(
   p_workspace_id uuid,
   p_canonical_address text,
@@ -33,7 +32,7 @@ declare
 begin
   -- One statement, from left to right: each of its own costs as much again as the check.
   perform iu_core.require_member(p_workspace_id, 'operate'), iu_core.fn_unit_workspace_check(p_workspace_id),
-    iu_core.fn_unit_birth_check(p_canonical_address, p_body, p_title, v_kind, p_language, p_source_ref, v_profile);
+    iu_core.fn_unit_create_check(p_canonical_address, p_body, p_title, v_kind, p_language, p_source_ref, v_profile);
   v_actor := iu_core.fn_actor_for(p_actor);
   v_title := coalesce(p_title, iu_core.fn_unit_title(p_body));
   if p_container_id is not null then
@@ -71,9 +70,9 @@ end $$;
 grant execute on function iu_core.fn_unit_create(uuid, text, text, text, text, text, uuid, text, jsonb, uuid, text) to
   dot_executor, service_role, authenticated, stagedoor_reviewer;
 
--- Many units in one transaction and one round trip, all or none: at most 10,000 objects {canonical_address, body, title?,
--- unit_kind?, language?, container_id?, source_ref?, profile?, position?}. Search learns of them one after the other.
--- p_actor: whom a back-end service acts for; others name nobody, or themselves.
+-- Creates many units in one transaction and one round trip, all or none: at most 10,000 objects {canonical_address, body,
+-- title?, unit_kind?, language?, container_id?, source_ref?, profile?, position?}. Their work for search is staggered. p_actor:
+-- the person for whom a back-end service acts; other callers leave it out or name themselves.
 create or replace function iu_core.fn_unit_create_batch(p_workspace_id uuid, p_units jsonb, p_actor text default null)
 returns table (unit_id uuid, canonical_address text)
 language plpgsql security definer
@@ -99,14 +98,14 @@ begin
   if found then
     raise exception using errcode = 'SD001', message = format('A unit of a batch has no field called %L', v_unknown);
   end if;
-  return query select b.unit_id, b.canonical_address from iu_core.fn_unit_birth(p_workspace_id, p_units, v_actor.actor, v_actor.via) b;
+  return query select b.unit_id, b.canonical_address from iu_core.fn_unit_create_rows(p_workspace_id, p_units, v_actor.actor, v_actor.via) b;
 end $$;
 
 grant execute on function iu_core.fn_unit_create_batch(uuid, jsonb, text) to dot_executor, service_role, authenticated, stagedoor_reviewer;
 
--- One unit as v_unit shows it, by its id or by its address in a workspace, and one of its versions: the current one, the one with
--- a number, or the one that was current at a time (of which status_then tells the status). No row where there is no such unit that the
--- caller may see; without such a version that is NULL. Times are compared in milliseconds, as they are shown. Planned once a
+-- One unit as in v_unit, by its id or by its address in a workspace, and one of its versions: the current one, the one with a
+-- number, or the one that was current at a time (with its status at that time in status_then). No row if there is no such unit
+-- that the caller may see; a missing version is NULL. Times are compared in milliseconds, as they are shown. Planned once a
 -- session: the view is long, and planning it took longer than reading (a unit by its id: 1.04 → 0.36 ms).
 create or replace function iu_core.fn_unit_read(
   p_unit_id uuid,
@@ -148,75 +147,10 @@ end $$;
 grant execute on function iu_core.fn_unit_read(uuid, uuid, text, integer, timestamptz) to
   authenticated, stagedoor_agent, stagedoor_reviewer, service_role, dot_executor;
 
--- Units for people: beside their current version, their edges, the checker's word, how usable they are (MUP tier) and how
--- fresh search is about them. One look-up for each of it, so that one unit, or a page of them, costs as much as it shows.
---
--- mup_tier: 0 born; 1 with the profile that its kind asks for, a container (a document needs none) and an edge from it;
--- 2 also with a topic, checked and embedded at its current content, and enacted. missing says what is left to tier 2.
--- vector_state is computed, never stored: a live outbox row is pending, or stale once it has waited too long;
--- one that only tells what is known about a text (it was enacted, say) makes nothing of it older.
-create or replace view iu_core.v_unit with (security_invoker = true) as
-select u.unit_id, u.workspace_id, u.canonical_address, u.unit_kind, u.container_id, u.position, u.source_ref, u.owner_actor, u.owner_via,
-       u.born_at, u.current_version_id, u.version_no, u.content_hash, u.title, u.content_profile, u.lifecycle_status, u.apr_ref,
-       u.supersedes, u.superseded_by, u.deleted_at, u.changed_at,
-       v.language, v.body_bytes, p.topics, e.edges_out, i.edges_in, c.conformance, c.drift, c.findings, c.checked_at,
-       (case when t.lacks_first <> '{}' then 0 when t.lacks_second <> '{}' then 1 else 2 end)::smallint as mup_tier,
-       t.lacks_first || t.lacks_second as missing,
-       case
-         when u.deleted_at is not null or u.lifecycle_status = 'retired' then 'retired'
-         when o.status = 'dead_letter' then 'error'
-         -- Only what is known about it changed: search has its text.
-         when o.operation = 'patch' and o.status <> 'done' and x.content_hash_at_embedding = u.content_hash then 'current'
-         when o.status in ('pending', 'processing') then
-           -- Not clock_timestamp(): with a volatile function in it a page would be computed of all units, then sorted.
-           case when o.first_enqueued_at + (select w.longest_wait from iu_core.vector_policy w) < statement_timestamp() then 'stale'
-                else 'pending' end
-         when x.content_hash_at_embedding is null then 'pending'
-         when x.content_hash_at_embedding <> u.content_hash then 'stale'
-         else 'current'
-       end as vector_state
-  from iu_core.information_unit u
-  -- OFFSET 0 keeps them look-ups: joined as tables, a page of fifty may read all rows of each into a hash first.
-  left join lateral (select n.language, octet_length(n.body) as body_bytes
-                       from iu_core.unit_version n where n.unit_version_id = u.current_version_id offset 0) as v on true
- cross join lateral (select array(select jsonb_array_elements_text(u.content_profile -> 'topic_labels')) as topics) as p
- cross join lateral (select count(*)::integer as edges_out from iu_core.universal_edges n where n.from_unit_id = u.unit_id) as e
- cross join lateral (select count(*)::integer as edges_in from iu_core.universal_edges n where n.to_unit_id = u.unit_id) as i
-  left join lateral (select n.conformance, n.drift, n.findings, n.checked_version_no, n.checked_at
-                       from iu_core.unit_check n where n.unit_id = u.unit_id offset 0) as c on true
-  left join lateral (select n.content_hash_at_embedding from iu_core.unit_vector n where n.unit_id = u.unit_id offset 0) as x on true
-  left join lateral (select n.status, n.operation, n.first_enqueued_at from iu_core.vector_outbox n where n.unit_id = u.unit_id offset 0) as o on true
- cross join lateral (
-   select array(select 'profile.' || k.key
-                  from iu_core.unit_kind d, unnest(d.required_profile) as k (key)
-                 where d.unit_kind = u.unit_kind and coalesce(u.content_profile -> k.key, 'null') = 'null')
-          || case when u.container_id is null and u.unit_kind <> 'document' then array['container'] else '{}' end
-          || case when e.edges_out = 0 then array['edge'] else '{}' end as lacks_first,
-          case when p.topics = '{}' then array['topic'] else '{}' end
-          || case when c.checked_version_no is distinct from u.version_no then array['check'] else '{}' end
-          || case when x.content_hash_at_embedding is distinct from u.content_hash then array['vector'] else '{}' end
-          || case when u.lifecycle_status <> 'enacted' or u.deleted_at is not null then array['enacted'] else '{}' end as lacks_second
-   offset 0) as t;
-
-grant select on iu_core.v_unit to authenticated, stagedoor_agent, stagedoor_reviewer, service_role, dot_executor;
-
--- The versions of units: who wrote which one when, and until when it was the current one. The text is in unit_version.
-create or replace view iu_core.v_unit_history with (security_invoker = true) as
-select v.unit_id, u.workspace_id, u.canonical_address, v.version_no, v.unit_version_id, v.unit_kind, v.title, v.language,
-       octet_length(v.body) as body_bytes, v.content_hash, v.note, v.edited_by, v.edited_via, v.edited_at,
-       (select n.edited_at from iu_core.unit_version n
-         where n.unit_id = v.unit_id and n.version_no = v.version_no + 1) as current_until,
-       v.unit_version_id = u.current_version_id as is_current
-  from iu_core.unit_version v
-  join iu_core.information_unit u on u.unit_id = v.unit_id;
-
-grant select on iu_core.v_unit_history to authenticated, stagedoor_agent, stagedoor_reviewer, service_role, dot_executor;
-
--- Many units are born at once, set by set: versions, units, what search has to learn one after the other, and an event each, as fn_event_write
--- writes it.
+-- Creates many units set by set: versions, units, staggered work for search, and an event each, as fn_event_write writes it.
 -- Takes objects {canonical_address, body, title?, unit_kind?, language?, container_id?, source_ref?, profile?, position?,
--- unit_id?, supersedes?}; a container may be one of them. Internal: whoever calls it has checked who acts, and where.
-create or replace function iu_core.fn_unit_birth(p_workspace_id uuid, p_units jsonb, p_actor text, p_via text default null)
+-- unit_id?, supersedes?}; a container may be one of them. Internal: the caller has checked the actor and the workspace.
+create or replace function iu_core.fn_unit_create_rows(p_workspace_id uuid, p_units jsonb, p_actor text, p_via text default null)
 returns table (unit_id uuid, canonical_address text, unit_version_id uuid, content_hash text)
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -235,7 +169,7 @@ begin
   if p_units = '[]' then
     return;
   end if;
-  perform iu_core.fn_unit_birth_check(e ->> 'canonical_address', e ->> 'body', e ->> 'title', coalesce(e ->> 'unit_kind', 'note'),
+  perform iu_core.fn_unit_create_check(e ->> 'canonical_address', e ->> 'body', e ->> 'title', coalesce(e ->> 'unit_kind', 'note'),
                                       e ->> 'language', e ->> 'source_ref', coalesce(nullif(e -> 'profile', 'null'), '{}'))
      from jsonb_array_elements(p_units) e;
   select left(e ->> 'position', 20) into v_position from jsonb_array_elements(p_units) e
@@ -275,7 +209,7 @@ begin
     left join (select c.container_id, max(c.position) as position from iu_core.information_unit c
                 where c.container_id in (select (e ->> 'container_id')::uuid from jsonb_array_elements(p_units) e)
                 group by c.container_id) last on last.container_id = (t.e ->> 'container_id')::uuid
-   -- Two that want the same addresses meet in the same order.
+   -- In one order, so that two callers with the same addresses cannot deadlock.
    order by t.e ->> 'canonical_address'
   on conflict (workspace_id, canonical_address) do nothing;
 
@@ -308,9 +242,9 @@ begin
      order by g.position;
 end $$;
 
--- What a unit is born with, before anything is written: each wrong argument gets the error that names it. The constraints of
--- the tables say the same to whoever writes without a function. Internal.
-create or replace function iu_core.fn_unit_birth_check(
+-- Checks the arguments of a new unit before anything is written, so that each wrong argument gets an error that names it. The
+-- constraints of the tables enforce the same for writers without a function. Internal.
+create or replace function iu_core.fn_unit_create_check(
   p_canonical_address text,
   p_body text,
   p_title text,
@@ -330,14 +264,14 @@ begin
       message = format('%L is not an address: it is a path such as handbook/leave of a–z, 0–9 and _.~-, at most 400 characters',
                        left(p_canonical_address, 80));
   end if;
-  perform iu_core.fn_unit_body_check(p_body), iu_core.fn_unit_words_check(p_title, p_language), iu_core.fn_unit_profile_check(p_profile),
+  perform iu_core.fn_unit_body_check(p_body), iu_core.fn_unit_title_language_check(p_title, p_language), iu_core.fn_unit_profile_check(p_profile),
     iu_core.fn_unit_kind_check(p_unit_kind);
   if p_source_ref !~ '\S' or length(p_source_ref) > 2000 then
     raise exception using errcode = 'SD001', message = 'A source has between one and 2000 characters';
   end if;
 end $$;
 
--- A text that a unit may hold: something to read, and at most 1 MiB of it. Internal.
+-- Raises for a text that a unit cannot hold: it must not be blank and has at most 1 MiB. Internal.
 create or replace function iu_core.fn_unit_body_check(p_body text) returns void
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
@@ -345,7 +279,7 @@ as $$
 declare
   v_reason text;
 begin
-  -- The size first: nobody looks for a letter in 20 MB of blanks.
+  -- The size first, to avoid searching 20 MB of blanks.
   if octet_length(p_body) > 1048576 then
     v_reason := format('has at most 1048576 bytes, this has %s', octet_length(p_body));
   elsif p_body is null or p_body !~ '\S' then
@@ -359,7 +293,7 @@ begin
     detail = json_build_object('reason', v_reason)::text;
 end $$;
 
--- What a text is called if nobody says: its first heading, else its first line. Only the beginning is looked at. Internal.
+-- The default title of a text: its first heading, else its first line. Only the beginning is read. Internal.
 create or replace function iu_core.fn_unit_title(p_body text) returns text
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
@@ -367,7 +301,7 @@ as $$
 declare
   v_start text := left(p_body, 4000);
 begin
-  -- Every birth waits for this: an expression sees no more of the text than it needs (half the time for a kilobyte).
+  -- Every creation runs this: the expression reads only the needed part of the text (half the time for a kilobyte).
   return btrim(left(coalesce(
     case when strpos(v_start, '#') > 0 then
       substring(v_start from '(?n)^ {0,3}#{1,6}[ \t]+([^\s#][^\n]*?)[ \t]*#*[ \t\r]*$')
@@ -377,7 +311,7 @@ begin
     substring(p_body from '\S[^\n]*')), 120));
 end $$;
 
--- A kind that a unit may have; whoever is mistaken is told which there are. Internal.
+-- Raises for an unknown kind, with the list of kinds. Internal.
 create or replace function iu_core.fn_unit_kind_check(p_unit_kind text) returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -391,8 +325,8 @@ begin
   end if;
 end $$;
 
--- Title and language of a version, where they are given: NULL is what the unit has already, or its default. Internal.
-create or replace function iu_core.fn_unit_words_check(p_title text, p_language text) returns void
+-- Checks title and language of a version, if given: NULL is the current value, or the default. Internal.
+create or replace function iu_core.fn_unit_title_language_check(p_title text, p_language text) returns void
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -405,8 +339,9 @@ begin
   end if;
 end $$;
 
--- The doorman of one unit: its workspace, for a caller who may do this there. Of others it is answered like a unit that is not
--- there: an error must not tell who has what. Membership is asked once for both. Internal: definer functions begin with it.
+-- The membership check of one unit: returns its workspace if the caller has the right there. A unit of another workspace gives
+-- the same error as a missing one, so that an error reveals nothing. One membership lookup for both. Internal: definer
+-- functions begin with it.
 create or replace function iu_core.fn_unit_require_member(p_unit_id uuid, p_right text) returns uuid
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -416,13 +351,13 @@ declare
 begin
   select workspace_id into v_workspace from iu_core.information_unit where unit_id = p_unit_id;
   if not found or iu_core.fn_member_with_right(v_workspace, p_right) is null then
-    perform iu_core.fn_unit_refuse_unknown(p_unit_id);
+    perform iu_core.fn_unit_raise_unknown(p_unit_id);
   end if;
   return v_workspace;
 end $$;
 
--- What is said of a unit that is not there, and of one that the caller may not know of. Internal.
-create or replace function iu_core.fn_unit_refuse_unknown(p_unit_id uuid) returns void
+-- Raises unit_unknown: the same error for a missing unit and for one that the caller may not see. Internal.
+create or replace function iu_core.fn_unit_raise_unknown(p_unit_id uuid) returns void
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -433,8 +368,8 @@ begin
     detail = json_build_object('unit', p_unit_id)::text;
 end $$;
 
--- The workspace of a unit that the caller may know of. A unit of others is answered like one that is not there: an error must
--- not tell who has what. Internal: definer functions give it to require_member.
+-- The workspace of a unit that the caller may see. Another workspace's unit gives the same error as a missing one, so that an
+-- error reveals nothing. Internal: definer functions pass the result to require_member.
 create or replace function iu_core.fn_unit_workspace(p_unit_id uuid) returns uuid
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -443,14 +378,14 @@ declare
   v_workspace uuid;
 begin
   select workspace_id into v_workspace from iu_core.information_unit where unit_id = p_unit_id;
-  if not found or not iu_core.fn_workspace_is_known(v_workspace) then
-    perform iu_core.fn_unit_refuse_unknown(p_unit_id);
+  if not found or not iu_core.fn_workspace_is_visible(v_workspace) then
+    perform iu_core.fn_unit_raise_unknown(p_unit_id);
   end if;
   return v_workspace;
 end $$;
 
--- Units belong to a workspace, always: back-end code that names none, or one that is not there, is told. Internal: for those who
--- have asked require_member, which answers people already.
+-- Raises if back-end code names no workspace, or a missing one: a unit always belongs to a workspace. Internal: callers have
+-- called require_member before, which answers people already.
 create or replace function iu_core.fn_unit_workspace_check(p_workspace_id uuid) returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -459,18 +394,18 @@ begin
   if p_workspace_id is null then
     raise exception using
       errcode = 'SD001',
-      message = 'A unit belongs to a workspace; name one',
+      message = 'A unit needs a workspace',
       hint = 'GET /api/me and `stagedoor member list` show those that you are a member of.';
   end if;
-  -- Looked up here: the call of the other is for what it says.
+  -- Looked up here first; the other function is called only for its error.
   if not exists (select from public.workspaces w where w.id = p_workspace_id) then
     perform iu_core.fn_require_workspace(p_workspace_id);
   end if;
 end $$;
 
--- The unit of the workspace that a reference names, by its canonical address or by its id. NULL where it names none, or
--- one that is deleted or retired: an edge to it would lead to nothing. Internal.
-create or replace function iu_core.fn_unit_named(p_workspace_id uuid, p_ref text) returns uuid
+-- The unit of the workspace that a reference names, by its canonical address or by its id. NULL if there is none, or if it is
+-- deleted or retired: an edge to it would lead to nothing. Internal.
+create or replace function iu_core.fn_unit_find(p_workspace_id uuid, p_ref text) returns uuid
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -480,7 +415,7 @@ begin
   select u.unit_id into v_unit from iu_core.information_unit u
    where u.workspace_id = p_workspace_id and u.canonical_address = p_ref
      and u.deleted_at is null and u.lifecycle_status <> 'retired';
-  -- An address may look like an id; then the address is meant, as it is for whoever reads it.
+  -- An address may look like an id; then it is read as an address.
   if v_unit is null and p_ref ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then
     select u.unit_id into v_unit from iu_core.information_unit u
      where u.unit_id = p_ref::uuid and u.workspace_id = p_workspace_id
@@ -488,3 +423,67 @@ begin
   end if;
   return v_unit;
 end $$;
+
+-- Units for people: with their current version, edges, checker result, usability (MUP tier) and freshness in search. One lookup
+-- for each, so that the cost of a unit, or of a page of them, is proportional to what is shown.
+--
+-- mup_tier: 0 created; 1 with the profile that its kind requires, a container (not for a document) and an edge from it; 2 also
+-- with a topic, checked and embedded at its current content, and enacted. missing lists what tier 2 still needs. vector_state
+-- is computed, never stored: a live outbox row is pending, or stale after it has waited too long; a row that changes only
+-- metadata (after enacting, for example) makes no text older.
+create or replace view iu_core.v_unit with (security_invoker = true) as
+select u.unit_id, u.workspace_id, u.canonical_address, u.unit_kind, u.container_id, u.position, u.source_ref, u.owner_actor, u.owner_via,
+       u.created_at, u.current_version_id, u.version_no, u.content_hash, u.title, u.content_profile, u.lifecycle_status, u.apr_ref,
+       u.supersedes, u.superseded_by, u.deleted_at, u.changed_at,
+       v.language, v.body_bytes, p.topics, e.edges_out, i.edges_in, c.conformance, c.drift, c.findings, c.checked_at,
+       (case when t.lacks_first <> '{}' then 0 when t.lacks_second <> '{}' then 1 else 2 end)::smallint as mup_tier,
+       t.lacks_first || t.lacks_second as missing,
+       case
+         when u.deleted_at is not null or u.lifecycle_status = 'retired' then 'retired'
+         when o.status = 'dead_letter' then 'error'
+         -- Only metadata changed: search has its text.
+         when o.operation = 'patch' and o.status <> 'done' and x.content_hash_at_embedding = u.content_hash then 'current'
+         when o.status in ('pending', 'processing') then
+           -- Not clock_timestamp(): with a volatile function in it a page would be computed of all units, then sorted.
+           case when o.first_enqueued_at + (select w.max_wait from iu_core.vector_policy w) < statement_timestamp() then 'stale'
+                else 'pending' end
+         when x.content_hash_at_embedding is null then 'pending'
+         when x.content_hash_at_embedding <> u.content_hash then 'stale'
+         else 'current'
+       end as vector_state
+  from iu_core.information_unit u
+  -- OFFSET 0 keeps them look-ups: joined as tables, a page of fifty may read all rows of each into a hash first.
+  left join lateral (select n.language, octet_length(n.body) as body_bytes
+                       from iu_core.unit_version n where n.unit_version_id = u.current_version_id offset 0) as v on true
+ cross join lateral (select array(select jsonb_array_elements_text(u.content_profile -> 'topic_labels')) as topics) as p
+ cross join lateral (select count(*)::integer as edges_out from iu_core.universal_edges n where n.from_unit_id = u.unit_id) as e
+ cross join lateral (select count(*)::integer as edges_in from iu_core.universal_edges n where n.to_unit_id = u.unit_id) as i
+  left join lateral (select n.conformance, n.drift, n.findings, n.checked_version_no, n.checked_at
+                       from iu_core.unit_check n where n.unit_id = u.unit_id offset 0) as c on true
+  left join lateral (select n.content_hash_at_embedding from iu_core.unit_vector n where n.unit_id = u.unit_id offset 0) as x on true
+  left join lateral (select n.status, n.operation, n.first_enqueued_at from iu_core.vector_outbox n where n.unit_id = u.unit_id offset 0) as o on true
+ cross join lateral (
+   select array(select 'profile.' || k.key
+                  from iu_core.unit_kind d, unnest(d.required_profile) as k (key)
+                 where d.unit_kind = u.unit_kind and coalesce(u.content_profile -> k.key, 'null') = 'null')
+          || case when u.container_id is null and u.unit_kind <> 'document' then array['container'] else '{}' end
+          || case when e.edges_out = 0 then array['edge'] else '{}' end as lacks_first,
+          case when p.topics = '{}' then array['topic'] else '{}' end
+          || case when c.checked_version_no is distinct from u.version_no then array['check'] else '{}' end
+          || case when x.content_hash_at_embedding is distinct from u.content_hash then array['vector'] else '{}' end
+          || case when u.lifecycle_status <> 'enacted' or u.deleted_at is not null then array['enacted'] else '{}' end as lacks_second
+   offset 0) as t;
+
+grant select on iu_core.v_unit to authenticated, stagedoor_agent, stagedoor_reviewer, service_role, dot_executor;
+
+-- The versions of units: who wrote each when, and until when it was current. The text is in unit_version.
+create or replace view iu_core.v_unit_history with (security_invoker = true) as
+select v.unit_id, u.workspace_id, u.canonical_address, v.version_no, v.unit_version_id, v.unit_kind, v.title, v.language,
+       octet_length(v.body) as body_bytes, v.content_hash, v.note, v.edited_by, v.edited_via, v.edited_at,
+       (select n.edited_at from iu_core.unit_version n
+         where n.unit_id = v.unit_id and n.version_no = v.version_no + 1) as current_until,
+       v.unit_version_id = u.current_version_id as is_current
+  from iu_core.unit_version v
+  join iu_core.information_unit u on u.unit_id = v.unit_id;
+
+grant select on iu_core.v_unit_history to authenticated, stagedoor_agent, stagedoor_reviewer, service_role, dot_executor;

@@ -1,8 +1,9 @@
 /** Workspaces and their members, over the product's own tables or the user's. */
 import { randomUUID } from 'node:crypto'
-import type { Queryable } from '../db/connection.ts'
-import { UUID } from '../db/uuid.ts'
-import { StagedoorError } from '../errors.ts'
+import { StagedoorError } from '../kernel/errors.ts'
+import { UUID } from '../kernel/ids.ts'
+import type { Queryable } from '../kernel/postgres/connection.ts'
+import { nullable, type Row, shape, Text, TextOrNull, Type } from '../kernel/schema.ts'
 
 export const APP_ROLES = ['viewer', 'operator', 'reviewer', 'admin', 'agent'] as const
 export type AppRole = (typeof APP_ROLES)[number]
@@ -22,7 +23,7 @@ export interface Member {
   readonly database_role: string
 }
 
-// A user's own tables may lack our columns: to_jsonb reads what is there.
+// The user's own tables may lack our columns: to_jsonb reads those that exist.
 const MEMBERS = `
   select m.workspace_id, to_jsonb(w.*) ->> 'name' as workspace, m.user_id::text as user_id,
          to_jsonb(m.*) ->> 'display_name' as display_name, a.app_role as role, a.database_role
@@ -45,6 +46,26 @@ export async function createWorkspace(db: Queryable, name: string): Promise<Work
   return rows[0]!
 }
 
+/** The workspace that is named by its id or name; without a name, the only one that `list` gives. */
+export async function resolveWorkspace(
+  db: Queryable,
+  named: string | undefined,
+  list: (db: Queryable) => Promise<readonly Workspace[]> = listWorkspaces,
+): Promise<string> {
+  const known = await list(db)
+  const found = named === undefined ? known : known.filter(({ id, name }) => id === named || name === named)
+  if (found.length === 1) return found[0]!.id
+  const choices = known.map(({ id, name }) => name ?? id)
+  const names = choices.join(', ') || 'none that you can see'
+  const reason =
+    named === undefined
+      ? `There are ${known.length} workspaces; name one: ${names}`
+      : found.length > 1
+        ? `There are ${found.length} workspaces ${named}; give the id of one of them`
+        : `There is no workspace ${named}; there are ${names}`
+  throw new StagedoorError('argument_invalid', { reason, argument: 'workspace', choices })
+}
+
 /** Of one workspace, or of all. */
 export async function listMembers(db: Queryable, workspaceId?: string): Promise<Member[]> {
   const { rows } = await db.query<Member>(
@@ -54,14 +75,14 @@ export async function listMembers(db: Queryable, workspaceId?: string): Promise<
   return rows
 }
 
-export interface WantedMember {
-  readonly user?: string
-  readonly role?: AppRole
+interface WantedMember {
+  readonly user?: string | undefined
+  readonly role?: AppRole | undefined
   /** Its id; default: any. */
-  readonly workspace?: string
+  readonly workspace?: string | undefined
 }
 
-/** The first member who is all of what is wanted. */
+/** The first member who meets all conditions. */
 export async function findMember(db: Queryable, wanted: WantedMember): Promise<Member | undefined> {
   const { rows } = await db.query<Member>('select * from iu_core.fn_member_find($1, $2, $3)', [
     wanted.user ?? null,
@@ -71,8 +92,8 @@ export async function findMember(db: Queryable, wanted: WantedMember): Promise<M
   return rows[0]
 }
 
-/** Whether this person reviews in any workspace: what belongs to none may then be reviewed by them, too. */
-export async function reviewsSomewhere(db: Queryable, user: string): Promise<boolean> {
+/** Whether this person is a reviewer in any workspace: such a person may also review records without a workspace. */
+export async function isReviewerAnywhere(db: Queryable, user: string): Promise<boolean> {
   const { rows } = await db.query(
     `${MEMBERS} where m.user_id::text = $1 and 'review' = any (a.rights) limit 1`,
     [user],
@@ -80,11 +101,11 @@ export async function reviewsSomewhere(db: Queryable, user: string): Promise<boo
   return rows.length > 0
 }
 
-export interface NewMember {
+interface NewMember {
   readonly workspaceId: string
-  readonly userId?: string
+  readonly userId?: string | undefined
   readonly role: AppRole
-  readonly displayName?: string
+  readonly displayName?: string | undefined
 }
 
 /** Adds a member, or changes the role of one. In a user's own table the person must be a member already. */
@@ -116,8 +137,8 @@ export async function setMember(db: Queryable, member: NewMember): Promise<Membe
 
 export type Right = 'read' | 'stage' | 'operate' | 'review' | 'administer'
 
-/** Refuses whoever has a right in no workspace, or not in the one that is named. For a doorbell: the database decides on each thing. */
-export async function requireRightSomewhere(
+/** Throws if the caller has the right in no workspace, or not in the named one. An early check: the database checks every statement. */
+export async function requireRightAnywhere(
   db: Queryable,
   right: Right,
   workspace: string | undefined,
@@ -138,14 +159,14 @@ export async function requireRightSomewhere(
   })
 }
 
-/** Whether an identity provider may call somebody by it: a uuid, auth0|…, an e-mail address; no control characters, no half surrogates. */
+/** Whether it can be the subject of a token: a UUID, auth0|…, an e-mail address; no control characters, no half surrogate pairs. */
 export function isSubject(text: string): boolean {
   return text !== '' && [...text].length <= MAX_SUBJECT_CHARACTERS && !/[\p{Cc}\p{Cs}]/u.test(text)
 }
 
 const MAX_SUBJECT_CHARACTERS = 255
 
-/** What could never be in a token is no member's id. */
+/** A value that cannot be in a token cannot be a member's id. */
 function requireSubject(userId: string): void {
   if (isSubject(userId)) return
   throw new StagedoorError('argument_invalid', {
@@ -153,7 +174,7 @@ function requireSubject(userId: string): void {
   })
 }
 
-/** A members table of the user's own may know people by uuid only. */
+/** The user's own members table may have UUIDs as ids. */
 async function requireFitting(db: Queryable, userId: string): Promise<void> {
   const { rows } = await db.query<{ type: string }>(
     `select atttypid::regtype::text as type from pg_attribute
@@ -165,12 +186,20 @@ async function requireFitting(db: Queryable, userId: string): Promise<void> {
   })
 }
 
-export interface Me {
-  readonly actor: string
-  readonly name: string | null
-  readonly role: string
-  readonly workspaces: { id: string; name: string | null; role: AppRole; rights: string[] }[]
-}
+export const Me = shape('Me', {
+  actor: Type.String({ description: 'who the database says you are' }),
+  name: nullable(Type.String({ description: 'how people call you' })),
+  role: Type.String({ description: 'the database role of your requests' }),
+  workspaces: Type.Array(
+    shape('Membership', {
+      id: Text,
+      name: TextOrNull,
+      role: Type.Enum([...APP_ROLES]),
+      rights: Type.Array(Text, { description: 'read, stage, operate, review, administer' }),
+    }),
+  ),
+})
+export type Me = Row<typeof Me>
 
 /** Who the database says the caller is. */
 export async function whoAmI(db: Queryable): Promise<Me> {
@@ -183,4 +212,24 @@ export async function whoAmI(db: Queryable): Promise<Me> {
                         join iu_core.app_role a on a.app_role = m.app_role), '[]') as workspaces`,
   )
   return rows[0]!
+}
+
+/** Under the caller's own rights: of workspaces that they are not in, nobody is named. */
+export async function actorNames(
+  db: Queryable,
+  actors: readonly (string | null)[],
+): Promise<Record<string, string>> {
+  const asked = [...new Set(actors.filter((actor) => actor !== null))]
+  if (asked.length === 0) return {}
+  const allowed = await db.query<{ allowed: boolean }>(
+    `select has_table_privilege('public.workspace_members', 'select') as allowed`,
+  )
+  if (!allowed.rows[0]!.allowed) return {}
+  // A user's own table may lack our column.
+  const { rows } = await db.query<{ actor: string; name: string }>(
+    `select m.user_id::text as actor, min(to_jsonb(m.*) ->> 'display_name') as name from public.workspace_members m
+      where m.user_id::text = any ($1) and to_jsonb(m.*) ->> 'display_name' is not null group by 1`,
+    [asked],
+  )
+  return Object.fromEntries(rows.map(({ actor, name }) => [actor, name]))
 }

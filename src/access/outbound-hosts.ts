@@ -10,16 +10,16 @@ export interface Address {
   readonly family: 4 | 6
 }
 
-/** What the operator named, and the setting in which they did. */
-export interface AllowedHosts {
+/** Hosts that the operator allows, and the setting that lists them. */
+interface AllowedHosts {
   readonly hosts: readonly string[]
   readonly setting: string
 }
 
-/** Addresses of a name. */
+/** Resolves a host name. */
 export type Resolve = (hostname: string) => Promise<readonly Address[]>
 
-/** The target itself is wrong, so that a retry would not help. */
+/** The target is not allowed; a retry does not help. */
 export class HostRefused extends Error {
   override readonly name = 'HostRefused'
 }
@@ -48,7 +48,7 @@ const SPECIAL_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']
 const special = blockList(SPECIAL_V4, SPECIAL_V6)
 const global = blockList([], ['2000::/3'])
 
-export function isPublic({ address, family }: Address): boolean {
+export function isPublicAddress({ address, family }: Address): boolean {
   if (family === 4) return !special.check(address, 'ipv4')
   return global.check(address, 'ipv6') && !special.check(address, 'ipv6')
 }
@@ -69,7 +69,9 @@ export async function permittedAddresses(
   }
   const addresses =
     family === 0 ? await resolve(url.hostname) : [{ address: literal, family: family as 4 | 6 }]
-  const refused = addresses.find((address) => !isPublic(address) && !isNamed(hostOf(address), url, hosts))
+  const refused = addresses.find(
+    (address) => !isPublicAddress(address) && !isNamed(hostOf(address), url, hosts),
+  )
   if (refused) {
     throw new HostRefused(`${url.host} is ${refused.address}, which is not a public address`)
   }
@@ -77,8 +79,8 @@ export async function permittedAddresses(
   return addresses
 }
 
-/** For a request: its connection goes to what was checked, whatever the name means by then. */
-export function pinnedTo(addresses: readonly Address[]): LookupFunction {
+/** For a request: it connects to the checked addresses, even if the name resolves differently by then. */
+export function pinLookup(addresses: readonly Address[]): LookupFunction {
   return (_hostname, { all }, found) => {
     if (all)
       found(
@@ -89,8 +91,8 @@ export function pinnedTo(addresses: readonly Address[]): LookupFunction {
   }
 }
 
-/** A lookup cannot be stopped, but it need not be waited for. */
-export async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+/** A lookup cannot be cancelled, but the caller stops waiting for it. */
+export async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted()
   return Promise.race([
     work,

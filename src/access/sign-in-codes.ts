@@ -1,23 +1,23 @@
 /** Codes of sign-in links: exchanged for a token once. The database keeps their hashes only. */
 import { createHash, randomBytes } from 'node:crypto'
-import type { Queryable } from '../db/connection.ts'
+import type { Queryable } from '../kernel/postgres/connection.ts'
 
 export interface SignIn {
   readonly subject: string
   readonly role: string
 }
 
-/** As an administrator. Good for 12 hours, or until somebody uses it. */
+/** As an administrator. Valid for 12 hours and one use. */
 export async function createSignInCode(db: Queryable, { subject, role }: SignIn): Promise<string> {
   const code = randomBytes(32).toString('base64url')
   await db.query('select iu_core.fn_sign_in_code_add($1, $2, $3)', [hashOf(code), subject, role])
   return code
 }
 
-/** Undefined: there is no such code, or it was used. */
+/** Undefined if the code is unknown or was used. */
 export async function takeSignInCode(db: Queryable, code: string): Promise<SignIn | undefined> {
   const { rows } = await db.query<SignIn>(
-    'select subject, database_role as role from iu_core.fn_sign_in_code_take($1)',
+    'select subject, database_role as role from iu_core.fn_sign_in_code_redeem($1)',
     [hashOf(code)],
   )
   return rows[0]

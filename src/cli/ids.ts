@@ -3,36 +3,38 @@
  * so is looked up before the command runs; `last` is the newest. An id of another kind of thing is answered with what it is.
  */
 import type { Command } from 'commander'
-import { withClient } from '../db/connection.ts'
-import { UUID } from '../db/uuid.ts'
-import { StagedoorError } from '../errors.ts'
-import { type GlobalOptions, withDatabase } from './context.ts'
+import { type FoundId, findIds } from '../access/ids.ts'
+import { StagedoorError } from '../kernel/errors.ts'
+import { UUID } from '../kernel/ids.ts'
+import { argumentInvalid } from './arguments.ts'
+import { createSession, type GlobalOptions } from './session.ts'
 
 /** What each kind is called, which command lists its ids, and which shows one. */
 const KINDS = {
   upload: { what: 'an upload', list: 'upload list', show: 'upload show' },
   record: { what: 'a staging record', list: 'staging list', show: 'staging show' },
   job: { what: 'a job', list: 'job list', show: 'job show' },
-  event: { what: 'an event', list: 'events list', show: 'trace' },
-  execution: { what: 'an execution', list: 'executions list', show: 'executions show' },
+  event: { what: 'an event', list: 'event list', show: 'trace' },
+  execution: { what: 'an execution', list: 'execution list', show: 'execution show' },
   unit: { what: 'a unit', list: 'unit list', show: 'unit show' },
   edge: { what: 'an edge between units', list: 'unit show UNIT', show: undefined },
   issue: { what: 'a system issue', list: 'issue list', show: undefined },
-  outbox: { what: 'a row of the search outbox', list: 'search dead', show: undefined },
+  outbox: { what: 'a row of the search outbox', list: 'search dead-letters', show: undefined },
   topic: { what: 'a topic', list: 'topic list', show: undefined },
 } as const
 
-export type IdKind = keyof typeof KINDS
+type IdKind = keyof typeof KINDS
 
-interface Found {
+interface Found extends FoundId {
   readonly kind: IdKind
-  readonly id: string
 }
 
 /** A parser that commander calls; the kinds are read again by `resolveIds`. */
 export interface IdParser {
   (given: string): string
   readonly kinds: readonly IdKind[]
+  /** The value may be something else than an id, such as a unit's address: it stays what it is unless an id begins so. */
+  readonly perhaps?: boolean
 }
 
 /** Stands for the newest thing of its kind. */
@@ -54,65 +56,54 @@ export function idOf(...kinds: [IdKind, ...IdKind[]]): IdParser {
     const hasUuids = kinds.some((kind) => kind !== 'execution')
     if (hasUuids && given.length >= MIN_PREFIX && given.length < 36 && PREFIX.test(given))
       return given.toLowerCase()
-    throw new StagedoorError(
-      'argument_invalid',
-      { reason: `${given} is not the id of ${names(kinds)}` },
-      {
-        hint: `\`${listCommand(kinds)}\` shows the ids. The first characters of one are enough, and \`last\` is the newest.`,
-      },
+    throw argumentInvalid(
+      `${given} is not the id of ${kindNames(kinds)}`,
+      `\`${listCommand(kinds)}\` shows the ids. The first characters of one are enough, and \`last\` is the newest.`,
     )
   }
   return Object.assign(parse, { kinds })
 }
 
 /** The same for an argument that may be given several times. */
-export function idsOf(
-  kind: IdKind,
-): ((given: string, before?: string[]) => string[]) & Pick<IdParser, 'kinds'> {
-  const parse = idOf(kind)
-  const all = (given: string, before: string[] = []): string[] => [...before, parse(given)]
-  return Object.assign(all, { kinds: parse.kinds })
+export function idsOf(kind: IdKind) {
+  return several(idOf(kind))
 }
 
-/** Marks a parser whose value may be something else than an id, such as a unit's address: it stays what it is unless an id begins so. */
-export function perhapsIdOf(
-  kind: IdKind,
-  parse: (given: string) => string,
-): IdParser & { readonly perhaps: true } {
-  return Object.assign((given: string) => parse(given), { kinds: [kind], perhaps: true as const })
+function several<P extends IdParser>(parse: P) {
+  const all = (given: string, before: string[] = []): string[] => [...before, parse(given)]
+  return Object.assign(all, { kinds: parse.kinds, perhaps: parse.perhaps })
 }
 
 /** Run before every command: beginnings of ids among its arguments and options become whole ids. */
 export async function resolveIds(command: Command): Promise<void> {
   const options = command.optsWithGlobals<GlobalOptions>()
   for (const [index, argument] of command.registeredArguments.entries()) {
-    const whole = await wholeIds(argument.parseArg, command.processedArgs[index], options)
+    const whole = await expandIds(argument.parseArg, command.processedArgs[index], options)
     if (whole !== undefined) command.processedArgs[index] = whole
   }
   for (const option of command.options) {
     const name = option.attributeName()
-    const whole = await wholeIds(option.parseArg, command.getOptionValue(name), options)
+    const whole = await expandIds(option.parseArg, command.getOptionValue(name), options)
     if (whole !== undefined) command.setOptionValue(name, whole)
   }
 }
 
-/** Undefined where there is nothing to look up, which is the rule: then no database is asked. */
-async function wholeIds(
+/** Undefined where there is no id. A whole id stays as it is, which is the rule: then no database is asked. */
+async function expandIds(
   parser: unknown,
   value: unknown,
   options: GlobalOptions,
 ): Promise<string | string[] | undefined> {
-  const { kinds, perhaps = false } = (parser ?? {}) as Partial<IdParser> & { perhaps?: boolean }
+  const { kinds, perhaps = false } = (parser ?? {}) as Partial<IdParser>
   if (!kinds) return undefined
-  const whole = (given: string): Promise<string> => wholeId(given, kinds, perhaps, options)
-  if (typeof value === 'string' && isBeginning(value, kinds, perhaps)) return whole(value)
-  if (!Array.isArray(value) || !value.some((one) => isBeginning(String(one), kinds, perhaps)))
-    return undefined
-  return Promise.all(value.map((one) => (isBeginning(one, kinds, perhaps) ? whole(one) : one)))
+  const expand = async (given: string): Promise<string> =>
+    isIdPrefix(given, kinds, perhaps) ? expandId(given, kinds, perhaps, options) : given
+  if (typeof value === 'string') return expand(value)
+  return Array.isArray(value) ? Promise.all(value.map(expand)) : undefined
 }
 
 /** Of a unit only what nobody would call an address: eight characters of a uuid or more. */
-function isBeginning(given: string, kinds: readonly IdKind[], perhaps: boolean): boolean {
+function isIdPrefix(given: string, kinds: readonly IdKind[], perhaps: boolean): boolean {
   if (perhaps) return /^[0-9a-f]{8}(-[0-9a-f-]*)?$/.test(given) && !UUID.test(given)
   // No execution has a uuid: it is looked up to say what it belongs to.
   if (kinds.length === 1 && kinds[0] === 'execution' && UUID.test(given)) return true
@@ -121,31 +112,30 @@ function isBeginning(given: string, kinds: readonly IdKind[], perhaps: boolean):
   return !UUID.test(given)
 }
 
-async function wholeId(
+async function expandId(
   given: string,
   kinds: readonly IdKind[],
   perhaps: boolean,
   options: GlobalOptions,
 ): Promise<string> {
-  const found = await findIds(given, options)
+  const found = await lookUp(given, options)
   const fitting = found.filter(({ kind }) => kinds.includes(kind))
   if (fitting.length === 1) return fitting[0]!.id
   if (perhaps && fitting.length === 0) return given
   if (given === NEWEST && fitting.length > 0) return fitting[0]!.id
   if (fitting.length > 1) {
     const shown = fitting.slice(0, 5).map(({ id }) => id)
-    throw new StagedoorError(
-      'argument_invalid',
-      { reason: `${given} is the beginning of several ids: ${shown.join(', ')}` },
-      { hint: 'Type more characters of the one that you mean.' },
+    throw argumentInvalid(
+      `${given} is the beginning of several ids: ${shown.join(', ')}`,
+      'Type more characters of the one that you mean.',
     )
   }
   if (given === NEWEST)
-    throw new StagedoorError('not_found', { what: `${names(kinds).replace(/^an? /, '')} yet` })
+    throw new StagedoorError('not_found', { what: `${kindNames(kinds).replace(/^an? /, '')} yet` })
   throw new StagedoorError(
     'id_not_found',
-    { given, what: names(kinds) },
-    { hint: anotherKind(found) ?? `\`${listCommand(kinds)}\` shows the ids.` },
+    { given, what: kindNames(kinds) },
+    { hint: otherKindHint(found) ?? `\`${listCommand(kinds)}\` shows the ids.` },
   )
 }
 
@@ -156,10 +146,10 @@ export async function hintForOtherKind(
 ): Promise<string | undefined> {
   const [id] = ID_IN_TEXT.exec(error.message) ?? []
   if (id === undefined) return undefined
-  return anotherKind(await findIds(id, options).catch(() => []))
+  return otherKindHint(await lookUp(id, options).catch(() => []))
 }
 
-function anotherKind(found: readonly Found[]): string | undefined {
+function otherKindHint(found: readonly Found[]): string | undefined {
   if (found.length !== 1) return undefined
   const { kind, id } = found[0]!
   const { what, show } = KINDS[kind]
@@ -168,18 +158,16 @@ function anotherKind(found: readonly Found[]): string | undefined {
     : `That is ${what}: \`stagedoor ${show} ${id}\``
 }
 
-async function findIds(given: string, options: GlobalOptions): Promise<Found[]> {
-  return withDatabase(options, (database) =>
-    withClient(
-      database.workerUrl,
-      async (client) =>
-        (await client.query<Found>('select kind, id from iu_core.fn_id_find($1)', [given])).rows,
-      { role: 'dot_executor' },
-    ),
-  )
+async function lookUp(given: string, options: GlobalOptions): Promise<Found[]> {
+  const session = createSession(options)
+  try {
+    return (await session.backEnd((client) => findIds(client, given))) as Found[]
+  } finally {
+    await session.close()
+  }
 }
 
-function names(kinds: readonly IdKind[]): string {
+function kindNames(kinds: readonly IdKind[]): string {
   return kinds.map((kind) => KINDS[kind].what).join(' or ')
 }
 
@@ -191,3 +179,29 @@ export const uploadId = idOf('upload')
 export const recordId = idOf('record')
 export const executionId = idOf('execution')
 export const executionIds = idsOf('execution')
+
+// Units are named by their address or their id.
+
+const ADDRESS = /^[a-z0-9][a-z0-9_.~-]*(\/[a-z0-9][a-z0-9_.~-]*)*$/
+
+/** Checked before a database is asked: its message would speak of a uuid. */
+export const unitName: IdParser = Object.assign(parseAddressOrId, { kinds: ['unit'] as const, perhaps: true })
+export const unitNames = several(unitName)
+
+function parseAddressOrId(given: string): string {
+  if (UUID.test(given)) return given.toLowerCase()
+  if (ADDRESS.test(given)) return given
+  throw argumentInvalid(
+    `${given} is neither the address nor the id of a unit`,
+    'An address is like handbook/leave; `stagedoor unit list` shows them.',
+  )
+}
+
+/** Of a new unit: an id is no address to people. */
+export function parseNewAddress(given: string): string {
+  if (ADDRESS.test(given) && given.length <= 400) return given
+  throw argumentInvalid(
+    `${given} is not an address`,
+    'An address is a path such as handbook/leave: parts of a–z, 0–9 and _.~- between slashes, each beginning with a letter or digit, at most 400 characters.',
+  )
+}

@@ -1,11 +1,11 @@
-/** The command line: every command is a thin adapter in commands/. */
-import { Command, CommanderError } from 'commander'
-import { CATALOGUE } from '../catalogue.ts'
-import { readConfig } from '../config.ts'
-import { StagedoorError } from '../errors.ts'
-import { VERSION } from '../version.ts'
-import type { GlobalOptions } from './context.ts'
-import { reportError } from './output.ts'
+/** The command line: a file a noun, each loaded when it is called. */
+import { Argument, Command, CommanderError } from 'commander'
+import { CATALOGUE } from '../kernel/catalogue.ts'
+import { readConfig } from '../kernel/config.ts'
+import { StagedoorError } from '../kernel/errors.ts'
+import { VERSION } from '../kernel/version.ts'
+import type { GlobalOptions } from './session.ts'
+import { reportError } from './terminal.ts'
 
 const AFTER_HELP = `
 Without DATABASE_URL everything runs on an embedded PostgreSQL in STAGEDOOR_HOME (default .stagedoor).
@@ -13,8 +13,9 @@ With DATABASE_URL nothing is created, opened or loaded without a command that sa
 
 Start here:
   $ stagedoor start                      run API, workers and console
+  $ stagedoor init public.products products.xlsx  see what a file would change in a table of yours
   $ stagedoor ingest FILE --dataset ads --platform meta
-  $ stagedoor route add orders --on insert,update --keep id,status
+  $ stagedoor route register orders --on insert,update --columns id,status
   $ stagedoor worker --handlers ./jobs.ts  run jobs with handlers of yours
   $ stagedoor run playbook.yaml --set n=10 run a playbook and watch it
   $ stagedoor mark handbook.md           propose how a document becomes units
@@ -27,53 +28,71 @@ Start here:
 Exit codes: 0 done · 1 unexpected · 2 bad input · 3 configuration · 4 database · 5 refused · 6 conflict ·
             7 drift · 8 not found · 9 port, folder or program of this machine`
 
-/** Each is loaded when it is called for: all of them together take a third of a second. In the order of the help. */
-const COMMANDS: Readonly<Record<string, (program: () => Command) => Promise<Command>>> = {
-  start: async () => (await import('./commands/start.ts')).startCommand(),
-  migrate: async () => (await import('./commands/migrate.ts')).migrateCommand(),
-  doctor: async () => (await import('./commands/doctor.ts')).doctorCommand(),
-  config: async () => (await import('./commands/config.ts')).configCommand(),
-  gate: async () => (await import('./commands/gate.ts')).gateCommand(),
-  ingest: async () => (await import('./commands/ingest.ts')).ingestCommand(),
-  upload: async () => (await import('./commands/upload.ts')).uploadCommand(),
-  lineage: async () => (await import('./commands/lineage.ts')).lineageCommand(),
-  dataset: async () => (await import('./commands/dataset.ts')).datasetCommand(),
-  client: async () => (await import('./commands/client.ts')).clientCommand(),
-  staging: async () => (await import('./commands/staging/index.ts')).stagingCommand(),
-  mark: async () => (await import('./commands/mark.ts')).markCommand(),
-  cut: async () => (await import('./commands/cut.ts')).cutCommand(),
-  unit: async () => (await import('./commands/unit.ts')).unitCommand(),
-  topic: async () => (await import('./commands/topic.ts')).topicCommand(),
-  search: async () => (await import('./commands/search.ts')).searchCommand(),
-  events: async () => (await import('./commands/events.ts')).eventsCommand(),
-  route: async () => (await import('./commands/route.ts')).routeCommand(),
-  consumer: async () => (await import('./commands/consumer.ts')).consumerCommand(),
-  job: async () => (await import('./commands/job.ts')).jobCommand(),
-  worker: async () => (await import('./commands/worker.ts')).workerCommand(),
-  schedule: async () => (await import('./commands/schedule.ts')).scheduleCommand(),
-  run: async () => (await import('./commands/run.ts')).runCommand(),
-  playbook: async () => (await import('./commands/playbook.ts')).playbookCommand(),
-  executions: async () => (await import('./commands/executions.ts')).executionsCommand(),
-  trace: async () => (await import('./commands/trace.ts')).traceCommand(),
-  issue: async () => (await import('./commands/issue.ts')).issueCommand(),
-  webhook: async () => (await import('./commands/webhook.ts')).webhookCommand(),
-  restored: async () => (await import('./commands/restored.ts')).restoredCommand(),
-  sql: async () => (await import('./commands/sql.ts')).sqlCommand(),
-  workspace: async () => (await import('./commands/member.ts')).workspaceCommand(),
-  member: async () => (await import('./commands/member.ts')).memberCommand(),
-  token: async () => (await import('./commands/token.ts')).tokenCommand(),
-  login: async () => (await import('./commands/login.ts')).loginCommand(),
-  completion: async (program) => (await import('./commands/completion.ts')).completionCommand(program),
+type Load = (program: () => Command) => Promise<Command>
+
+/**
+ * The groups of the help, and the commands of each. A command is loaded when it is called for: all of them together take a third
+ * of a second.
+ */
+const GROUPS: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
+  'Changes to your tables:': {
+    init: async () => (await import('./init.ts')).initCommand(),
+    profile: async () => (await import('./profile.ts')).profileCommand(),
+    ingest: async () => (await import('./ingest.ts')).ingestCommand(),
+    upload: async () => (await import('./upload.ts')).uploadCommand(),
+    lineage: async () => (await import('./lineage.ts')).lineageCommand(),
+    dataset: async () => (await import('./dataset.ts')).datasetCommand(),
+    client: async () => (await import('./dataset.ts')).clientCommand(),
+    staging: async () => (await import('./staging.ts')).stagingCommand(),
+  },
+  'Events and jobs:': {
+    event: async () => (await import('./event.ts')).eventCommand(),
+    route: async () => (await import('./route.ts')).routeCommand(),
+    consumer: async () => (await import('./consumer.ts')).consumerCommand(),
+    job: async () => (await import('./job.ts')).jobCommand(),
+    schedule: async () => (await import('./schedule.ts')).scheduleCommand(),
+    webhook: async () => (await import('./webhook.ts')).webhookCommand(),
+    issue: async () => (await import('./event.ts')).issueCommand(),
+    trace: async () => (await import('./trace.ts')).traceCommand(),
+  },
+  'Playbooks:': {
+    run: async () => (await import('./run.ts')).runCommand(),
+    playbook: async () => (await import('./playbook.ts')).playbookCommand(),
+    execution: async () => (await import('./execution.ts')).executionCommand(),
+  },
+  'Knowledge and search:': {
+    search: async () => (await import('./search.ts')).searchCommand(),
+    mark: async () => (await import('./mark.ts')).markCommand(),
+    cut: async () => (await import('./mark.ts')).cutCommand(),
+    unit: async () => (await import('./unit.ts')).unitCommand(),
+    topic: async () => (await import('./topic.ts')).topicCommand(),
+  },
+  'Running and administration:': {
+    start: async () => (await import('./start.ts')).startCommand(),
+    worker: async () => (await import('./worker.ts')).workerCommand(),
+    migrate: async () => (await import('./database.ts')).migrateCommand(),
+    doctor: async () => (await import('./database.ts')).doctorCommand(),
+    config: async () => (await import('./database.ts')).configCommand(),
+    gate: async () => (await import('./gate.ts')).gateCommand(),
+    workspace: async () => (await import('./access.ts')).workspaceCommand(),
+    member: async () => (await import('./access.ts')).memberCommand(),
+    token: async () => (await import('./access.ts')).tokenCommand(),
+    login: async () => (await import('./database.ts')).loginCommand(),
+    sql: async () => (await import('./database.ts')).sqlCommand(),
+    completion: async (program) => completionCommand(program),
+  },
 }
 
+const COMMANDS: Readonly<Record<string, Load>> = Object.assign({}, ...Object.values(GROUPS))
+
 /** What is asked of the program itself needs none of its commands. */
-const OF_ITSELF = ['-V', '--version']
+const PROGRAM_FLAGS = ['-V', '--version']
 
 /** With one command of this name, or with all of them. */
 export async function createProgram(only?: string): Promise<Command> {
   const program = new Command('stagedoor')
     .description(
-      'Pull requests for production data: held, diffed, approved, promoted, undone. On your Postgres.',
+      'Pull requests for production data: staged, diffed, approved, promoted, undone. On your Postgres.',
     )
     .version(VERSION, '-V, --version', 'print the version')
     .option('--json', 'print one JSON value for machines; errors as JSON on stderr')
@@ -82,26 +101,30 @@ export async function createProgram(only?: string): Promise<Command> {
     .showSuggestionAfterError()
     .enablePositionalOptions()
   const one = only !== undefined && only !== 'completion' && Object.hasOwn(COMMANDS, only)
-  const wanted = OF_ITSELF.includes(only ?? '') ? [] : one ? [COMMANDS[only]!] : Object.values(COMMANDS)
+  const wanted = PROGRAM_FLAGS.includes(only ?? '') ? [] : one ? [COMMANDS[only]!] : Object.values(COMMANDS)
   for (const command of await Promise.all(wanted.map((load) => load(() => program)))) {
-    program.addCommand(withGlobals(command))
+    program.addCommand(withGlobals(command).helpGroup(groupOf(command.name())))
   }
-  // Commander's own knows one name only: `help upload fix` would show the help of upload.
-  program.helpCommand(false).addCommand(helpCommand(() => program))
+  // Commander's own knows one name only: `help upload repair` would show the help of upload.
+  program.helpCommand(false).addCommand(helpCommand(() => program).helpGroup('Running and administration:'))
   return program
+}
+
+function groupOf(name: string): string {
+  return Object.entries(GROUPS).find(([, commands]) => Object.hasOwn(commands, name))![0]
 }
 
 function helpCommand(program: () => Command): Command {
   return new Command('help')
     .description('display help for command')
-    .argument('[command...]', 'such as upload fix')
+    .argument('[command...]', 'such as upload repair')
     .action((names: string[]) => {
       let found = program()
       for (const name of names) {
         const next = found.commands.find((command) => command.name() === name)
-        if (next) found = next
-        else
+        if (!next)
           throw new StagedoorError('argument_invalid', { reason: `There is no command ${names.join(' ')}` })
+        found = next
       }
       found.help()
     })
@@ -121,7 +144,7 @@ function withGlobals(command: Command): Command {
 function commandNamed(argv: readonly string[]): string | undefined {
   const words = argv.slice(2)
   const at = words.findIndex((word, index) => !word.startsWith('-') && words[index - 1] !== '--home')
-  return words[at] ?? words.find((word) => OF_ITSELF.includes(word))
+  return words[at] ?? words.find((word) => PROGRAM_FLAGS.includes(word))
 }
 
 /** Returns the exit code. */
@@ -139,20 +162,28 @@ export async function run(argv: readonly string[]): Promise<number> {
     })
     await program.parseAsync(argv)
     return Number(process.exitCode ?? 0)
-  } catch (error) {
-    if (error instanceof CommanderError) return usage(error, json, program, argv)
-    const told = withUsage(await withKindOfId(error, options), program, argv)
-    return reportError(told, { json, stack: isDebugging() })
+  } catch (thrown) {
+    if (!(thrown instanceof CommanderError)) {
+      const error = withUsage(await withIdHint(thrown, options), program, argv)
+      return reportError(error, { json, stack: isDebugging() })
+    }
+    if (thrown.exitCode === 0) return 0
+    // No command at all: commander has printed the help.
+    if (thrown.code === 'commander.help') return 2
+    const error = new StagedoorError('argument_invalid', { reason: thrown.message.replace(/^error: /, '') })
+    return reportError(withUsage(error, program, argv), { json, stack: false })
   }
 }
 
 /** Where nothing better is known than that an argument is wrong: what the command takes. */
 function withUsage(error: unknown, program: Command | undefined, argv: readonly string[]): unknown {
   if (!(error instanceof StagedoorError) || error.hint !== CATALOGUE.argument_invalid.hint) return error
-  const hint = usageLine(program, argv)
-  return hint === undefined
-    ? error
-    : new StagedoorError(error.code, error.details, { hint, message: error.message, cause: error })
+  return withHint(error, usageLine(program, argv))
+}
+
+function withHint(error: StagedoorError, hint: string | undefined): StagedoorError {
+  if (hint === undefined) return error
+  return new StagedoorError(error.code, error.details, { hint, message: error.message, cause: error })
 }
 
 function usageLine(program: Command | undefined, argv: readonly string[]): string | undefined {
@@ -171,35 +202,18 @@ function usageLine(program: Command | undefined, argv: readonly string[]): strin
 }
 
 /** "There is no upload 01a1…" becomes more useful where that is the id of something else. */
-async function withKindOfId(error: unknown, options: GlobalOptions): Promise<unknown> {
+async function withIdHint(error: unknown, options: GlobalOptions): Promise<unknown> {
   if (!(error instanceof StagedoorError) || error.status !== 404 || error.code === 'id_not_found')
     return error
   const { hintForOtherKind } = await import('./ids.ts')
-  const hint = await hintForOtherKind(error, options)
-  return hint === undefined
-    ? error
-    : new StagedoorError(error.code, error.details, { hint, message: error.message, cause: error })
+  return withHint(error, await hintForOtherKind(error, options))
 }
 
 function exitByException(command: Command): void {
   command.exitOverride()
-  // Commander's own words come through reportError, so that --json and the exit code hold for them, too.
+  // Commander's own messages go through reportError, so that --json and the exit code hold for them, too.
   command.configureOutput({ outputError: () => {} })
   for (const child of command.commands) exitByException(child)
-}
-
-function usage(
-  error: CommanderError,
-  json: boolean,
-  program: Command | undefined,
-  argv: readonly string[],
-): number {
-  if (error.exitCode === 0) return 0
-  // No command at all: commander has printed the help.
-  if (error.code === 'commander.help') return 2
-  const reason = error.message.replace(/^error: /, '')
-  const refused = new StagedoorError('argument_invalid', { reason })
-  return reportError(withUsage(refused, program, argv), { json, stack: false })
 }
 
 /** Asked after an error, which may be that the configuration cannot be read. */
@@ -209,4 +223,56 @@ function isDebugging(): boolean {
   } catch {
     return false
   }
+}
+
+/** Words for the shell, made from the commands themselves. */
+function completionCommand(program: () => Command): Command {
+  return new Command('completion')
+    .description('print a completion script for your shell')
+    .addArgument(new Argument('<shell>').choices(['bash', 'zsh', 'fish']))
+    .addHelpText('after', '\nExample:\n  $ eval "$(stagedoor completion bash)"')
+    .action((shell: string) => {
+      const paths = commandWords(program())
+      process.stdout.write(shell === 'fish' ? fish(paths) : bash(paths, shell === 'zsh'))
+    })
+}
+
+/** For each command path ("", "gate", "gate open") the words that may follow. */
+function commandWords(command: Command, path = ''): Map<string, string[]> {
+  const found = new Map<string, string[]>()
+  const options = command.options.map((option) => option.long ?? option.short ?? '').filter(Boolean)
+  found.set(path, [...command.commands.map((child) => child.name()), ...options])
+  for (const child of command.commands) {
+    for (const [key, value] of commandWords(child, `${path} ${child.name()}`.trim())) found.set(key, value)
+  }
+  return found
+}
+
+function bash(paths: Map<string, string[]>, zsh: boolean): string {
+  const cases = [...paths].map(([path, next]) => `    "${path}") words="${next.join(' ')}" ;;`).join('\n')
+  return `${zsh ? 'autoload -U +X bashcompinit && bashcompinit\n' : ''}_stagedoor() {
+  local path="" word words=""
+  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    [[ $word == -* ]] || path="\${path:+$path }$word"
+  done
+  case "$path" in
+${cases}
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
+}
+complete -F _stagedoor stagedoor
+`
+}
+
+function fish(paths: Map<string, string[]>): string {
+  const lines = [...paths].flatMap(([path, next]) => {
+    const seen = path.split(' ').map((word) => `__fish_seen_subcommand_from ${word}`)
+    const condition = path === '' ? '__fish_use_subcommand' : seen.join('; and ')
+    return next.map((word) =>
+      word.startsWith('--')
+        ? `complete -c stagedoor -n '${condition}' -l ${word.slice(2)}`
+        : `complete -c stagedoor -f -n '${condition}' -a ${word}`,
+    )
+  })
+  return `${lines.join('\n')}\n`
 }

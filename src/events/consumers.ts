@@ -1,5 +1,11 @@
 /** Consumers: which events become which jobs. Registering and switching need the administrator's role. */
-import type { Queryable } from '../db/connection.ts'
+
+import { StagedoorError } from '../kernel/errors.ts'
+import type { Queryable } from '../kernel/postgres/connection.ts'
+import { columnsOf } from '../kernel/schema.ts'
+import { Consumer, type Dispatch, type Evidence } from './shapes.ts'
+
+export type { Consumer, Dispatch, Evidence } from './shapes.ts'
 
 /** What a registrant gives. The names are those of the columns. */
 export interface NewConsumer {
@@ -7,83 +13,25 @@ export interface NewConsumer {
   readonly event_domain: string
   readonly event_type: string
   /** Left out: every stream. */
-  readonly event_stream?: string
+  readonly event_stream?: string | undefined
   /** Left out: events of every workspace. */
-  readonly workspace_id?: string
+  readonly workspace_id?: string | undefined
   readonly job_kind: string
-  readonly executor?: string
+  readonly executor?: string | undefined
   /** Text with fields of the event, as `{event_id}:mail`. The consumer's own id is put before it. */
   readonly idempotency_key_template: string
-  readonly payload_ref_template?: string
-  readonly fail_closed?: boolean
-  readonly priority?: number
-  readonly max_depth?: number
-  readonly rate?: number
-  readonly rate_period?: string
-  readonly notes?: string
+  readonly payload_ref_template?: string | undefined
+  readonly fail_closed?: boolean | undefined
+  readonly priority?: number | undefined
+  readonly max_depth?: number | undefined
+  readonly rate?: number | undefined
+  readonly rate_period?: string | undefined
+  readonly notes?: string | undefined
 }
 
-export type ConsumerState = 'disabled' | 'dry_run' | 'reviewed' | 'active'
-
-export interface Consumer {
-  readonly consumer_id: string
-  readonly state: ConsumerState
-  readonly event_domain: string
-  readonly event_type: string
-  readonly event_stream: string | null
-  readonly workspace_id: string | null
-  readonly job_kind: string
-  readonly executor: string
-  readonly idempotency_key_template: string
-  readonly payload_ref_template: string | null
-  readonly enabled: boolean
-  readonly dry_run: boolean
-  readonly fail_closed: boolean
-  readonly priority: number
-  readonly max_depth: number
-  readonly rate: number | null
-  readonly rate_period: string | null
-  readonly notes: string | null
-  readonly registered_by: string
-  readonly registered_via: string | null
-  readonly registered_at: Date
-  readonly reviewed_by: string | null
-  readonly reviewed_via: string | null
-  readonly reviewed_at: Date | null
-  readonly activated_at: Date | null
-}
-
-/** A job that a consumer in dry run would have made, or why it could not. */
-export interface Evidence {
-  readonly event_id: string
-  readonly idempotency_key: string | null
-  readonly payload_ref: string | null
-  readonly problem: string | null
-  readonly dispatched_at: Date
-}
-
-export type DispatchOutcome =
-  | 'enqueued'
-  | 'duplicate'
-  | 'dry_run'
-  | 'failed'
-  | 'dead_letter'
-  | 'too_deep'
-  | 'deferred'
-
-export interface Dispatch {
-  readonly event_id: string
-  readonly consumer_id: string
-  readonly outcome: DispatchOutcome
-  readonly job_id: string | null
-  readonly detail: Record<string, unknown> | null
-  readonly dispatched_at: Date
-}
-
-const COLUMNS = `c.consumer_id, iu_core.fn_consumer_state(c) as state, c.event_domain, c.event_type, c.event_stream,
-  c.workspace_id, c.job_kind, c.executor, c.idempotency_key_template, c.payload_ref_template, c.enabled, c.dry_run,
-  c.fail_closed, c.priority, c.max_depth, c.rate, c.rate_period::text, c.notes, c.registered_by, c.registered_via,
-  c.registered_at, c.reviewed_by, c.reviewed_via, c.reviewed_at, c.activated_at`
+const COLUMNS = columnsOf(Consumer, {
+  as: { state: 'iu_core.fn_consumer_state(c)', rate_period: 'c.rate_period::text' },
+})
 
 /** Registers, disabled, or changes. A change of match, template, kind or executor disables and needs a new review. */
 export async function registerConsumer(
@@ -103,7 +51,7 @@ export async function dryRunConsumer(db: Queryable, consumer: string): Promise<C
 export async function reviewConsumer(
   db: Queryable,
   consumer: string,
-  { evidence, actor }: { evidence: number; actor?: string },
+  { evidence, actor }: { evidence: number; actor?: string | undefined },
 ): Promise<Consumer> {
   return one(db, 'iu_core.fn_consumer_review($1, $2, $3)', [consumer, evidence, actor ?? null])
 }
@@ -116,8 +64,8 @@ export async function disableConsumer(db: Queryable, consumer: string): Promise<
   return one(db, 'iu_core.fn_consumer_disable($1)', [consumer])
 }
 
-export async function removeConsumer(db: Queryable, consumer: string): Promise<void> {
-  await db.query('select iu_core.fn_consumer_remove($1)', [consumer])
+export async function deleteConsumer(db: Queryable, consumer: string): Promise<void> {
+  await db.query('select iu_core.fn_consumer_delete($1)', [consumer])
 }
 
 export async function listConsumers(db: Queryable): Promise<Consumer[]> {
@@ -135,6 +83,12 @@ export async function findConsumer(db: Queryable, consumer: string): Promise<Con
   return rows[0]
 }
 
+export async function requireConsumer(db: Queryable, consumer: string): Promise<Consumer> {
+  const found = await findConsumer(db, consumer)
+  if (!found) throw new StagedoorError('consumer_not_found', { consumer })
+  return found
+}
+
 /** Newest first. */
 export async function consumerEvidence(db: Queryable, consumer: string, limit = 100): Promise<Evidence[]> {
   const { rows } = await db.query<Evidence>('select * from iu_core.fn_consumer_evidence($1, $2)', [
@@ -144,17 +98,7 @@ export async function consumerEvidence(db: Queryable, consumer: string, limit = 
   return rows
 }
 
-/** What became of one event. */
-export async function listDispatches(db: Queryable, event: string): Promise<Dispatch[]> {
-  const { rows } = await db.query<Dispatch>(
-    `select event_id, consumer_id, outcome, job_id, detail, dispatched_at
-       from iu_core.event_dispatch_log where event_id = $1 order by consumer_id`,
-    [event],
-  )
-  return rows
-}
-
-/** What did not go well, newest first: dead letters, failures, what is too deep, what waits. */
+/** Failed and deferred dispatches, newest first: dead letters, errors, depth limit, rate limit. */
 export async function listUndelivered(
   db: Queryable,
   { consumer, limit = 100 }: { consumer?: string; limit?: number } = {},
@@ -176,7 +120,7 @@ export interface Backfill {
   readonly deferred: number
 }
 
-/** Passes events of the past on, a page a transaction, so that the dispatcher and others get their turn in between. */
+/** Dispatches past events to a consumer (backfill), one page per transaction, so that the dispatcher can run in between. */
 export async function backfillConsumer(
   db: Queryable,
   consumer: string,

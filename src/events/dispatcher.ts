@@ -1,11 +1,12 @@
 /**
- * The dispatcher: passes events on to consumers as long as there are any, else looks again a moment later. One in each
- * process, any number of processes: the database lets one work at a time, and the others return at once.
+ * The event dispatcher: turns events into jobs of their consumers, batch by batch, and polls when there are none. Every process may
+ * run one: the database lets one dispatch at a time, and the others return at once.
  */
 import type { Logger } from 'pino'
-import type { Pool, Queryable } from '../db/connection.ts'
-import type { HealthCheck } from '../db/health.ts'
-import { inTransaction } from '../db/transaction.ts'
+import type { Pool, Queryable } from '../kernel/postgres/connection.ts'
+import type { HealthCheck } from '../kernel/postgres/health.ts'
+import { inTransaction } from '../kernel/postgres/transaction.ts'
+import { Wake } from '../runtime/wake.ts'
 
 export interface Pass {
   readonly events: number
@@ -17,25 +18,25 @@ export interface Pass {
 }
 
 export interface DispatcherOptions {
-  /** How long it waits when there was nothing to do. */
+  /** How long it waits when there are no events. */
   readonly pollMs?: number
   /** Events in one transaction. */
   readonly batch?: number
-  /** Told of every pass that did something; for metrics. */
+  /** Called after every pass that dispatched something; for metrics. */
   readonly onPass?: (pass: Pass) => void
 }
 
 export interface Dispatcher {
   health(): HealthCheck
-  /** Looks now instead of at the next poll. */
+  /** Starts the next pass now. */
   wake(): void
   /** Waits for the pass that is running. */
   stop(): Promise<void>
 }
 
-const LONGEST_PAUSE_MS = 30_000
+const MAX_BACKOFF_MS = 30_000
 
-/** Passes the next events on, in the caller's transaction. The role must be dot_executor. */
+/** Dispatches the next events in the caller's transaction. The role must be dot_executor. */
 export async function dispatchEvents(db: Queryable, limit = 1000): Promise<Pass> {
   const { rows } = await db.query<Pass>(
     'select events, jobs, duplicates, dry_runs, failures, deferred from iu_core.fn_consumer_dispatch_batch($1)',
@@ -53,31 +54,22 @@ export function startDispatcher(
   let stopped = false
   let failures = 0
   let problem: string | undefined
-  let endPause: (() => void) | undefined
-
-  const pause = (ms: number) =>
-    new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms)
-      endPause = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
+  const wake = new Wake()
 
   /** How long to wait before the next pass. */
   const pass = async (): Promise<number> => {
     try {
       const done = await inTransaction(pool, (client) => dispatchEvents(client, batch))
-      if (problem) log.info('dispatch works again')
+      if (problem) log.info('event dispatch works again')
       problem = undefined
       failures = 0
       if (Object.values(done).some((count) => count > 0)) onPass?.(done)
-      if (done.failures > 0) log.warn(done, 'events could not be passed on; the dispatch log says which')
+      if (done.failures > 0) log.warn(done, 'some events could not be dispatched; see the dispatch log')
       return done.events > 0 ? 0 : pollMs
     } catch (error) {
       problem = (error as Error).message
-      const backoff = Math.min(pollMs * 2 ** ++failures, LONGEST_PAUSE_MS)
-      log.error({ err: error, again_in_ms: backoff }, 'dispatch failed; it is tried again')
+      const backoff = Math.min(pollMs * 2 ** ++failures, MAX_BACKOFF_MS)
+      log.error({ err: error, retry_in_ms: backoff }, 'event dispatch failed; will be retried')
       return backoff
     }
   }
@@ -85,7 +77,7 @@ export function startDispatcher(
   const run = async (): Promise<void> => {
     while (!stopped) {
       const wait = await pass()
-      if (!stopped && wait > 0) await pause(wait)
+      if (!stopped && wait > 0) await wake.wait(wait)
     }
   }
 
@@ -94,12 +86,12 @@ export function startDispatcher(
     health: () => ({
       name: 'dispatcher',
       ok: !stopped && problem === undefined,
-      detail: stopped ? 'stopped' : (problem ?? 'events are passed on'),
+      detail: stopped ? 'stopped' : (problem ?? 'events are dispatched'),
     }),
-    wake: () => endPause?.(),
+    wake: () => wake.now(),
     async stop() {
       stopped = true
-      endPause?.()
+      wake.now()
       await running
     },
   }

@@ -1,24 +1,12 @@
 /** Issues: what went wrong inside and waits for a person. One open issue for each code and subject, occurrences counted. */
-import type { Queryable } from '../db/connection.ts'
 
-export type IssueSeverity = 'info' | 'warning' | 'error' | 'critical'
+import type { Queryable } from '../kernel/postgres/connection.ts'
+import { columnsOf } from '../kernel/schema.ts'
+import { Issue } from './shapes.ts'
 
-export interface Issue {
-  readonly issue_id: string
-  readonly code: string
-  readonly severity: IssueSeverity
-  readonly subject_ref: string | null
-  readonly title: string
-  readonly detail: Record<string, unknown>
-  readonly workspace_id: string | null
-  readonly occurrences: string
-  readonly opened_at: Date
-  readonly last_seen_at: Date
-  readonly resolved_at: Date | null
-  readonly resolved_by: string | null
-  readonly resolved_via: string | null
-  readonly resolution: string | null
-}
+export type { Issue } from './shapes.ts'
+
+export type IssueSeverity = Issue['severity']
 
 export interface NewIssue {
   readonly code: string
@@ -29,8 +17,7 @@ export interface NewIssue {
   readonly workspace?: string
 }
 
-const COLUMNS = `issue_id, code, severity, subject_ref, title, detail, workspace_id, occurrences, opened_at, last_seen_at,
-  resolved_at, resolved_by, resolved_via, resolution`
+const COLUMNS = columnsOf(Issue)
 
 /** Opens an issue or counts the open one of this code and subject once more. Returns its id. */
 export async function openIssue(db: Queryable, issue: NewIssue): Promise<string> {
@@ -62,13 +49,6 @@ export async function listIssues(
   return rows
 }
 
-export async function findIssue(db: Queryable, issue: string): Promise<Issue | undefined> {
-  const { rows } = await db.query<Issue>(`select ${COLUMNS} from iu_core.system_issue where issue_id = $1`, [
-    issue,
-  ])
-  return rows[0]
-}
-
 /** How many issues nobody has resolved. */
 export async function openIssueCounts(db: Queryable): Promise<{ severity: string; open: number }[]> {
   const { rows } = await db.query<{ severity: string; open: number }>(
@@ -78,7 +58,7 @@ export async function openIssueCounts(db: Queryable): Promise<{ severity: string
   return rows
 }
 
-/** Ends an issue, once; an event says so. */
+/** Resolves an issue, once, and emits an event. */
 export async function resolveIssue(
   db: Queryable,
   issue: string,

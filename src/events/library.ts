@@ -1,12 +1,12 @@
-/** What a program does with routes and consumers. Registering needs the login that administers the database. */
-import type { Client, Queryable } from '../db/connection.ts'
+/** Routes and consumers of the library. Registering needs the login that administers the database. */
+import type { Client, Queryable } from '../kernel/postgres/connection.ts'
 import * as consumers from './consumers.ts'
 import { dispatchEvents, type Pass } from './dispatcher.ts'
 import * as routes from './routes.ts'
 
 /**
- * Whoever reviews is named, and must not be the one who registered; nor may the login, which on your own database usually did.
- * There people review over the API, with their own tokens.
+ * A review names its reviewer, who must not be the one who registered. Nor may the login be, and on your own database it usually
+ * is: there people review over the API, with their own tokens.
  */
 export interface Review {
   readonly reviewer: string
@@ -26,7 +26,7 @@ export interface Routes {
   activate(code: string): Promise<void>
   disable(code: string, reason?: string): Promise<void>
   /** Returns the statements that are left to the owners of the tables. */
-  remove(code: string): Promise<string[]>
+  delete(code: string): Promise<string[]>
 }
 
 export interface Consumers {
@@ -38,41 +38,41 @@ export interface Consumers {
   review(consumer: string, review: Review): Promise<consumers.Consumer>
   activate(consumer: string): Promise<consumers.Consumer>
   disable(consumer: string): Promise<consumers.Consumer>
-  remove(consumer: string): Promise<void>
-  /** Makes jobs of events of the past, too. */
+  delete(consumer: string): Promise<void>
+  /** Makes jobs of past events. */
   backfill(consumer: string, range: { from: Date; to: Date }): Promise<consumers.Backfill>
-  /** Passes the next events on. `stagedoor start` does so all the time; this is for programs and tests without it. */
+  /** Dispatches the next events once. The dispatcher (`stagedoor start`, `work({ dispatcher: true })`) does so all the time. */
   dispatch(limit?: number): Promise<Pass>
 }
 
-type Doing = <T>(work: (client: Client) => Promise<T>) => Promise<T>
+type Transaction = <T>(work: (client: Client) => Promise<T>) => Promise<T>
 
-interface Surroundings {
+interface EventsDeps {
   /** One transaction as the owner of everything of ours. */
-  readonly admin: Doing
-  /** The same, a statement at a time. */
+  readonly admin: Transaction
+  /** As the same role, one statement at a time. */
   readonly administrator: Queryable
-  readonly service: Doing
-  readonly worker: Doing
+  readonly service: Transaction
+  readonly worker: Transaction
 }
 
-export function routesLibrary({ admin, service, worker }: Omit<Surroundings, 'administrator'>): Routes {
+export function routesLibrary({ admin, service, worker }: Omit<EventsDeps, 'administrator'>): Routes {
   return {
     register: (route) => admin((client) => routes.registerRoute(client, route)),
     list: () => worker(routes.listRoutes),
     get: (code) => worker((client) => routes.findRoute(client, code)),
     dryRun: (code) => admin((client) => routes.dryRunRoute(client, code)),
     evidence: (code, limit) => worker((client) => routes.routeEvidence(client, code, limit)),
-    review: (code, { reviewer, ...seen }) =>
-      service((client) => routes.reviewRoute(client, code, { ...seen, actor: reviewer })),
+    review: (code, { reviewer, ...review }) =>
+      service((client) => routes.reviewRoute(client, code, { ...review, actor: reviewer })),
     activate: (code) => service((client) => routes.activateRoute(client, code)),
     disable: (code, reason) =>
       service((client) => routes.disableRoute(client, code, reason === undefined ? {} : { reason })),
-    remove: (code) => admin((client) => routes.removeRoute(client, code)),
+    delete: (code) => admin((client) => routes.deleteRoute(client, code)),
   }
 }
 
-export function consumersLibrary({ admin, administrator, service, worker }: Surroundings): Consumers {
+export function consumersLibrary({ admin, administrator, service, worker }: EventsDeps): Consumers {
   return {
     register: (consumer) => admin((client) => consumers.registerConsumer(client, consumer)),
     list: () => worker(consumers.listConsumers),
@@ -83,7 +83,7 @@ export function consumersLibrary({ admin, administrator, service, worker }: Surr
       service((client) => consumers.reviewConsumer(client, consumer, { evidence, actor: reviewer })),
     activate: (consumer) => admin((client) => consumers.activateConsumer(client, consumer)),
     disable: (consumer) => admin((client) => consumers.disableConsumer(client, consumer)),
-    remove: (consumer) => admin((client) => consumers.removeConsumer(client, consumer)),
+    delete: (consumer) => admin((client) => consumers.deleteConsumer(client, consumer)),
     // Each page is committed by itself.
     backfill: (consumer, range) => consumers.backfillConsumer(administrator, consumer, range),
     dispatch: (limit) => worker((client) => dispatchEvents(client, limit)),

@@ -1,5 +1,12 @@
 /** The event outbox: writing signals, reading them in commit order, listing them for people. */
-import type { Queryable } from '../db/connection.ts'
+
+import type { Queryable } from '../kernel/postgres/connection.ts'
+import { columnsOf } from '../kernel/schema.ts'
+import type { MaintenanceTask } from '../runtime/periodic-tasks.ts'
+import type { Dispatch } from './consumers.ts'
+import { OutboxEvent } from './shapes.ts'
+
+export type { OutboxEvent } from './shapes.ts'
 
 /** What a writer gives. The names are those of the columns. */
 export interface NewEvent {
@@ -9,35 +16,17 @@ export interface NewEvent {
   readonly event_subject_ref?: string
   readonly canonical_address?: string
   readonly workspace_id?: string
-  readonly safe_payload?: Readonly<Record<string, unknown>>
+  readonly payload?: Readonly<Record<string, unknown>>
   readonly correlation_id?: string
   readonly causation_event_id?: string
 }
 
-export interface OutboxEvent {
-  readonly id: string
-  readonly event_domain: string
-  readonly event_type: string
-  readonly event_stream: string | null
-  readonly event_subject_ref: string | null
-  readonly canonical_address: string | null
-  readonly workspace_id: string | null
-  readonly correlation_id: string
-  readonly causation_event_id: string | null
-  readonly causation_depth: number
-  readonly actor: string
-  readonly actor_via: string | null
-  readonly safe_payload: Record<string, unknown>
-  readonly created_at: Date
-}
-
-const COLUMNS = `id, event_domain, event_type, event_stream, event_subject_ref, canonical_address, workspace_id,
-  correlation_id, causation_event_id, causation_depth, actor, actor_via, safe_payload, created_at`
+const COLUMNS = columnsOf(OutboxEvent, { as: { payload: 'safe_payload' } })
 
 /** Writes events in the caller's transaction, in their order. Returns their ids. */
 export async function emitEvents(db: Queryable, events: readonly NewEvent[]): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>('select id from iu_core.fn_event_emit_batch($1) as id', [
-    JSON.stringify(events),
+    JSON.stringify(events.map(({ payload, ...event }) => ({ safe_payload: payload, ...event }))),
   ])
   return rows.map((row) => row.id)
 }
@@ -51,13 +40,13 @@ export async function registerReader(db: Queryable, reader: string, fromBeginnin
   return rows[0]!.added
 }
 
-/** Takes the reader away with its position. Returns whether it was there. */
-export async function removeReader(db: Queryable, reader: string): Promise<boolean> {
-  const { rows } = await db.query<{ removed: boolean }>(
-    'select iu_core.fn_event_reader_remove($1) as removed',
+/** Deletes the reader with its position. Returns whether it existed. */
+export async function deleteReader(db: Queryable, reader: string): Promise<boolean> {
+  const { rows } = await db.query<{ deleted: boolean }>(
+    'select iu_core.fn_event_reader_delete($1) as deleted',
     [reader],
   )
-  return rows[0]!.removed
+  return rows[0]!.deleted
 }
 
 /** The reader's next events; its watermark moves when the caller's transaction commits. */
@@ -96,9 +85,115 @@ export async function listEventsAbout(
   return rows
 }
 
-export async function maintainPartitions(db: Queryable): Promise<{ created: number; dropped: number }> {
+async function maintainPartitions(db: Queryable): Promise<{ created: number; dropped: number }> {
   const { rows } = await db.query<{ created: number; dropped: number }>(
     'select created, dropped from iu_core.fn_event_partitions_maintain()',
   )
   return rows[0]!
 }
+
+// How far behind the readers of the outbox are.
+
+export interface ReaderLag {
+  readonly reader: string
+  /** At most as many as were asked for. */
+  readonly unread: number
+  /** The age of the oldest event that it has not read, in seconds; 0 if there is none. */
+  readonly lag_s: number
+}
+
+/** Counts up to `most`: a reader that has been stopped for days must not make every scrape slow. */
+export async function readerLag(db: Queryable, most = 10_000): Promise<ReaderLag[]> {
+  const { rows } = await db.query<ReaderLag>(
+    `select r.reader, count(u.created_at)::int as unread,
+            coalesce(extract(epoch from clock_timestamp() - min(u.created_at)), 0)::float8 as lag_s
+       from iu_core.event_reader r
+       left join lateral (
+         select e.created_at from iu_core.event_outbox e
+          where e.tx >= pg_snapshot_xmin(r.seen) and not pg_visible_in_snapshot(e.tx, r.seen)
+            and (r.cursor_tx is null or (e.tx, e.seq) > (r.cursor_tx, r.cursor_seq))
+          order by e.tx, e.seq limit $1) u on true
+      group by r.reader order by r.reader`,
+    [most],
+  )
+  return rows
+}
+
+// Events of one trace: the first one, and all that follow from it.
+
+/** Oldest first, as far as the caller may see. The first one is found by its id, which is what the others carry; or all carry another's. */
+export async function correlatedEvents(
+  db: Queryable,
+  correlation: string,
+  most: number,
+): Promise<OutboxEvent[]> {
+  const { rows } = await db.query<OutboxEvent>(
+    `(select ${COLUMNS} from iu_core.event_outbox where id = $1)
+      union all
+     (select ${COLUMNS} from iu_core.event_outbox
+       where correlation_id = $1 and correlation_id <> id order by id limit $2)
+      order by id limit $2`,
+    [correlation, most],
+  )
+  return rows
+}
+
+/** What the event belongs to; undefined where there is no such event, or none that the caller may see. */
+export async function correlationOfEvent(db: Queryable, id: string): Promise<string | undefined> {
+  const { rows } = await db.query<{ correlation_id: string }>(
+    'select correlation_id from iu_core.event_outbox where id = $1',
+    [id],
+  )
+  return rows[0]?.correlation_id
+}
+
+/** Events of which a consumer made no job, with the reason: dry run, depth limit, error, rate limit. Agents see none. */
+export async function listUndeliveredEvents(db: Queryable, events: readonly string[]): Promise<Dispatch[]> {
+  const { rows: allowed } = await db.query<{ may: boolean }>(
+    `select has_table_privilege('iu_core.event_dispatch_log', 'select') as may`,
+  )
+  if (!allowed[0]!.may) return []
+  const { rows } = await db.query<Dispatch>(
+    `select event_id, consumer_id, outcome, job_id, detail, dispatched_at from iu_core.event_dispatch_log
+      where event_id = any ($1) and outcome not in ('enqueued', 'duplicate') order by dispatched_at, consumer_id`,
+    [events],
+  )
+  return rows
+}
+
+// After a logical restore: computes every position in the outbox again. Needs the administrator's role.
+
+interface Restored {
+  readonly events: number
+  /** Events that the dispatcher has not dispatched yet. */
+  readonly undispatched: number
+  readonly readers: number
+  readonly consumers: number
+}
+
+/** Run it before anything else writes. Run twice, or where nothing was restored, it changes nothing that is read. */
+export async function rebaseAfterRestore(db: Queryable): Promise<Restored> {
+  const { rows } = await db.query<Record<keyof Restored, string>>('select * from iu_core.fn_events_rebase()')
+  const { events, undispatched, readers, consumers } = rows[0]!
+  return {
+    events: Number(events),
+    undispatched: Number(undispatched),
+    readers: Number(readers),
+    consumers: Number(consumers),
+  }
+}
+
+// Maintenance of the outbox: creates partitions ahead, and drops those that every reader has read.
+
+const HOUR = 3_600_000
+
+export const eventTasks: readonly MaintenanceTask[] = [
+  {
+    name: 'event partitions',
+    everyMs: HOUR,
+    async run(client) {
+      const { created, dropped } = await maintainPartitions(client)
+      return created + dropped > 0 ? `${created} partitions made, ${dropped} dropped` : undefined
+    },
+  },
+]

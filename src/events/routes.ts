@@ -1,96 +1,33 @@
 /** Routes in: what happens to somebody's tables becomes events, after a dry run and the review of a second person. */
-import type { Queryable } from '../db/connection.ts'
-import type { MaintenanceTask } from '../db/maintenance.ts'
+
+import { StagedoorError } from '../kernel/errors.ts'
+import type { Queryable } from '../kernel/postgres/connection.ts'
+import { columnsOf } from '../kernel/schema.ts'
+import type { MaintenanceTask } from '../runtime/periodic-tasks.ts'
+import { type PayloadContract, Route, RouteEvidence } from './shapes.ts'
+
+export type { PayloadContract, Route, RouteEvidence } from './shapes.ts'
 
 export type SqlEvent = 'insert' | 'update' | 'delete' | 'truncate' | 'call' | 'ddl'
-export type RouteState = 'disabled' | 'dry_run' | 'reviewed' | 'active'
-
-export interface PayloadContract {
-  /** The columns (or arguments) that an event may carry, and nothing else. */
-  readonly keep_refs?: readonly string[]
-  /** Keys that may not occur at any depth, beside the ten that never may. */
-  readonly forbid_keys?: readonly string[]
-  /** What names the row in the event; among keep_refs. Without it the primary key, if that is kept. */
-  readonly subject?: readonly string[]
-  /** Of an update only the rows in which something that is kept has changed. */
-  readonly only_changed?: boolean
-}
-
 /** What a registrant gives. The names are those of the columns; the database fills in what is left out. */
 export interface NewRoute {
-  readonly route_code?: string
+  readonly route_code?: string | undefined
   /** The table or procedure as in SQL: orders, sales."Orders". */
-  readonly source?: string
-  readonly source_schema?: string
-  readonly source_table?: string
+  readonly source?: string | undefined
+  readonly source_schema?: string | undefined
+  readonly source_table?: string | undefined
   readonly sql_event: SqlEvent
-  readonly target_event_domain?: string
-  readonly target_event_type?: string
-  readonly target_event_stream?: string
-  readonly fail_closed?: boolean
-  readonly idempotency_policy?: { readonly key?: string }
-  readonly payload_contract?: PayloadContract
-  readonly workspace_id?: string
-  readonly workspace_column?: string
+  readonly target_event_domain?: string | undefined
+  readonly target_event_type?: string | undefined
+  readonly target_event_stream?: string | undefined
+  readonly fail_closed?: boolean | undefined
+  readonly idempotency_policy?: { readonly key?: string } | undefined
+  readonly payload_contract?: PayloadContract | undefined
+  readonly workspace_id?: string | undefined
+  readonly workspace_column?: string | undefined
 }
 
-export interface Route {
-  readonly route_code: string
-  readonly state: RouteState
-  readonly source_object_kind: 'table' | 'procedure' | 'database'
-  readonly source_schema: string | null
-  readonly source_table: string | null
-  readonly sql_event: SqlEvent
-  readonly target_event_domain: string
-  readonly target_event_type: string
-  readonly target_event_stream: string | null
-  readonly fail_closed: boolean
-  readonly idempotency_policy: { readonly key?: string }
-  readonly payload_contract: PayloadContract
-  readonly workspace_id: string | null
-  readonly workspace_column: string | null
-  /** Counts the definitions; a review names the one that was looked at. */
-  readonly revision: number
-  readonly registered_by: string
-  readonly registered_at: Date
-  readonly reviewed_by: string | null
-  readonly reviewed_at: Date | null
-  readonly evidence_seen: number | null
-  readonly activated_by: string | null
-  readonly activated_at: Date | null
-  readonly disabled_reason: string | null
-  /** On how many tables its triggers are: its own, partitions and children. */
-  readonly attached: number
-  /** Statements of the dry run that are kept. */
-  readonly evidence: number
-  /** A count that may outgrow a number. */
-  readonly failures: string
-  readonly last_failure: string | null
-  readonly last_failed_at: Date | null
-}
-
-export interface RouteEvidence {
-  readonly evidence_id: string
-  readonly route_code: string
-  readonly revision: number
-  readonly relation: string
-  readonly events: string
-  /** Of these an event could not have been sent: forbidden keys, or too long. */
-  readonly refused: string
-  readonly sample: readonly {
-    readonly event_subject_ref: string | null
-    readonly canonical_address: string
-    readonly workspace_id: string | null
-    readonly safe_payload: Record<string, unknown>
-  }[]
-  readonly actor: string
-  readonly recorded_at: Date
-}
-
-const COLUMNS = `route_code, state, source_object_kind, source_schema, source_table, sql_event, target_event_domain,
-  target_event_type, target_event_stream, fail_closed, idempotency_policy, payload_contract, workspace_id,
-  workspace_column, revision, registered_by, registered_at, reviewed_by, reviewed_at, evidence_seen, activated_by,
-  activated_at, disabled_reason, attached, evidence, failures, last_failure, last_failed_at`
+const COLUMNS = columnsOf(Route)
 
 /** Registers or changes a route, which clears its review. `db` must act as workflow_admin. Returns its code. */
 export async function registerRoute(db: Queryable, route: NewRoute, actor?: string): Promise<string> {
@@ -117,7 +54,33 @@ export async function findRoute(db: Queryable, code: string): Promise<Route | un
   return rows[0]
 }
 
-/** Attaches the triggers and lets the route run dry. `db` must act as workflow_admin. Returns on how many tables. */
+export async function requireRoute(db: Queryable, code: string): Promise<Route> {
+  const route = await findRoute(db, code)
+  if (!route) throw new StagedoorError('route_unknown', { route: code })
+  return route
+}
+
+/** The columns of a table that is named as in SQL; null: there is no such table. */
+export async function tableColumns(db: Queryable, table: string): Promise<string[] | null> {
+  const { rows } = await db.query<{ columns: string[] | null }>(
+    `select array_agg(attname::text order by attnum) as columns from pg_attribute
+      where attrelid = to_regclass($1) and attnum > 0 and not attisdropped`,
+    [table],
+  )
+  return rows[0]!.columns
+}
+
+/** A route may be registered before its table exists. */
+export async function sourceExists(db: Queryable, route: Route): Promise<boolean> {
+  if (route.source_object_kind !== 'table') return true
+  const { rows } = await db.query<{ exists: boolean }>(
+    `select to_regclass(format('%I.%I', $1::text, $2::text)) is not null as exists`,
+    [route.source_schema, route.source_table],
+  )
+  return rows[0]!.exists
+}
+
+/** Attaches the triggers and starts the dry run. `db` must act as workflow_admin. Returns the number of tables. */
 export async function dryRunRoute(db: Queryable, code: string): Promise<number> {
   const { rows } = await db.query<{ attached: number }>(
     'select iu_core.fn_sql_route_dry_run($1) as attached',
@@ -126,20 +89,28 @@ export async function dryRunRoute(db: Queryable, code: string): Promise<number> 
   return rows[0]!.attached
 }
 
+const EVIDENCE_COLUMNS = columnsOf(RouteEvidence, {
+  as: {
+    sample: `(select coalesce(jsonb_agg(event - 'safe_payload' || jsonb_build_object('payload', event -> 'safe_payload')
+                                        order by position), '[]')
+                from jsonb_array_elements(sample) with ordinality as one (event, position))`,
+  },
+})
+
 /** What the dry run would have sent, newest statement first. */
 export async function routeEvidence(db: Queryable, code: string, limit = 20): Promise<RouteEvidence[]> {
-  const { rows } = await db.query<RouteEvidence>('select * from iu_core.fn_sql_route_evidence($1, $2)', [
-    code,
-    limit,
-  ])
+  const { rows } = await db.query<RouteEvidence>(
+    `select ${EVIDENCE_COLUMNS} from iu_core.fn_sql_route_evidence($1, $2)`,
+    [code, limit],
+  )
   return rows
 }
 
-/** Says that a second person looked at so many statements of evidence, of the definition with this revision. */
+/** Records the review of a second person: how many statements of evidence they saw, and of which revision. */
 export async function reviewRoute(
   db: Queryable,
   code: string,
-  seen: { readonly evidence: number; readonly revision?: number; readonly actor?: string },
+  seen: { evidence: number; revision?: number | undefined; actor?: string | undefined },
 ): Promise<void> {
   await db.query('select iu_core.fn_sql_route_review($1, $2, $3, $4)', [
     code,
@@ -157,7 +128,7 @@ export async function activateRoute(db: Queryable, code: string, actor?: string)
 export async function disableRoute(
   db: Queryable,
   code: string,
-  why: { readonly reason?: string; readonly actor?: string } = {},
+  why: { reason?: string | undefined; actor?: string | undefined } = {},
 ): Promise<void> {
   await db.query('select iu_core.fn_sql_route_disable($1, $2, $3)', [
     code,
@@ -166,32 +137,15 @@ export async function disableRoute(
   ])
 }
 
-/** Returns on how many tables the triggers are. `db` must act as workflow_admin or own the table. */
-export async function attachRoute(db: Queryable, code: string): Promise<number> {
-  const { rows } = await db.query<{ attached: number }>(
-    'select iu_core.fn_sql_route_attach($1) as attached',
-    [code],
-  )
-  return rows[0]!.attached
-}
-
-/** Disables it and drops its triggers. Returns the statements that are left to the tables' owners. */
-export async function detachRoute(db: Queryable, code: string): Promise<string[]> {
-  const { rows } = await db.query<{ left: string[] }>('select iu_core.fn_sql_route_detach($1) as left', [
+/** Deletes it with its evidence. Returns the statements that the tables' owners must run. */
+export async function deleteRoute(db: Queryable, code: string): Promise<string[]> {
+  const { rows } = await db.query<{ left: string[] }>('select iu_core.fn_sql_route_delete($1) as left', [
     code,
   ])
   return rows[0]!.left
 }
 
-/** Takes it away with its evidence. Returns the statements that are left to the tables' owners. */
-export async function removeRoute(db: Queryable, code: string): Promise<string[]> {
-  const { rows } = await db.query<{ left: string[] }>('select iu_core.fn_sql_route_remove($1) as left', [
-    code,
-  ])
-  return rows[0]!.left
-}
-
-/** Brings routes in step with their tables: new partitions, dropped and renamed tables. Returns what it found. */
+/** Updates routes after changes of their tables: new partitions, dropped and renamed tables. Returns what it found. */
 export async function syncRoutes(db: Queryable): Promise<{ route_code: string; finding: string }[]> {
   const { rows } = await db.query<{ route_code: string; finding: string }>(
     'select route_code, finding from iu_core.fn_sql_route_sync()',
@@ -207,8 +161,8 @@ export const routeTasks: readonly MaintenanceTask[] = [
     everyMs: HOUR,
     async run(client) {
       const findings = await syncRoutes(client)
-      const told = findings.map(({ route_code, finding }) => `${route_code}: ${finding}`)
-      return told.length > 0 ? told.join('; ') : undefined
+      const lines = findings.map(({ route_code, finding }) => `${route_code}: ${finding}`)
+      return lines.length > 0 ? lines.join('; ') : undefined
     },
   },
 ]

@@ -1,7 +1,7 @@
 /** The log of an execution: every type of event, and the fields of one. */
-import type { Json, JsonObject } from './playbook/definition.ts'
+import type { Json, JsonObject } from '../kernel/json.ts'
 
-export const EVENT_TYPES = [
+const EVENT_TYPES = [
   'playbook.initialized',
   'playbook.completed',
   'playbook.failed',
@@ -30,7 +30,7 @@ export const EVENT_TYPES = [
 ] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 
-export const TERMINAL: readonly EventType[] = [
+export const TERMINAL_EVENT_TYPES: readonly EventType[] = [
   'playbook.completed',
   'playbook.failed',
   'workflow.completed',
@@ -68,17 +68,17 @@ export interface ExecutionEvent extends NewEvent {
 /** A result in an event, an inbox row or a state: small ones as they are, large ones by reference. */
 export type ResultValue = { readonly value: Json } | { readonly ref: string; readonly bytes: number }
 
-const RESULTS = 'stagedoor://results/'
+const RESULT_URI_PREFIX = 'stagedoor://results/'
 
 /** How the log names a result that is kept outside of it, wherever its bytes are: `stagedoor://results/<ref>`. */
 export function resultUri(ref: string): string {
-  return `${RESULTS}${ref}`
+  return `${RESULT_URI_PREFIX}${ref}`
 }
 
 /** Logs of before had the bare reference. */
-export function refOfUri(uri: string): string {
-  return uri.startsWith(RESULTS) ? uri.slice(RESULTS.length) : uri
+export function parseResultUri(uri: string): string {
+  return uri.startsWith(RESULT_URI_PREFIX) ? uri.slice(RESULT_URI_PREFIX.length) : uri
 }
 
 /** A result of at most so many bytes stays in its event. */
-export const INLINE_BYTES = 8 * 1024
+export const MAX_INLINE_BYTES = 8 * 1024

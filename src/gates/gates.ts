@@ -1,13 +1,17 @@
 /** Configuration gates: shared switches between the rooms. Changing one needs the administrator's role. */
-import type { Queryable } from '../db/connection.ts'
 
-export interface Gate {
-  readonly gate: string
-  readonly open: boolean
-  readonly description: string
-  readonly changed_at: Date | null
-  readonly changed_by: string | null
-}
+import { StagedoorError } from '../kernel/errors.ts'
+import type { Queryable } from '../kernel/postgres/connection.ts'
+import { type Row, shape, Text, TextOrNull, TimestampOrNull, Type } from '../kernel/schema.ts'
+
+export const Gate = shape('Gate', {
+  gate: Text,
+  open: Type.Boolean(),
+  description: Text,
+  changed_at: TimestampOrNull,
+  changed_by: TextOrNull,
+})
+export type Gate = Row<typeof Gate>
 
 export interface GateChange {
   readonly gate: string
@@ -51,4 +55,17 @@ export async function gateHistory(db: Queryable, gate?: string): Promise<GateCha
 export async function sweepOverrides(db: Queryable): Promise<number> {
   const { rows } = await db.query<{ swept: string }>('select iu_core.fn_gate_override_sweep() as swept')
   return Number(rows[0]!.swept)
+}
+
+// The gate of the staging zone.
+
+export const WRITES_GATE = 'iu_core.staging_writes_enabled'
+
+/** Checks the right to stage before the upload fills the disk. Creating the record checks again. */
+export async function requireStaging(db: Queryable, workspace: string | undefined): Promise<void> {
+  await db.query(`select iu_core.require_member($1, 'stage')`, [workspace ?? null])
+  const gates = await listGates(db)
+  if (!gates.some(({ gate, open }) => gate === WRITES_GATE && open)) {
+    throw new StagedoorError('gate_closed', { gate: WRITES_GATE })
+  }
 }

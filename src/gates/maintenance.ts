@@ -1,5 +1,5 @@
-/** What the gates need from time to time: no override outlives its transaction. */
-import type { MaintenanceTask } from '../db/maintenance.ts'
+/** Maintenance of gates: removes overrides that outlived their transaction. */
+import type { MaintenanceTask } from '../runtime/periodic-tasks.ts'
 import { sweepOverrides } from './gates.ts'
 
 const HOUR = 3_600_000
@@ -10,7 +10,7 @@ export const gateTasks: readonly MaintenanceTask[] = [
     everyMs: HOUR,
     async run(client) {
       const swept = await sweepOverrides(client)
-      return swept > 0 ? `${swept} overrides had outlived their transactions` : undefined
+      return swept > 0 ? `${swept} gate overrides that outlived their transactions were removed` : undefined
     },
   },
 ]

@@ -1,9 +1,10 @@
 /** Every error leaves as application/problem+json (RFC 9457) with the catalogue's status and hint. */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
-import { mapDatabaseError } from '../db/database-error.ts'
-import { asStagedoorError, type ErrorCode, StagedoorError } from '../errors.ts'
-import { hasLargeBody } from './arrival.ts'
+import type { FastifySchemaValidationError } from 'fastify/types/schema.js'
+import { asStagedoorError, type ErrorCode, StagedoorError } from '../kernel/errors.ts'
+import { mapDatabaseError } from '../kernel/postgres/errors.ts'
+import { Type } from '../kernel/schema.ts'
+import { hasLargeBody } from './request-limits.ts'
 
 export const Problem = Type.Object(
   {
@@ -21,8 +22,20 @@ export const Problem = Type.Object(
     ),
     request_id: Type.String(),
   },
-  { $id: 'Problem' },
+  { title: 'Problem' },
 )
+
+type Status = 400 | 401 | 403 | 404 | 409 | 413 | 416 | 422 | 429
+
+/** One answer for all of them; the catalogue of errors has the statuses. */
+const refused = {
+  description: 'refused; `hint` says what to do',
+  content: { 'application/problem+json': { schema: Problem } },
+}
+
+export function problems(...statuses: Status[]) {
+  return Object.fromEntries(statuses.map((status) => [status, refused]))
+}
 
 /** Whose details are of the caller's own making, or of what the caller may read. */
 const DETAILED: readonly ErrorCode[] = [
@@ -72,4 +85,28 @@ function fromFastify(thrown: unknown, request: FastifyRequest): unknown {
     return new StagedoorError('request_invalid', { reason: message })
   }
   return mapDatabaseError(thrown)
+}
+
+// Says what is wrong with an input in words that name the place, the unknown property and the choices.
+
+export function invalidInput(
+  errors: readonly Pick<FastifySchemaValidationError, 'instancePath' | 'message' | 'params'>[],
+  where: string,
+): StagedoorError {
+  const reason = errors.map((error) => describe(error, where)).join('; ')
+  return new StagedoorError('request_invalid', { reason })
+}
+
+function describe(
+  {
+    instancePath,
+    message,
+    params,
+  }: Pick<FastifySchemaValidationError, 'instancePath' | 'message' | 'params'>,
+  where: string,
+): string {
+  const place = `${where}${instancePath}`
+  if ('additionalProperty' in params) return `${place} has no property ${params.additionalProperty}`
+  if (Array.isArray(params.allowedValues)) return `${place} must be one of ${params.allowedValues.join(', ')}`
+  return `${place} ${message}`
 }

@@ -1,65 +1,55 @@
 /** The HTTP server: the API under /api, the console beside it. Parses, calls a module, answers. */
 import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
+import { fileURLToPath } from 'node:url'
 import compress from '@fastify/compress'
 import helmet from '@fastify/helmet'
 import rateLimit from '@fastify/rate-limit'
-import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import files from '@fastify/static'
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
+  type FastifyPluginAsync,
   type FastifyRequest,
   LogController,
 } from 'fastify'
-import { type Right, requireRightSomewhere } from '../access/members.ts'
+import { type Right, requireRightAnywhere } from '../access/members.ts'
 import type { SignIn } from '../access/sign-in-codes.ts'
-import type { Config } from '../config.ts'
-import type { Client, Pool } from '../db/connection.ts'
-import type { HealthCheck } from '../db/health.ts'
-import { inTransaction } from '../db/transaction.ts'
-import { StagedoorError } from '../errors.ts'
-import { EXECUTION_HEADER } from '../executions/tools/http-request.ts'
-import type { IngestContext } from '../ingest/ingest.ts'
+import type { Principal, TokenVerifier } from '../access/tokens.ts'
+import { createMetrics, type Metrics } from '../app/metrics.ts'
+import { EXECUTION_HEADER } from '../executions/tools/http.ts'
+import type { PipelineDeps } from '../ingest/pipeline.ts'
+import type { Config } from '../kernel/config.ts'
+import { StagedoorError } from '../kernel/errors.ts'
+import type { Client, Pool } from '../kernel/postgres/connection.ts'
+import type { HealthCheck } from '../kernel/postgres/health.ts'
+import { inTransaction } from '../kernel/postgres/transaction.ts'
+import { API_PREFIX } from '../kernel/version.ts'
 import type { Search } from '../search/library.ts'
-import type { BlobStore } from '../staging/blobs/store.ts'
-import { HEADER_TIMES, hasLargeBody, watchArrivals } from './arrival.ts'
-import { serveConsole } from './console.ts'
-import { readJsonBody } from './json-limits.ts'
-import { createMeasures, type Measures } from './measures.ts'
+import type { BlobStore } from '../staging/blobs.ts'
+import { accessRoutes } from './access.ts'
+import { consumerRoutes } from './consumers.ts'
+import { datasetRoutes } from './datasets.ts'
+import { documentRoutes } from './documents.ts'
+import { eventRouteRoutes } from './event-routes.ts'
+import { eventRoutes, issueRoutes } from './events.ts'
+import { executionRoutes } from './executions.ts'
+import { gateRoutes, healthRoutes, metricRoutes } from './health.ts'
+import { jobKindRoutes, jobRoutes } from './jobs.ts'
+import { markRoutes } from './marks.ts'
 import { describeApi } from './openapi.ts'
-import { notFound, sendProblem } from './problem.ts'
-import { consumerRoutes } from './routes/consumers.ts'
-import { datasetRoutes } from './routes/datasets.ts'
-import { documentRoutes } from './routes/documents.ts'
-import { eventRouteRoutes } from './routes/event-routes.ts'
-import { eventRoutes } from './routes/events.ts'
-import { executionResultRoutes } from './routes/executions/result.ts'
-import { executionSteerRoutes } from './routes/executions/steer.ts'
-import { executionRoutes } from './routes/executions.ts'
-import { executorRoutes } from './routes/executors.ts'
-import { gateRoutes } from './routes/gates.ts'
-import { healthRoutes } from './routes/health.ts'
-import { issueRoutes } from './routes/issues.ts'
-import { jobKindRoutes } from './routes/jobs/kinds.ts'
-import { jobRoutes } from './routes/jobs.ts'
-import { lineageRoutes } from './routes/lineage.ts'
-import { markRoutes } from './routes/marks.ts'
-import { meRoutes } from './routes/me.ts'
-import { metricRoutes } from './routes/metrics.ts'
-import { playbookRoutes } from './routes/playbooks.ts'
-import { scheduleRoutes } from './routes/schedules.ts'
-import { searchCareRoutes } from './routes/search/care.ts'
-import { searchRoutes } from './routes/search.ts'
-import { signInRoutes } from './routes/sign-in.ts'
-import { stagingRoutes } from './routes/staging.ts'
-import { topicRoutes } from './routes/topics.ts'
-import { traceRoutes } from './routes/traces.ts'
-import { unitLifeRoutes } from './routes/units/life.ts'
-import { unitWriteRoutes } from './routes/units/write.ts'
-import { unitRoutes } from './routes/units.ts'
-import { uploadRoutes } from './routes/uploads.ts'
-import { webhookRoutes } from './routes/webhooks.ts'
-import type { Principal, TokenVerifier } from './tokens.ts'
+import { playbookRoutes } from './playbooks.ts'
+import { invalidInput, notFound, sendProblem } from './problem.ts'
+import { abortStalledRequests, HEADER_TIMEOUTS, hasLargeBody, readJsonBody } from './request-limits.ts'
+import { scheduleRoutes } from './schedules.ts'
+import { searchRoutes } from './search.ts'
+import { stagingRoutes } from './staging.ts'
+import { topicRoutes } from './topics.ts'
+import { unitRoutes } from './units.ts'
+import { lineageRoutes, uploadRoutes } from './uploads.ts'
+import { webhookRoutes } from './webhooks.ts'
+import { workerRoutes } from './workers.ts'
 
 export interface ApiContext {
   readonly config: Pick<Config, 'bodyLimit' | 'rateLimit'> & Partial<Pick<Config, 'webhookHosts'>>
@@ -71,11 +61,11 @@ export interface ApiContext {
   readonly health: () => Promise<HealthCheck[]>
   readonly blobs: BlobStore
   /** Logged in as stagedoor_worker: reads files after the caller's right was checked. */
-  readonly ingest: IngestContext
+  readonly ingest: PipelineDeps
   /** Asked under the caller's rights; kept between two questions. */
   readonly search: Search
   /** What the workers of this process count; default: nothing but what comes over HTTP. */
-  readonly measures?: Measures
+  readonly measures?: Metrics
   /** Largest blob in bytes; default 2 GiB. */
   readonly blobLimit?: number
   /** How long an upload may be silent before it is cut off; default a minute. */
@@ -89,7 +79,9 @@ declare module 'fastify' {
   interface FastifyRequest {
     principal: Principal | null
     /** Runs in one transaction under the caller's role and claims. */
-    transaction<T>(work: (client: Client) => Promise<T>, options?: { decides?: boolean }): Promise<T>
+    transaction<T>(work: (client: Client) => Promise<T>): Promise<T>
+    /** The same for a decision: a person acts as stagedoor_reviewer for this one request, an agent's token is refused. */
+    decide<T>(work: (client: Client) => Promise<T>): Promise<T>
   }
   interface FastifyContextConfig {
     /** Answers without a token. */
@@ -108,7 +100,7 @@ export async function createServer(context: ApiContext): Promise<FastifyInstance
   const app = Fastify({
     ...(context.log ? { loggerInstance: context.log } : { logger: false }),
     bodyLimit: context.config.bodyLimit,
-    http: HEADER_TIMES,
+    http: HEADER_TIMEOUTS,
     requestIdHeader: false,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: (request) => {
@@ -116,8 +108,9 @@ export async function createServer(context: ApiContext): Promise<FastifyInstance
       return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
     },
     ajv: { customOptions: { removeAdditional: false, coerceTypes: true } },
-  }).withTypeProvider<TypeBoxTypeProvider>()
+  })
 
+  app.setSchemaErrorFormatter(invalidInput)
   app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply))
   app.setNotFoundHandler((request, reply) => sendProblem(notFound(request), request, reply))
   app.addHook('onRequest', async (request, reply) => {
@@ -130,58 +123,56 @@ export async function createServer(context: ApiContext): Promise<FastifyInstance
       'answered',
     )
   })
-  watchArrivals(app, context)
+  abortStalledRequests(app, context)
   await app.register(helmet, { contentSecurityPolicy: CONTENT_SECURITY, crossOriginEmbedderPolicy: false })
   await app.register(compress, COMPRESSION)
   if (context.config.rateLimit > 0) await limitRate(app, context.config.rateLimit)
   authenticate(app, context)
   parseJson(app)
-  const measures = context.measures ?? createMeasures()
+  const metrics = context.measures ?? createMetrics()
   await describeApi(app)
-  await app.register(
-    async (api) => {
-      await api.register(healthRoutes(context.health))
-      await api.register(meRoutes)
-      await api.register(signInRoutes(context))
-      await api.register(gateRoutes)
-      await api.register(eventRoutes)
-      await api.register(stagingRoutes(context), { prefix: '/staging' })
-      await api.register(datasetRoutes, { prefix: '/datasets' })
-      await api.register(uploadRoutes(context), { prefix: '/uploads' })
-      await api.register(lineageRoutes)
-      await api.register(jobRoutes, { prefix: '/jobs' })
-      await api.register(jobKindRoutes, { prefix: '/job-kinds' })
-      await api.register(executorRoutes(measures.executors), { prefix: '/executors' })
-      await api.register(scheduleRoutes, { prefix: '/schedules' })
-      await api.register(eventRouteRoutes, { prefix: '/event-routes' })
-      await api.register(consumerRoutes, { prefix: '/consumers' })
-      await api.register(issueRoutes, { prefix: '/issues' })
-      await api.register(webhookRoutes(context.config.webhookHosts ?? []), { prefix: '/webhooks' })
-      await api.register(playbookRoutes, { prefix: '/playbooks' })
-      await api.register(executionRoutes, { prefix: '/executions' })
-      await api.register(executionSteerRoutes, { prefix: '/executions' })
-      await api.register(
-        executionResultRoutes(() => context.ingest),
-        { prefix: '/executions' },
-      )
-      await api.register(unitRoutes, { prefix: '/units' })
-      await api.register(unitWriteRoutes, { prefix: '/units' })
-      await api.register(unitLifeRoutes, { prefix: '/units' })
-      await api.register(topicRoutes, { prefix: '/topics' })
-      await api.register(documentRoutes, { prefix: '/documents' })
-      await api.register(markRoutes, { prefix: '/marks' })
-      await api.register(searchRoutes(context.search), { prefix: '/search' })
-      await api.register(searchCareRoutes(context.search), { prefix: '/search' })
-      await api.register(traceRoutes)
-      await api.register(metricRoutes(measures))
-    },
-    { prefix: '/api' },
-  )
+  await app.register(healthRoutes(context.health), { prefix: '/api' })
+  for (const [path, plugin] of Object.entries(apiRoutes(context, metrics)))
+    await app.register(plugin, { prefix: `${API_PREFIX}${path}` })
   app.all('/api/*', { schema: { hide: true } }, (request, reply) =>
     sendProblem(notFound(request), request, reply),
   )
   await serveConsole(app)
   return app
+}
+
+/** One plugin a noun. */
+function apiRoutes(context: ApiContext, metrics: Metrics): Record<string, FastifyPluginAsync> {
+  return {
+    '': async (api) => {
+      for (const plugin of [
+        accessRoutes(context),
+        gateRoutes,
+        eventRoutes,
+        lineageRoutes,
+        metricRoutes(metrics),
+      ])
+        await api.register(plugin)
+    },
+    '/staging': stagingRoutes(context),
+    '/datasets': datasetRoutes(context),
+    '/uploads': uploadRoutes(context),
+    '/jobs': jobRoutes,
+    '/job-kinds': jobKindRoutes,
+    '/workers': workerRoutes(metrics.executors),
+    '/schedules': scheduleRoutes,
+    '/event-routes': eventRouteRoutes,
+    '/consumers': consumerRoutes,
+    '/issues': issueRoutes,
+    '/webhooks': webhookRoutes(context.config.webhookHosts ?? []),
+    '/playbooks': playbookRoutes,
+    '/executions': executionRoutes(context.ingest),
+    '/units': unitRoutes,
+    '/topics': topicRoutes,
+    '/documents': documentRoutes,
+    '/marks': markRoutes,
+    '/search': searchRoutes(context.search),
+  }
 }
 
 /**
@@ -218,9 +209,13 @@ function authenticate(app: FastifyInstance, { pool, tokens, config }: ApiContext
       ? limitedRefusal(app, config.rateLimit)
       : async (_: FastifyRequest, error: unknown) => error
   app.decorateRequest('principal', null)
-  app.decorateRequest('transaction', async function (this: FastifyRequest, work, options = {}) {
+  app.decorateRequest('transaction', async function (this: FastifyRequest, work) {
     if (!this.principal) throw new StagedoorError('unauthenticated')
-    return inTransaction(pool, work, options.decides ? decider(this.principal) : this.principal)
+    return inTransaction(pool, work, this.principal)
+  })
+  app.decorateRequest('decide', async function (this: FastifyRequest, work) {
+    if (!this.principal) throw new StagedoorError('unauthenticated')
+    return inTransaction(pool, work, decider(this.principal))
   })
   app.addHook('onRequest', async (request) => {
     if (isPublic(request)) return
@@ -255,7 +250,7 @@ async function refusePlaybooks(request: FastifyRequest, pool: Pool): Promise<voi
 async function isOwnExecution(pool: Pool, id: string): Promise<boolean> {
   if (!/^\d{1,19}$/.test(id) || BigInt(id) >= 2n ** 63n) return true
   const ask = (client: Client) =>
-    client.query<{ known: boolean }>('select iu_core.fn_execution_is_known($1) as known', [id])
+    client.query<{ known: boolean }>('select iu_core.fn_execution_exists($1) as known', [id])
   const { rows } = await inTransaction(pool, ask, { role: 'service_role', readOnly: true })
   return rows[0]!.known
 }
@@ -270,7 +265,7 @@ async function requireRight(request: FastifyRequest): Promise<void> {
   if (!hasLargeBody(request) || onlyReads(request) || role === 'stagedoor_executor') return
   const { workspace_id: workspace } = request.query as { workspace_id?: unknown }
   await request.transaction((client) =>
-    requireRightSomewhere(client, right, typeof workspace === 'string' ? workspace : undefined, role),
+    requireRightAnywhere(client, right, typeof workspace === 'string' ? workspace : undefined, role),
   )
 }
 
@@ -312,7 +307,7 @@ function decider(principal: Principal): Principal {
   return principal.role === 'authenticated' ? { ...principal, role: 'stagedoor_reviewer' } : principal
 }
 
-/** Only what says so. The path is no help: the router decodes it, and `/%61pi/me` is `/api/me`. */
+/** Only what says so. The path is no help: the router decodes it, and `/%61pi/v1/me` is `/api/v1/me`. */
 function isPublic(request: FastifyRequest): boolean {
   return request.routeOptions.config?.public === true
 }
@@ -328,5 +323,36 @@ async function limitRate(app: FastifyInstance, max: number): Promise<void> {
     allowList: (request) => isPublic(request) || request.principal?.role === 'stagedoor_executor',
     errorResponseBuilder: (_request, { ttl }) =>
       new StagedoorError('rate_limited', { seconds: Math.ceil(ttl / 1000) }),
+  })
+}
+
+// The built console: files beside the API, and its page for every path that is not a file.
+
+const FOLDER = fileURLToPath(new URL('../../console/dist', import.meta.url))
+
+export async function serveConsole(app: FastifyInstance): Promise<void> {
+  if (!existsSync(FOLDER)) return
+  await app.register(async (site) => {
+    site.addHook('onRoute', (route) => {
+      route.config = { ...route.config, public: true }
+    })
+    await site.register(files, {
+      root: FOLDER,
+      wildcard: false,
+      // Its own header, max-age=0, would replace the one below.
+      cacheControl: false,
+      // Hashed names never change; the page that names them always may.
+      setHeaders: (reply, path) => {
+        reply.setHeader(
+          'cache-control',
+          path.includes('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
+        )
+      },
+    })
+    site.get('/*', { schema: { hide: true } }, (request, reply) => {
+      if (!request.headers.accept?.includes('text/html'))
+        return sendProblem(notFound(request), request, reply)
+      return reply.header('cache-control', 'no-cache').sendFile('index.html')
+    })
   })
 }

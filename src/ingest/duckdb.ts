@@ -9,6 +9,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type DuckDBConnection, DuckDBInstance, type DuckDBPreparedStatement } from '@duckdb/node-api'
 
+export { duckName, duckText } from './duckdb-text.ts'
+
 interface OpenDuck {
   instance: DuckDBInstance
   spill: string
@@ -23,23 +25,23 @@ interface Prepared {
   last: Promise<unknown>
 }
 
-const MOST_PREPARED = 8
+const MAX_PREPARED = 8
 
-let opened: Promise<OpenDuck> | undefined
-let parent = tmpdir()
+let runningDuck: Promise<OpenDuck> | undefined
+let spillFolder = tmpdir()
 let holders = 0
 
 /** Where DuckDB may put what does not fit into memory. To be called before the first statement. */
-export function keepDuckFilesIn(folder: string): void {
-  parent = folder
+export function setDuckFolder(folder: string): void {
+  spillFolder = folder
 }
 
 /**
  * For a server, or a program that uses the library: keeps its files in `folder`, and gives what is to be called in the end.
  * There is one DuckDB in a process, so the last of them closes it.
  */
-export function holdDuck(folder: string): () => Promise<void> {
-  keepDuckFilesIn(folder)
+export function retainDuck(folder: string): () => Promise<void> {
+  setDuckFolder(folder)
   holders += 1
   let held = true
   return async () => {
@@ -64,11 +66,11 @@ export async function queryDuck<T = Record<string, unknown>>(sql: string): Promi
 
 /**
  * The same with a text for `$1`, planned on its first run only: planning what checks a line takes five times as long as
- * running it. DuckDB plans anew whatever reads a file, so the lines have to come in the text.
+ * running it. DuckDB plans statements that read a file at every run, so the lines must be in the text.
  */
 export async function queryPrepared<T = Record<string, unknown>>(sql: string, text: string): Promise<T[]> {
-  opened ??= openDuck()
-  const duck = await opened
+  runningDuck ??= openDuck()
+  const duck = await runningDuck
   const prepared = await preparedIn(duck, sql)
   const run = prepared.last.then(async () => {
     const statement = await prepared.statement
@@ -81,8 +83,8 @@ export async function queryPrepared<T = Record<string, unknown>>(sql: string, te
 }
 
 export async function closeDuck(): Promise<void> {
-  const closing = opened
-  opened = undefined
+  const closing = runningDuck
+  runningDuck = undefined
   if (!closing) return
   const duck = await closing.catch(() => undefined)
   for (const { connection } of duck?.prepared.values() ?? []) connection.closeSync()
@@ -90,20 +92,10 @@ export async function closeDuck(): Promise<void> {
   if (duck) rmSync(duck.spill, { recursive: true, force: true })
 }
 
-/** A text as a SQL literal. */
-export function duckText(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`
-}
-
-/** A name as a SQL identifier. */
-export function duckName(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`
-}
-
 /** Each call has its own connection: a repair of one row does not wait behind the COPY of a large file. */
 async function withConnection<T>(work: (connection: DuckDBConnection) => Promise<T>): Promise<T> {
-  opened ??= openDuck()
-  const { instance } = await opened
+  runningDuck ??= openDuck()
+  const { instance } = await runningDuck
   const connection = await instance.connect()
   try {
     return await work(connection)
@@ -126,7 +118,7 @@ async function preparedIn({ instance, prepared }: OpenDuck, sql: string): Promis
   prepared.set(sql, entry)
   if (!found) forgetOnFailure(prepared, sql, entry)
   for (const [old, { connection: unused, last }] of prepared) {
-    if (prepared.size <= MOST_PREPARED) break
+    if (prepared.size <= MAX_PREPARED) break
     prepared.delete(old)
     void last.then(() => unused.closeSync())
   }
@@ -142,8 +134,8 @@ function forgetOnFailure(prepared: OpenDuck['prepared'], sql: string, entry: Pre
 
 async function openDuck(): Promise<OpenDuck> {
   // DuckDB makes the folder when it needs it: a process that ends without closing leaves nothing behind.
-  const spill = join(parent, `duckdb-${randomUUID()}`)
-  mkdirSync(parent, { recursive: true, mode: 0o700 })
+  const spill = join(spillFolder, `duckdb-${randomUUID()}`)
+  mkdirSync(spillFolder, { recursive: true, mode: 0o700 })
   const instance = await DuckDBInstance.create(':memory:', {
     threads: '1',
     memory_limit: '128MB',

@@ -1,8 +1,17 @@
-/** What a program does with uploads: files and streams of records in, plans, promotions and their undo. */
-import type { Client, Pool } from '../db/connection.ts'
+/** The library's part about uploads: files and streams of records in, plans, promotions and their undo. */
+import type { Client, Pool } from '../kernel/postgres/connection.ts'
+import type { ColumnEdit } from './column-edits.ts'
 import type { Dataset } from './datasets/dataset.ts'
 import {
+  type KnownMapping,
+  type MappingChange,
+  type MappingTarget,
+  readMapping,
+  updateMapping,
+} from './datasets/mapping.ts'
+import {
   type DatasetProblem,
+  type DatasetTarget,
   datasetProblems,
   declarationProblems,
   listClients,
@@ -10,31 +19,59 @@ import {
   type RegisteredDataset,
   type RegistrationOptions,
   registerDataset,
-  requireDataset,
+  resolveDatasetTarget,
 } from './datasets/registry.ts'
-import type { Ingested, IngestOptions, IngestSource } from './ingest.ts'
+import {
+  backEndActor,
+  type IngestOptions,
+  type IngestResult,
+  type IngestSource,
+  ingest,
+  previewSource,
+  type Until,
+} from './pipeline.ts'
 import * as plans from './plan.ts'
 import * as promotions from './promotion.ts'
-import type { Correction } from './repair.ts'
-import { type LeftOutLine, listLeftOut, listRows, type RowFilter, type StagedRow } from './rows.ts'
+import type { Correction, RepairResult } from './repair.ts'
+import type { MappingPreview } from './shapes.ts'
 import { spoolFolder } from './spool.ts'
+import type { FileOptions } from './stage.ts'
+import { type LeftOutLine, listLeftOut, listRows, type RowFilter, type StagedRow } from './staged-rows.ts'
 import * as uploads from './uploads.ts'
 
+export interface IngestRunOptions extends Omit<IngestOptions, 'actor' | 'until' | 'requestId'> {
+  /** How far to go; default promoted. */
+  readonly until?: Until | undefined
+  /** Who uploads, where your program does it for somebody. */
+  readonly uploadedBy?: string | undefined
+}
+
 /**
- * Acts as the back end (service_role), for others where they are named (`uploaded_by`, `approved_by`, …). What people do
+ * Acts as the back end (service_role), for others where they are named (`uploadedBy`, `approvedBy`, …). What people do
  * goes through the API, under their own role.
  */
 export interface Ingest {
-  /** From a path, the bytes of a file, or `{ records }`, to as far as `until` says. The same bytes are recognised. */
-  run(source: IngestSource, options: IngestOptions): Promise<Ingested>
+  /**
+   * From a path, the bytes of a file, or `{ records }`, to as far as `until` says. Throws what stops it before: a refused
+   * plan, an approval that is missing. The same bytes are recognised (`created: false`) and left as they are, or continued
+   * with `sameBytes: 'continue'`.
+   */
+  run(source: IngestSource, options: IngestRunOptions): Promise<IngestResult>
   list(filter?: Partial<uploads.UploadFilter>): Promise<uploads.Upload[]>
   get(upload: string): Promise<uploads.Upload | undefined>
-  /** Lines of the file by default; the rows of entities with `row_type`. */
+  /** Lines of the file by default; the rows of entities with `rowType`. */
   rows(upload: string, filter?: Partial<RowFilter>): Promise<StagedRow[]>
   /** Lines that are left out, each with its reason and its figures. */
   leftOut(upload: string, page?: { limit?: number; after?: number }): Promise<LeftOutLine[]>
-  /** Corrects lines and checks them again by the same rules; the plan is gone with it. */
+  /** Corrects lines and checks them again by the same rules. Where there was a plan, it is brought up to date. */
   repair(upload: string, corrections: readonly Correction[], repairedBy: string): Promise<uploads.Upload>
+  /** Corrects up to 10,000 cells in one call: cells by line, or edits of columns; says what was planned again. */
+  repairMany(
+    upload: string,
+    change: { readonly corrections: readonly Correction[] } | { readonly edits: readonly ColumnEdit[] },
+    repairedBy: string,
+    options?: { readonly dryRun?: boolean },
+  ): Promise<RepairResult>
   plan(upload: string, request?: plans.PlanRequest): Promise<plans.Plan>
   planRows(upload: string, filter?: Partial<plans.PlanRowFilter>): Promise<plans.PlanRow[]>
   submit(upload: string, digest: string, submittedBy?: string): Promise<string>
@@ -55,59 +92,85 @@ export interface Ingest {
     row: { id: string } | { key: Record<string, unknown> },
   ): Promise<promotions.LineageEntry[]>
   /** Where the last promoted pull ended; undefined: nothing was promoted yet. */
-  cursor(of: {
-    workspace_id: string
-    client_id?: string
-    dataset: string
-    platform: string
-    name: string
-  }): Promise<unknown>
+  cursor(of: uploads.UploadTarget & { readonly name: string }): Promise<unknown>
   readonly datasets: {
     list(): Promise<RegisteredDataset[]>
     /** Of a workspace; none where the dataset knows no clients. */
     clients(dataset: string, workspace: string): Promise<{ id: string; name: string }[]>
+    /** Where an upload goes: the only platform and the only client may be left out, and a client has an id or a name. */
+    resolve(named: {
+      workspaceId: string
+      dataset: string
+      platform?: string | undefined
+      client?: string | undefined
+    }): Promise<DatasetTarget>
     /** What stands between the declaration and the tables; empty: it can be registered. */
-    check(dataset: Dataset): Promise<DatasetProblem[]>
+    check(dataset: Dataset, workspaceId?: string): Promise<DatasetProblem[]>
     register(dataset: Dataset, options?: RegistrationOptions): Promise<void>
+    /** What a workspace remembers of the headers and values of its files, and who said it. */
+    getMapping(of: MappingTarget): Promise<KnownMapping>
+    /** Adds, changes and deletes entries of it; all others stay. */
+    updateMapping(of: MappingTarget, change: MappingChange): Promise<KnownMapping>
+    /** Which column of a file is which field, before it is uploaded. Nothing is kept. */
+    previewMapping(
+      source: IngestSource,
+      of: MappingTarget & { readonly file?: FileOptions | undefined },
+    ): Promise<MappingPreview>
   }
 }
 
-interface Acting {
+interface IngestLibraryDeps {
   readonly pool: Pool
   readonly home: string
   service<T>(work: (client: Client) => Promise<T>): Promise<T>
   admin<T>(work: (client: Client) => Promise<T>): Promise<T>
 }
 
-export function ingestLibrary({ pool, home, service, admin }: Acting): Ingest & { close(): Promise<void> } {
+export function ingestLibrary({
+  pool,
+  home,
+  service,
+  admin,
+}: IngestLibraryDeps): Ingest & { close(): Promise<void> } {
   const require = (id: string) => service((client) => uploads.requireUpload(client, id))
-  let letGo: Promise<() => Promise<void>> | undefined
+  let releaseDuck: Promise<() => Promise<void>> | undefined
   // Loaded with the first file: DuckDB takes a third of a second, and most programs never read one.
-  const withDuck = async <T>(load: () => Promise<T>): Promise<T> => {
-    letGo ??= import('./duckdb.ts').then(({ holdDuck }) => holdDuck(spoolFolder(home)))
-    await letGo
-    return load()
+  const retainDuck = async (): Promise<void> => {
+    releaseDuck ??= import('./duckdb.ts').then((duck) => duck.retainDuck(spoolFolder(home)))
+    await releaseDuck
   }
   return {
-    async run(source, options) {
-      const { ingest } = await withDuck(() => import('./ingest.ts'))
-      return ingest({ pool, home }, source, options)
+    async run(source, { uploadedBy, until = 'promoted', ...options }) {
+      await retainDuck()
+      const actor = backEndActor(pool, uploadedBy)
+      const result = await ingest({ pool, home }, source, { ...options, actor, until })
+      if (result.stopped && (result.created || options.sameBytes === 'continue')) throw result.stopped
+      return result
     },
     list: (filter = {}) => service((client) => uploads.listUploads(client, { limit: 50, ...filter })),
     get: (id) => service((client) => uploads.findUpload(client, id)),
     async rows(id, filter = {}) {
       const leaf = (await require(id)).reading?.layout.leaf ?? ''
-      return service((client) => listRows(client, id, { row_type: leaf, limit: 100, ...filter }))
+      return service((client) => listRows(client, id, { rowType: leaf, limit: 100, ...filter }))
     },
     leftOut: (id, page = {}) => service((client) => listLeftOut(client, id, { limit: 100, ...page })),
     async repair(id, corrections, repairedBy) {
-      const { repairLines } = await withDuck(() => import('./repair.ts'))
-      return service(async (client) => {
-        const upload = await uploads.requireUpload(client, id)
-        const dataset = await requireDataset(client, upload.dataset, upload.platform)
-        await repairLines(client, upload, dataset, corrections, repairedBy)
-        return uploads.requireUpload(client, id)
-      })
+      await retainDuck()
+      const { repairUpload } = await import('./repair.ts')
+      await repairUpload(pool, backEndActor(pool, repairedBy), { upload: id, corrections })
+      return require(id)
+    },
+    async repairMany(id, change, repairedBy, options = {}) {
+      await retainDuck()
+      const [{ repairUpload }, { findEdited }] = await Promise.all([
+        import('./repair.ts'),
+        import('./column-edits.ts'),
+      ])
+      const corrections =
+        'edits' in change
+          ? (client: Client, upload: uploads.Upload) => findEdited(client, upload, change.edits)
+          : change.corrections
+      return repairUpload(pool, backEndActor(pool, repairedBy), { upload: id, corrections, ...options })
     },
     plan: (id, request) => service((client) => plans.planUpload(client, id, request)),
     planRows: (id, filter = {}) =>
@@ -127,19 +190,30 @@ export function ingestLibrary({ pool, home, service, admin }: Acting): Ingest & 
       service((client) => promotions.rowLineage(client, workspace, table, row)),
     cursor: (of) => service((client) => uploads.readCursor(client, of)),
     datasets: {
-      list: () => service(listDatasets),
+      list: () => service((client) => listDatasets(client)),
       clients: (dataset, workspace) =>
         service(async (client) => {
           const known = (await listDatasets(client)).find((one) => one.dataset === dataset)
           return known === undefined ? [] : listClients(client, known.definition, workspace)
         }),
-      async check(dataset) {
+      resolve: (named) => service((client) => resolveDatasetTarget(client, named)),
+      async check(dataset, workspaceId) {
         const wrong = await declarationProblems(dataset)
         if (wrong.length > 0) return wrong.map((problem) => ({ problem, remedy: null }))
-        return admin((client) => datasetProblems(client, dataset))
+        return admin((client) => datasetProblems(client, dataset, workspaceId))
       },
       register: (dataset, options) => admin((client) => registerDataset(client, dataset, options)),
+      getMapping: (of) => service((client) => readMapping(client, of)),
+      updateMapping: (of, change) =>
+        service(async (client) => {
+          await updateMapping(client, of, change)
+          return readMapping(client, of)
+        }),
+      async previewMapping(source, of) {
+        await retainDuck()
+        return previewSource({ home }, backEndActor(pool), source, of)
+      },
     },
-    close: async () => (await letGo)?.(),
+    close: async () => (await releaseDuck)?.(),
   }
 }

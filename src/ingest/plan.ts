@@ -1,93 +1,95 @@
-/** The plan of an upload: made, looked at, handed in, decided. */
-import type { Queryable } from '../db/connection.ts'
+/** The plan of an upload: make it, show it, submit it, decide on it. */
+import type { Queryable } from '../kernel/postgres/connection.ts'
+import { columnsOf } from '../kernel/schema.ts'
 import type { RepeatedKeys } from './datasets/dataset.ts'
-import { failureOf } from './failure.ts'
-import type { FileNote } from './readers/reading.ts'
-import type { ControlTotal, GateMode, Totals } from './uploads.ts'
+import {
+  type ON_INVALID,
+  type PLAN_ACTIONS,
+  Plan,
+  type PlanRow,
+  type StaleRow,
+  type Upload,
+} from './shapes.ts'
+import { describeFailure, type GateMode } from './uploads.ts'
 
-export const PLAN_ACTIONS = ['insert', 'update', 'unchanged', 'skipped', 'refused'] as const
+export type { Plan, PlanRow, StaleRow } from './shapes.ts'
+
+export { ON_INVALID, PLAN_ACTIONS } from './shapes.ts'
 export type PlanAction = (typeof PLAN_ACTIONS)[number]
 
-export interface Plan {
-  readonly upload_id: string
-  readonly plan_id: string
-  readonly digest: string
-  readonly gate_mode: GateMode
-  readonly threshold: string
-  readonly totals: Totals
-  readonly control: readonly ControlTotal[]
-  readonly repeated_keys: RepeatedKeys
-  /** What it noticed about the whole file. */
-  readonly notes: readonly FileNote[]
-  /** Why it cannot be promoted as it is; null: it can. */
-  readonly refusal: string | null
-  readonly approval_required: boolean
-  readonly review_record_id: string | null
-  readonly planned_by: string
-  readonly planned_at: Date
-  readonly took_ms: number
-}
+export type OnInvalid = (typeof ON_INVALID)[number]
 
 export interface PlanRequest {
-  readonly gate_mode?: GateMode
-  /** Share of valid lines that LENIENT asks for; default 0.9. */
-  readonly threshold?: number
-  readonly planned_by?: string
+  /** Default refuse. */
+  readonly onInvalid?: OnInvalid | undefined
+  /** Share of valid lines that skip asks for; default 0.9. */
+  readonly threshold?: number | undefined
+  readonly plannedBy?: string | undefined
   /** How lines with the same key are treated from now on; default: as before. */
-  readonly repeated_keys?: RepeatedKeys
+  readonly repeatedKeys?: RepeatedKeys | undefined
+  /** Of a snapshot: the share of the rows in its scope that it may delete from now on; default: as before. */
+  readonly maxDeleted?: number | undefined
 }
 
-const PLAN = `upload_id, plan_id, digest, gate_mode, threshold, totals, control, repeated_keys, notes, refusal, approval_required, review_record_id,
-  planned_by, planned_at, took_ms`
+/** In the database's words: the one place that translates. */
+const GATE_MODE_OF: Readonly<Record<OnInvalid, GateMode>> = { refuse: 'STRICT', skip: 'LENIENT' }
+
+function onInvalidOf(mode: GateMode): OnInvalid {
+  return mode === 'LENIENT' ? 'skip' : 'refuse'
+}
+
+/** To plan an upload again as it was planned before; by default, if it was not. */
+export function planRequestOf({
+  gate_mode,
+  threshold,
+}: Pick<Upload, 'gate_mode' | 'threshold'>): PlanRequest {
+  return {
+    onInvalid: gate_mode === null ? undefined : onInvalidOf(gate_mode),
+    threshold: threshold === null ? undefined : Number(threshold),
+  }
+}
+
+const PLAN_COLUMNS = columnsOf(Plan)
 
 export async function planUpload(db: Queryable, upload: string, request: PlanRequest = {}): Promise<Plan> {
+  if (request.maxDeleted !== undefined)
+    await db.query('select iu_core.fn_ingest_set_max_deleted($1, $2, $3)', [
+      upload,
+      request.maxDeleted,
+      request.plannedBy ?? null,
+    ])
   const { rows } = await db.query<Plan>(
-    `select ${PLAN} from iu_core.fn_ingest_plan($1, coalesce($2, 'STRICT'), coalesce($3, 0.9), $4, $5)`,
+    `select ${PLAN_COLUMNS} from iu_core.fn_ingest_plan($1, $2, coalesce($3, 0.9), $4, $5)`,
     [
       upload,
-      request.gate_mode ?? null,
+      GATE_MODE_OF[request.onInvalid ?? 'refuse'],
       request.threshold ?? null,
-      request.planned_by ?? null,
-      request.repeated_keys ?? null,
+      request.plannedBy ?? null,
+      request.repeatedKeys ?? null,
     ],
   )
   return rows[0]!
 }
 
-/** For the back end, where nobody waits for the plan: why there is none is kept with the upload. */
+/** Keeps with a staged upload why it has no plan. `db` must act as service_role. */
 export async function recordPlanFailure(db: Queryable, upload: string, thrown: unknown): Promise<void> {
-  const failure = failureOf(thrown, 'planned')
+  const failure = describeFailure(thrown, 'planned')
   await db.query('select iu_core.fn_ingest_plan_failed($1, $2)', [upload, JSON.stringify(failure)])
 }
 
-export interface PlanRow {
-  readonly type_order: number
-  readonly row_type: string
-  readonly row_number: number
-  readonly action: PlanAction
-  readonly target_id: string | null
-  readonly target_key: Readonly<Record<string, unknown>> | null
-  readonly before: Readonly<Record<string, unknown>> | null
-  readonly after: Readonly<Record<string, unknown>> | null
-  readonly changed: readonly string[] | null
-  readonly reason: string | null
-  /** What people call it: the names that its line gives. */
-  readonly label: Readonly<Record<string, unknown>> | null
-}
-
 export interface PlanRowFilter {
-  readonly row_type?: string
-  readonly action?: PlanAction
+  readonly rowType?: string | undefined
+  readonly action?: PlanAction | undefined
   /** Updates that change this column. */
-  readonly column?: string
+  readonly column?: string | undefined
   /** … by more than this share of the old value. */
-  readonly by_more_than?: number
+  readonly byMoreThan?: number | undefined
   readonly limit: number
   /** `type_order.row_number` of the row before. */
-  readonly after?: string
+  readonly after?: string | undefined
 }
 
-/** Integers beyond 2^53 as text, as everywhere in our JSON: whoever parses them would get another number. */
+/** Integers beyond 2^53 as text, as in all our JSON: parsed as numbers they would be rounded. */
 function exactIntegers(image: string): string {
   return `case when ${image} is not null then (
     select coalesce(jsonb_object_agg(m.key, case jsonb_typeof(m.value) when 'number' then
@@ -101,7 +103,7 @@ export async function listPlanRows(db: Queryable, upload: string, filter: PlanRo
   const [order = '0', line = '-1'] = filter.after?.split('.') ?? []
   const { rows } = await db.query<PlanRow>(
     `select p.type_order, p.row_type, p.row_number, p.action, p.target_id, ${exactIntegers('p.target_key')} as target_key,
-            ${exactIntegers('p.before')} as before, ${exactIntegers('i.image')} as after, p.changed, p.reason,
+            ${exactIntegers('p.before')} as before, ${exactIntegers('i.image')} as after, p.changed, p.reason, p.dependents,
             ${exactIntegers('s.normalized_payload')} as label
        from iu_core.ingest_plan_row p
        join iu_core.ingest_plan d on d.upload_id = p.upload_id
@@ -120,28 +122,14 @@ export async function listPlanRows(db: Queryable, upload: string, filter: PlanRo
       upload,
       Number(order),
       Number(line),
-      filter.row_type ?? null,
+      filter.rowType ?? null,
       filter.action ?? null,
       filter.column ?? null,
-      filter.by_more_than ?? null,
+      filter.byMoreThan ?? null,
       filter.limit,
     ],
   )
   return rows
-}
-
-export interface StaleRow {
-  readonly target_table: string
-  readonly row_type: string
-  readonly line: number
-  readonly action: PlanAction
-  readonly key: Readonly<Record<string, unknown>>
-  /** The row that the plan was made on; null: there was none, or the plan leaves it unchanged. */
-  readonly before: Readonly<Record<string, unknown>> | null
-  /** What the plan would write; null: it leaves the row unchanged. */
-  readonly planned: Readonly<Record<string, unknown>> | null
-  /** The row as it is now; null: it is gone. */
-  readonly now: Readonly<Record<string, unknown>> | null
 }
 
 export interface StaleRows {
@@ -166,7 +154,7 @@ export async function listStaleRows(
   return { items, total: Number(rows[0]?.total ?? 0) }
 }
 
-/** Hands the plan to a second person; returns the staging record that they decide on. */
+/** Submits the plan to a second person; returns the staging record that they decide on. */
 export async function submitPlan(
   db: Queryable,
   upload: string,
@@ -184,7 +172,7 @@ export interface Approval {
   readonly digest: string
   /** Items of the checklist that were looked at. */
   readonly ticked?: readonly string[]
-  readonly approved_by?: string
+  readonly approvedBy?: string | undefined
 }
 
 export async function approvePlan(db: Queryable, upload: string, approval: Approval): Promise<void> {
@@ -192,7 +180,7 @@ export async function approvePlan(db: Queryable, upload: string, approval: Appro
     upload,
     approval.digest,
     approval.ticked ?? [],
-    approval.approved_by ?? null,
+    approval.approvedBy ?? null,
   ])
 }
 

@@ -1,25 +1,12 @@
 /** Promotion, undo, and where a production row comes from. */
-import type { Queryable } from '../db/connection.ts'
-import type { ControlTotal, GateMode, Totals } from './uploads.ts'
 
-export interface Promotion {
-  readonly upload_id: string
-  readonly plan_digest: string
-  readonly gate_mode: GateMode
-  readonly totals: Totals
-  readonly control: readonly ControlTotal[]
-  readonly approved_by: string | null
-  readonly approved_at: Date | null
-  readonly promoted_by: string
-  readonly promoted_at: Date
-  readonly undo_until: Date
-  readonly undone_by: string | null
-  readonly undone_at: Date | null
-  readonly undo_totals: Totals | null
-}
+import type { Queryable } from '../kernel/postgres/connection.ts'
+import { columnsOf } from '../kernel/schema.ts'
+import { type LedgerRow, type LineageEntry, Promotion, type UndoPlan } from './shapes.ts'
 
-const PROMOTION = `upload_id, plan_digest, gate_mode, totals, control, approved_by, approved_at, promoted_by, promoted_at, undo_until,
-  undone_by, undone_at, undo_totals`
+export type { LedgerRow, LineageEntry, Promotion, UndoPlan } from './shapes.ts'
+
+const PROMOTION_COLUMNS = columnsOf(Promotion)
 
 export async function promoteUpload(
   db: Queryable,
@@ -28,25 +15,10 @@ export async function promoteUpload(
   promotedBy?: string,
 ): Promise<Promotion> {
   const { rows } = await db.query<Promotion>(
-    `select ${PROMOTION} from iu_core.fn_ingest_promote($1, $2, $3)`,
+    `select ${PROMOTION_COLUMNS} from iu_core.fn_ingest_promote($1, $2, $3)`,
     [upload, digest, promotedBy ?? null],
   )
   return rows[0]!
-}
-
-export interface UndoPlan {
-  readonly totals: Totals
-  /** Rows that would stay, and why; the first 200. */
-  readonly stays: readonly {
-    row_type: string
-    line: number
-    target: string
-    target_key: Record<string, unknown>
-    outcome: 'kept' | 'refused'
-    reason: string
-  }[]
-  readonly digest: string
-  readonly undo_until: Date
 }
 
 export async function planUndo(db: Queryable, upload: string): Promise<UndoPlan> {
@@ -64,40 +36,11 @@ export async function undoUpload(
   digest?: string,
   undoneBy?: string,
 ): Promise<Promotion> {
-  const { rows } = await db.query<Promotion>(`select ${PROMOTION} from iu_core.fn_ingest_undo($1, $2, $3)`, [
-    upload,
-    digest ?? null,
-    undoneBy ?? null,
-  ])
+  const { rows } = await db.query<Promotion>(
+    `select ${PROMOTION_COLUMNS} from iu_core.fn_ingest_undo($1, $2, $3)`,
+    [upload, digest ?? null, undoneBy ?? null],
+  )
   return rows[0]!
-}
-
-export interface LineageEntry {
-  readonly upload_id: string
-  readonly file_name: string
-  readonly file_hash: string
-  readonly line: number
-  readonly target: string
-  readonly target_id: string | null
-  /** Where the table has no id of ours. */
-  readonly target_key: Readonly<Record<string, unknown>> | null
-  readonly action: 'insert' | 'update'
-  readonly uploaded_by: string
-  readonly approved_by: string | null
-  readonly approved_at: Date | null
-  readonly promoted_by: string
-  readonly promoted_at: Date
-  readonly undone_at: Date | null
-  readonly undo_outcome: string | null
-  /** What people corrected in its line before it was promoted, the oldest first. */
-  readonly repairs: readonly {
-    readonly what: 'corrected' | 'left_out' | 'taken_in'
-    readonly column: string | null
-    readonly from: string | null
-    readonly to: string | null
-    readonly by: string
-    readonly at: string
-  }[]
 }
 
 /** For a production row: every promotion that wrote it, newest first. */
@@ -116,24 +59,11 @@ export async function rowLineage(
   return rows
 }
 
-export interface LedgerRow {
-  readonly type_order: number
-  readonly row_type: string
-  readonly line: number
-  readonly target: string
-  readonly target_id: string | null
-  /** Where the table has no id of ours. */
-  readonly target_key: Readonly<Record<string, unknown>> | null
-  readonly action: 'insert' | 'update'
-  readonly undo_outcome: string | null
-  readonly undo_reason: string | null
-}
-
 /** For an upload: which production rows it wrote. */
 export async function uploadLineage(
   db: Queryable,
   upload: string,
-  page: { limit: number; after?: string },
+  page: { limit: number; after?: string | undefined },
 ): Promise<LedgerRow[]> {
   const [order = '0', line = '-1'] = page.after?.split('.') ?? []
   const { rows } = await db.query<LedgerRow>(

@@ -1,15 +1,21 @@
-/** Corrects lines of an upload and checks them again: the very statement that checked the file, over the corrected text. */
-import type { Client, Queryable } from '../db/connection.ts'
-import { StagedoorError } from '../errors.ts'
-import { withRule } from './custom-rules.ts'
-import { rawKeys } from './datasets/compile/payload.ts'
-import { compileSelect } from './datasets/compile-select.ts'
+/** Corrects lines of an upload and checks them again, with the statement that checked the file. */
+
+import { whoAmI } from '../access/members.ts'
+import { requireStaging } from '../gates/gates.ts'
+import { StagedoorError } from '../kernel/errors.ts'
+import type { Client, Pool, Queryable } from '../kernel/postgres/connection.ts'
+import type { Row } from '../kernel/schema.ts'
+import { compileSelect } from './datasets/compile.ts'
 import type { Dataset, Problem } from './datasets/dataset.ts'
-import type { KnownDataset } from './datasets/registry.ts'
+import { type KnownDataset, requireDataset } from './datasets/registry.ts'
 import { queryPrepared } from './duckdb.ts'
-import { rowsSource, rowsText } from './readers/chunks.ts'
-import type { StagedRow } from './rows.ts'
-import type { Upload } from './uploads.ts'
+import { backEndActor, type IngestActor } from './pipeline.ts'
+import { planRequestOf, planUpload } from './plan.ts'
+import { rawKeys, rowsSource, rowsText } from './readers/chunks.ts'
+import type { RepairOutcome } from './shapes.ts'
+import { applyCustomRule } from './stage.ts'
+import type { StagedRow } from './staged-rows.ts'
+import { requireUpload, type Upload } from './uploads.ts'
 
 export interface Correction {
   /** The line of the file. */
@@ -17,7 +23,7 @@ export interface Correction {
   /** Header → corrected text; the other cells stay. None: it is checked again as it stands. */
   readonly values?: Readonly<Record<string, string | null>>
   /** It stays as it is, and nothing is made of it. Corrected or checked again it is taken in again. */
-  readonly leave_out?: boolean
+  readonly leaveOut?: boolean | undefined
 }
 
 interface CheckedRow {
@@ -29,60 +35,135 @@ interface CheckedRow {
   validation_warnings: string
 }
 
+/** So many cells can be corrected in one call: one statement checks their lines, and one transaction stores them. */
+export const MAX_CELLS = 10_000
+
+export interface Repair {
+  readonly upload: string
+  /** Given, or worked out once the upload is known: read from a file, or found in a column. */
+  readonly corrections:
+    | readonly Correction[]
+    | ((client: Client, upload: Upload) => Promise<readonly Correction[]>)
+  /** Where a plan was asked for before, it is made again; default true. */
+  readonly replan?: boolean | undefined
+  /** Only says what would be corrected. */
+  readonly dryRun?: boolean | undefined
+}
+
+export type RepairResult = Row<typeof RepairOutcome>
+
+/**
+ * Corrects lines, checks them again, and plans again as before. The actor's right is checked first, because the back end writes
+ * the rows, in the name of the actor.
+ */
+export async function repairUpload(
+  pool: Pool,
+  actor: IngestActor,
+  { upload: id, corrections: given, replan = true, dryRun = false }: Repair,
+): Promise<RepairResult> {
+  const { upload, repairedBy, corrections } = await actor.transaction(async (client) => {
+    const upload = await requireUpload(client, id)
+    await requireStaging(client, upload.workspace_id)
+    return {
+      upload,
+      repairedBy: actor.onBehalfOf ?? (await whoAmI(client)).actor,
+      corrections: typeof given === 'function' ? await given(client, upload) : given,
+    }
+  })
+  const lines = new Set(corrections.map(({ line }) => line)).size
+  const cells = corrections.reduce((sum, { values }) => sum + Object.keys(values ?? {}).length, 0)
+  requireFewCells(Math.max(cells, lines))
+  const nothing = { lines, cells, dry_run: dryRun, replanned: null, reason: null }
+  if (lines === 0 || dryRun) return nothing
+  const planned = replan && upload.gate_mode !== null
+  const repaired = await backEndActor(pool).transaction(async (client) => {
+    const dataset = await requireDataset(client, upload.dataset, upload.platform)
+    return repairLines(client, { upload, dataset, corrections, repairedBy, replan: planned })
+  })
+  if (!planned) return nothing
+  if (repaired.replanned === 'lines') return { ...nothing, ...repaired }
+  await actor.transaction((client) => planUpload(client, id, planRequestOf(upload)))
+  return { ...nothing, replanned: 'whole', reason: repaired.reason }
+}
+
+function requireFewCells(cells: number): void {
+  if (cells <= MAX_CELLS) return
+  throw new StagedoorError(
+    'argument_invalid',
+    { reason: `One repair corrects at most ${MAX_CELLS.toLocaleString('en')} cells, and these are more` },
+    { hint: 'Repair them in several calls (by ranges of lines), or upload the corrected file as a new one.' },
+  )
+}
+
 /** `db` acts as the back end, which names who corrected, in a transaction: the upload is locked until its end. */
 export async function repairLines(
   db: Client,
-  upload: Upload,
-  dataset: KnownDataset,
-  corrections: readonly Correction[],
-  repairedBy: string,
-): Promise<void> {
-  const held = await heldLines(db, upload, corrections)
-  if (dataset.definition_digest !== upload.reading?.definition_digest) throw readAnew(upload)
-  const leftOut = new Set(corrections.filter(({ leave_out }) => leave_out).map(({ line }) => line))
-  const kept = held.filter(({ row_number }) => !leftOut.has(row_number))
-  const checked = kept.length > 0 ? await checkAgain(upload, dataset, applied(upload, kept, corrections)) : []
-  await db.query('select iu_core.fn_ingest_repair($1, $2, $3)', [
-    upload.upload_id,
-    `[${[...checked.map(rowJson), ...[...leftOut].map(leftOutJson)].join(',')}]`,
-    repairedBy,
-  ])
+  repair: {
+    readonly upload: Upload
+    readonly dataset: KnownDataset
+    readonly corrections: readonly Correction[]
+    readonly repairedBy: string
+    /** Keep the plan, if there is one, and bring it up to date where that is possible. */
+    readonly replan?: boolean
+  },
+): Promise<Pick<RepairResult, 'replanned' | 'reason'>> {
+  const { upload, dataset, corrections, repairedBy, replan = false } = repair
+  const lockedLines = await lockLines(db, upload, corrections)
+  if (dataset.definition_digest !== upload.reading?.definition_digest) throw datasetChanged(upload)
+  const leftOut = new Set(corrections.filter(({ leaveOut }) => leaveOut).map(({ line }) => line))
+  const kept = lockedLines.filter(({ row_number }) => !leftOut.has(row_number))
+  const checked =
+    kept.length > 0 ? await recheckLines(upload, dataset, applyCorrections(upload, kept, corrections)) : []
+  const { rows } = await db.query<Pick<RepairResult, 'replanned' | 'reason'>>(
+    'select replanned, reason from iu_core.fn_ingest_repair($1, $2, $3, $4)',
+    [
+      upload.upload_id,
+      `[${[...checked.map(rowJson), ...[...leftOut].map(leftOutJson)].join(',')}]`,
+      repairedBy,
+      replan,
+    ],
+  )
+  return rows[0]!
 }
 
-/** The dataset was read before the upload was locked, and registered anew in between. */
-function readAnew({ upload_id }: Upload): StagedoorError {
+/** The dataset was read before the upload was locked, and registered again in between. */
+function datasetChanged({ upload_id }: Upload): StagedoorError {
   return new StagedoorError('plan_stale', {
     upload: upload_id,
-    reason: 'its dataset was registered anew since the file was read',
+    reason: 'its dataset was registered again since the file was read',
   })
 }
 
-type HeldLine = Pick<StagedRow, 'row_number' | 'raw_payload'>
+type LockedLine = Pick<StagedRow, 'row_number' | 'raw_payload'>
 
-async function heldLines(
+async function lockLines(
   db: Queryable,
   upload: Upload,
   corrections: readonly Correction[],
-): Promise<HeldLine[]> {
+): Promise<LockedLine[]> {
   const lines = [...new Set(corrections.map(({ line }) => line))]
-  const { rows } = await db.query<HeldLine>(
+  const { rows } = await db.query<LockedLine>(
     'select row_number, raw_payload from iu_core.fn_ingest_repair_lines($1, $2)',
     [upload.upload_id, lines],
   )
-  const missing = lines.find((line) => !rows.some((row) => row.row_number === line))
+  const found = new Set(rows.map((row) => row.row_number))
+  const missing = lines.find((line) => !found.has(line))
   if (missing !== undefined) {
     throw new StagedoorError('argument_invalid', { reason: `The upload has no line ${missing}` })
   }
   return rows
 }
 
-function applied(upload: Upload, held: HeldLine[], corrections: readonly Correction[]): HeldLine[] {
+function applyCorrections(
+  upload: Upload,
+  lockedLines: LockedLine[],
+  corrections: readonly Correction[],
+): LockedLine[] {
   const known = new Set(rawKeys(readingOf(upload).headers))
-  return held.map(({ row_number, raw_payload }) => {
-    const changed = Object.assign(
-      {},
-      ...corrections.filter(({ line }) => line === row_number).map((c) => c.values),
-    )
+  const byLine = new Map<number, Record<string, string | null>>()
+  for (const { line, values } of corrections) byLine.set(line, { ...byLine.get(line), ...values })
+  return lockedLines.map(({ row_number, raw_payload }) => {
+    const changed = byLine.get(row_number) ?? {}
     const unknown = Object.keys(changed).find((header) => !known.has(header))
     if (unknown !== undefined) {
       throw new StagedoorError('argument_invalid', { reason: `The file has no column “${unknown}”` })
@@ -91,11 +172,11 @@ function applied(upload: Upload, held: HeldLine[], corrections: readonly Correct
   })
 }
 
-/** What was wrong with the line's structure is mended by the correction: its cells are now in their places. */
-export async function checkAgain(
+/** What was wrong with the line's structure is repaired by the correction: its cells are now in their places. */
+export async function recheckLines(
   upload: Upload,
   dataset: Dataset,
-  lines: readonly HeldLine[],
+  lines: readonly LockedLine[],
 ): Promise<CheckedRow[]> {
   const reading = readingOf(upload)
   const keys = rawKeys(reading.headers)
@@ -109,6 +190,7 @@ export async function checkAgain(
       upload,
       preamblePeriod: reading.period,
       values: reading.values,
+      ...(reading.limits && { limits: reading.limits }),
     }),
     rowsText(
       reading.headers,
@@ -119,7 +201,7 @@ export async function checkAgain(
     ),
   )
   const { check } = dataset
-  return check ? rows.map((row) => withRule(check, row)) : rows
+  return check ? rows.map((row) => applyCustomRule(check, row)) : rows
 }
 
 function readingOf(upload: Upload): NonNullable<Upload['reading']> {

@@ -1,7 +1,7 @@
 /**
  * The spool: a file is received whole before any transaction begins, so that nothing in the database ever waits for a
  * slow client. Each upload has a folder of its own, and the folder goes with the upload. Its name begins with a word that
- * only this process knows: a process id would be the same after a restart in a container, and in the container beside it.
+ * only this process knows: a process id would be the same after a restart in a container, and in another container.
  */
 import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
@@ -9,7 +9,7 @@ import { mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/pr
 import { basename, join } from 'node:path'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { StagedoorError } from '../errors.ts'
+import { StagedoorError } from '../kernel/errors.ts'
 
 export interface SpooledFile {
   /** The upload's own folder; whatever is made of the file goes there, too. */
@@ -71,41 +71,41 @@ export function spoolFolder(home: string): string {
 export async function sweepSpool(home: string): Promise<number> {
   const spools = spoolFolder(home)
   const names = await readdir(spools).catch(() => [])
-  const others = names.filter((name) => !name.startsWith(OURS))
+  const others = names.filter((name) => !name.startsWith(PROCESS_PREFIX))
   const swept = await Promise.all(others.map((name) => sweepFolder(join(spools, name))))
   return swept.filter(Boolean).length
 }
 
-const OURS = `${randomUUID()}-`
-const ALIVE = 'alive'
-const BEAT_MS = 30_000
-/** Twenty beats: a machine may be very busy. What DuckDB spilled has no beat, and no statement takes a day. */
-const SILENT_MS = 20 * BEAT_MS
-const SPILLED_MS = 24 * 60 * 60_000
+const PROCESS_PREFIX = `${randomUUID()}-`
+const HEARTBEAT_FILE = 'alive'
+const HEARTBEAT_MS = 30_000
+/** Twenty heartbeats: a machine may be very busy. A folder of DuckDB has none, and no statement takes a day. */
+const MAX_SILENT_MS = 20 * HEARTBEAT_MS
+const MAX_SPILL_AGE_MS = 24 * 60 * 60_000
 
 async function openFolder(home: string): Promise<string> {
   const spools = spoolFolder(home)
   await mkdir(spools, { recursive: true, mode: 0o700 })
-  const folder = await mkdtemp(join(spools, OURS))
-  await writeFile(join(folder, ALIVE), '')
+  const folder = await mkdtemp(join(spools, PROCESS_PREFIX))
+  await writeFile(join(folder, HEARTBEAT_FILE), '')
   return folder
 }
 
 /** The sign by which other processes know that the folder is in use. */
 function keepAlive(folder: string): NodeJS.Timeout {
-  const beat = () => {
+  const touch = () => {
     const now = new Date()
-    // Removed a moment ago: then nobody needs the sign.
-    utimes(join(folder, ALIVE), now, now).catch(() => undefined)
+    // The folder was deleted a moment ago: then nobody needs the sign.
+    utimes(join(folder, HEARTBEAT_FILE), now, now).catch(() => undefined)
   }
-  return setInterval(beat, BEAT_MS).unref()
+  return setInterval(touch, HEARTBEAT_MS).unref()
 }
 
 async function sweepFolder(folder: string): Promise<boolean> {
-  const sign = await stat(join(folder, ALIVE))
+  const sign = await stat(join(folder, HEARTBEAT_FILE))
     .catch(() => stat(folder))
     .catch(() => undefined)
-  const longest = basename(folder).startsWith('duckdb-') ? SPILLED_MS : SILENT_MS
+  const longest = basename(folder).startsWith('duckdb-') ? MAX_SPILL_AGE_MS : MAX_SILENT_MS
   if (!sign || Date.now() - sign.mtimeMs < longest) return false
   await rm(folder, { recursive: true, force: true })
   return true

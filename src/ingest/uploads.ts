@@ -1,130 +1,31 @@
-/** Uploads: thin over the SQL functions, which hold every rule. */
-import type { Queryable } from '../db/connection.ts'
-import { StagedoorError } from '../errors.ts'
-import type { RepeatedKeys } from './datasets/dataset.ts'
-import type { Progress } from './progress.ts'
-import type { FileNote } from './readers/reading.ts'
-import type { Reading } from './reading.ts'
+/** The record of an upload: opened, listed, discarded; its limits, cursor, progress, failure and periodic tasks. SQL holds the rules. */
 
-export const UPLOAD_STATUSES = [
-  'reading',
-  'staged',
-  'planned',
-  'promoted',
-  'undone',
-  'failed',
-  'discarded',
-  'expired',
-] as const
-export const RUN_MODES = ['FULL_DRY_RUN', 'STAGING_ONLY', 'SAFE_PROD'] as const
-export const GATE_MODES = ['STRICT', 'LENIENT'] as const
+import { asStagedoorError, type ErrorDetails, StagedoorError } from '../kernel/errors.ts'
+import type { Pool, Queryable } from '../kernel/postgres/connection.ts'
+import { inTransaction, SERVICE_ROLE } from '../kernel/postgres/transaction.ts'
+import { columnsOf } from '../kernel/schema.ts'
+import type { MaintenanceTask } from '../runtime/periodic-tasks.ts'
+import { type GATE_MODES, type Progress, type RUN_MODES, type UPLOAD_STATUSES, Upload } from './shapes.ts'
+import { sweepSpool } from './spool.ts'
+
+export type { ControlTotal, Progress, Snapshot, Totals, Upload } from './shapes.ts'
+
+export { UPLOAD_STATUSES } from './shapes.ts'
 export type UploadStatus = (typeof UPLOAD_STATUSES)[number]
 export type RunMode = (typeof RUN_MODES)[number]
 export type GateMode = (typeof GATE_MODES)[number]
-/** Row type → action or outcome → rows. */
-export type Totals = Readonly<Record<string, Readonly<Record<string, number>>>>
+const UPLOAD_COLUMNS = columnsOf(Upload)
 
-/** How much of a measure was read, left out, refused and written: exact decimals as text, money by currency. */
-export interface ControlTotal {
-  readonly measure: string
-  readonly title: string
-  /** Of the table that takes it. */
-  readonly column: string
-  readonly currency: string | null
-  /** valid + left_out + refused. */
-  readonly read: string
-  readonly valid: string
-  readonly left_out: string
-  readonly refused: string
-  /** In lines that sum up others, which are counted nowhere else. Missing in plans of older versions, where they are in `read` and `left_out`. */
-  readonly totals_lines?: string
-  /** Reason → what the lines that it left out hold, those that sum up others included. */
-  readonly reasons: Readonly<Record<string, string>>
-  /** Cells that are no number, so that nobody knows how much they hold. */
-  readonly unread: number
-  /** Into new and changed rows; from here on only where there is a plan. */
-  readonly written?: string
-  readonly unchanged?: string
-  /** The sum over the rows that valid lines are about, as they are now … */
-  readonly before?: string
-  /** … and as they will be. */
-  readonly after?: string
-  readonly difference?: string
-  /** Of the dataset's amount: the share in lines that are wrong or left out. */
-  readonly lost_share?: string
-}
-
-export interface Upload {
-  readonly upload_id: string
-  readonly workspace_id: string
-  readonly client_id: string
+/** Where an upload goes. */
+export interface UploadTarget {
+  readonly workspaceId: string
   readonly dataset: string
   readonly platform: string
-  readonly file_name: string
-  readonly file_hash: string
-  /** A bigint, as text. */
-  readonly byte_len: string
-  readonly run_mode: RunMode
-  readonly status: UploadStatus
-  readonly reading: Reading | null
-  readonly notes: readonly FileNote[]
-  readonly line_count: number | null
-  readonly valid_count: number | null
-  readonly invalid_count: number | null
-  readonly skipped_count: number | null
-  readonly warning_count: number | null
-  /** Reason → lines that are left out. */
-  readonly left_out: Readonly<Record<string, number>>
-  /** Of the check, then of the plan, then of the promotion. */
-  readonly control: readonly ControlTotal[]
-  /** How lines with the same key are treated; null: as the dataset says, and nothing is planned yet. */
-  readonly repeated_keys: RepeatedKeys | null
-  /** What the plan noticed about the whole file. */
-  readonly plan_notes: readonly FileNote[]
-  readonly progress: Progress | null
-  readonly error: { code: string; message: string; hint: string } | null
-  readonly cursor_name: string | null
-  readonly cursor_value: unknown
-  readonly uploaded_by: string
-  readonly uploaded_via: string | null
-  readonly changed_by: readonly string[]
-  readonly created_at: Date
-  readonly staged_at: Date | null
-  /** From the first byte to the last staged line. */
-  readonly read_ms: number | null
-  readonly ended_at: Date | null
-  readonly plan_digest: string | null
-  readonly gate_mode: GateMode | null
-  readonly threshold: string | null
-  readonly plan_totals: Totals | null
-  readonly plan_refusal: string | null
-  readonly planned_by: string | null
-  readonly planned_at: Date | null
-  readonly plan_took_ms: number | null
-  readonly review_record_id: string | null
-  readonly approval_required: boolean
-  readonly review_status: 'not_submitted' | 'pending' | 'approved' | 'rejected' | 'expired' | null
-  readonly review_reason: string | null
-  readonly approved_by: string | null
-  readonly approved_at: Date | null
-  readonly promoted_by: string | null
-  readonly promoted_at: Date | null
-  readonly promotion_totals: Totals | null
-  readonly undo_until: Date | null
-  readonly undone_by: string | null
-  readonly undone_at: Date | null
-  readonly undo_totals: Totals | null
+  /** Whose data it is, where the dataset has clients. */
+  readonly clientId?: string | undefined
 }
 
-const COLUMNS = `upload_id, workspace_id, client_id, dataset, platform, file_name, file_hash, byte_len, run_mode, status,
-  reading, notes, line_count, valid_count, invalid_count, skipped_count, warning_count, left_out, control,
-  repeated_keys, plan_notes, progress, error, cursor_name,
-  cursor_value, uploaded_by, uploaded_via, changed_by, created_at, staged_at, read_ms, ended_at, plan_digest, gate_mode,
-  threshold, plan_totals, plan_refusal, planned_by, planned_at, plan_took_ms, review_record_id, approval_required, review_status,
-  review_reason, approved_by, approved_at, promoted_by, promoted_at, promotion_totals, undo_until, undone_by, undone_at,
-  undo_totals`
-
-export interface NewUpload {
+interface NewUpload {
   readonly workspace_id: string
   readonly client_id?: string | undefined
   readonly dataset: string
@@ -139,7 +40,7 @@ export interface NewUpload {
   readonly uploaded_by?: string | undefined
 }
 
-export interface BegunUpload {
+interface BegunUpload {
   readonly upload_id: string
   /** False: the same bytes are there already, and nothing was opened. */
   readonly created: boolean
@@ -169,23 +70,23 @@ export async function beginUpload(db: Queryable, upload: NewUpload): Promise<Beg
 }
 
 export interface UploadFilter {
-  readonly workspace_id?: string
-  readonly status?: readonly UploadStatus[]
+  readonly workspaceId?: string | undefined
+  readonly status?: readonly UploadStatus[] | undefined
   /** Only those that wait for a decision. */
-  readonly waiting?: boolean
+  readonly waiting?: boolean | undefined
   readonly limit: number
-  readonly after?: string
+  readonly after?: string | undefined
 }
 
 /** Newest first. `reading` is left out: it is large, and a list does not show it. */
 export async function listUploads(db: Queryable, filter: UploadFilter): Promise<Upload[]> {
   const { rows } = await db.query<Upload>(
-    `select ${COLUMNS.replace('reading,', 'null as reading,')} from iu_core.v_ingest_upload
+    `select ${columnsOf(Upload, { as: { reading: 'null' } })} from iu_core.v_ingest_upload
       where ($1::uuid is null or workspace_id = $1) and ($2::text[] is null or status = any ($2))
         and ($3::uuid is null or upload_id < $3) and (not $4 or review_status = 'pending')
       order by upload_id desc limit $5`,
     [
-      filter.workspace_id ?? null,
+      filter.workspaceId ?? null,
       filter.status ?? null,
       filter.after ?? null,
       filter.waiting ?? false,
@@ -197,7 +98,7 @@ export async function listUploads(db: Queryable, filter: UploadFilter): Promise<
 
 export async function findUpload(db: Queryable, id: string): Promise<Upload | undefined> {
   const { rows } = await db.query<Upload>(
-    `select ${COLUMNS} from iu_core.v_ingest_upload where upload_id = $1`,
+    `select ${UPLOAD_COLUMNS} from iu_core.v_ingest_upload where upload_id = $1`,
     [id],
   )
   return rows[0]
@@ -209,11 +110,34 @@ export async function requireUpload(db: Queryable, id: string): Promise<Upload> 
   return upload
 }
 
+/** The headers as the cells of a line are named: one that occurs twice has a number. */
+export async function uploadHeaders(db: Queryable, id: string): Promise<string[]> {
+  const { rows } = await db.query<{ headers: string[] | null }>(
+    `select reading -> 'headers' as headers from iu_core.v_ingest_upload where upload_id = $1`,
+    [id],
+  )
+  // Loaded here, like everything that loads DuckDB: commands that read no file start without it.
+  const { rawKeys } = await import('./readers/chunks.ts')
+  return rawKeys(rows[0]?.headers ?? [])
+}
+
+/** How far it is, for whoever follows it. */
+export async function findUploadState(
+  db: Queryable,
+  id: string,
+): Promise<Pick<Upload, 'status' | 'progress' | 'error'> | undefined> {
+  const { rows } = await db.query<Pick<Upload, 'status' | 'progress' | 'error'>>(
+    'select status, progress, error from iu_core.ingest_upload where upload_id = $1',
+    [id],
+  )
+  return rows[0]
+}
+
 export async function discardUpload(db: Queryable, id: string, discardedBy?: string): Promise<void> {
   await db.query('select iu_core.fn_ingest_discard($1, $2)', [id, discardedBy ?? null])
 }
 
-export interface UploadLimits {
+interface UploadLimits {
   readonly workspace_id: string | null
   /** A bigint, as text. */
   readonly max_bytes: string
@@ -224,8 +148,7 @@ export interface UploadLimits {
 /** Its own, or everybody's. */
 export async function uploadLimits(db: Queryable, workspace: string | null): Promise<UploadLimits> {
   const { rows } = await db.query<UploadLimits>(
-    `select workspace_id, max_bytes, max_lines, max_at_once from iu_core.ingest_limit
-      where workspace_id = $1 or workspace_id is null order by workspace_id nulls last limit 1`,
+    'select workspace_id, max_bytes, max_lines, max_at_once from iu_core.fn_ingest_limits($1)',
     [workspace],
   )
   return rows[0]!
@@ -235,7 +158,11 @@ export async function uploadLimits(db: Queryable, workspace: string | null): Pro
 export async function setUploadLimits(
   db: Queryable,
   workspace: string | null,
-  limits: { max_bytes?: number; max_lines?: number; max_at_once?: number },
+  limits: {
+    max_bytes?: number | undefined
+    max_lines?: number | undefined
+    max_at_once?: number | undefined
+  },
 ): Promise<void> {
   await db.query('select iu_core.fn_ingest_limit_set($1, $2, $3, $4)', [
     workspace,
@@ -248,12 +175,140 @@ export async function setUploadLimits(
 /** Where the last promoted pull ended. */
 export async function readCursor(
   db: Queryable,
-  of: { workspace_id: string; client_id?: string; dataset: string; platform: string; name: string },
+  of: UploadTarget & { readonly name: string },
 ): Promise<unknown> {
   const { rows } = await db.query<{ cursor_value: unknown }>(
     `select cursor_value from iu_core.ingest_cursor
       where workspace_id = $1 and client_id = $2 and dataset = $3 and platform = $4 and cursor_name = $5`,
-    [of.workspace_id, of.client_id ?? of.workspace_id, of.dataset, of.platform, of.name],
+    [of.workspaceId, of.clientId ?? of.workspaceId, of.dataset, of.platform, of.name],
   )
   return rows[0]?.cursor_value
+}
+
+// Progress of an upload: for the caller, and in the database, where every process can see it.
+
+export type ReportProgress = (progress: Progress) => void
+
+const PROGRESS_INTERVAL_MS = 300
+
+interface ProgressReport {
+  readonly report: ReportProgress
+  stop(): Promise<void>
+}
+
+/**
+ * Writes the newest progress now and then; it is the reader's sign of life, too, so it goes on while nothing moves.
+ * A write that fails is not the upload's failure: if the reader was given up, its end says so.
+ */
+export function reportProgress(
+  pool: Pool,
+  upload: { upload_id: string; reader_token: string },
+  listener: ReportProgress,
+): ProgressReport {
+  let latest: Progress = { stage: 'read', done: 0, total: 0 }
+  let writing: Promise<unknown> | undefined
+  let ticks = 0
+  let written: Progress | undefined
+  const write = (): void => {
+    // Every ten seconds also without news.
+    if (writing || (latest === written && ++ticks % 33 !== 0)) return
+    written = latest
+    writing = inTransaction(
+      pool,
+      (client) =>
+        client.query('select iu_core.fn_ingest_progress($1, $2, $3)', [
+          upload.upload_id,
+          upload.reader_token,
+          JSON.stringify(latest),
+        ]),
+      SERVICE_ROLE,
+    )
+      .catch(() => undefined)
+      .finally(() => {
+        writing = undefined
+      })
+  }
+  const timer = setInterval(write, PROGRESS_INTERVAL_MS)
+  return {
+    report(progress) {
+      latest = progress
+      listener(progress)
+    },
+    async stop() {
+      clearInterval(timer)
+      await writing
+    },
+  }
+}
+
+// Failure: what is kept with an upload that could not be read or planned.
+
+interface UploadFailure {
+  readonly code: string
+  readonly message: string
+  readonly hint: string
+  readonly details?: ErrorDetails
+}
+
+/** What is not one of our errors may quote a path or a cell, in its message and in its details; the log has it. */
+export function describeFailure(thrown: unknown, what: 'read' | 'planned'): UploadFailure {
+  const { code, message, hint, details } = asStagedoorError(thrown)
+  if (code !== 'internal') return { code, message, hint, details }
+  return { code, message: `Unexpected error while this file was ${what}.`, hint }
+}
+
+/** reading → failed. The error of the caller matters more than one of this call: the sweep fails the upload in a minute. */
+export async function failUpload(
+  pool: Pool,
+  { upload_id, reader_token }: { upload_id: string; reader_token: string },
+  thrown: unknown,
+): Promise<void> {
+  const failure = JSON.stringify(describeFailure(thrown, 'read'))
+  await inTransaction(
+    pool,
+    (client) => client.query('select iu_core.fn_ingest_fail($1, $2, $3)', [upload_id, reader_token, failure]),
+    SERVICE_ROLE,
+  ).catch(() => undefined)
+}
+
+// Periodic tasks: readers that died, images past their undo. Retention of staged rows and of id
+// resolutions are jobs of the schedules with their names.
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+
+export function ingestTasks(home: string): MaintenanceTask[] {
+  return [
+    {
+      name: 'uploads without a reader',
+      everyMs: MINUTE,
+      async run(client) {
+        const { rows } = await client.query<{ failed: number }>(
+          'select iu_core.fn_ingest_fail_stalled() as failed',
+        )
+        const folders = await sweepSpool(home)
+        const { failed } = rows[0]!
+        return failed + folders > 0 ? `${failed} uploads failed, ${folders} spool folders removed` : undefined
+      },
+    },
+    {
+      name: 'images of promotions',
+      everyMs: HOUR,
+      async run(client) {
+        // One promotion a call, and there may be many: all that are due, for up to a minute.
+        const until = Date.now() + MINUTE
+        let dropped = 0n
+        let promotions = 0
+        while (Date.now() < until) {
+          const { rows } = await client.query<{ rows: string | null }>(
+            'select iu_core.fn_ingest_images_drop() as rows',
+          )
+          if (rows[0]!.rows === null) break
+          dropped += BigInt(rows[0]!.rows)
+          promotions += 1
+        }
+        return promotions > 0 ? `images of ${dropped} rows of ${promotions} promotions dropped` : undefined
+      },
+    },
+  ]
 }

@@ -1,7 +1,9 @@
-/** What a user writes: a function per job kind, or one that takes many jobs at once. */
+/** Handlers that a user writes: a function per job kind, or one that takes many jobs at once; and the file that they come from. */
 import type { Logger } from 'pino'
-import type { Client } from '../db/connection.ts'
-import type { Job, NewJob } from './job.ts'
+import { StagedoorError } from '../kernel/errors.ts'
+import type { Client } from '../kernel/postgres/connection.ts'
+import { importUserModule } from '../runtime/user-module.ts'
+import type { Job, NewJob } from './queue.ts'
 
 /**
  * May run more than once for the same job, under the same `job_id`: begun again only if it failed, or if its lease passed while it
@@ -10,7 +12,7 @@ import type { Job, NewJob } from './job.ts'
  */
 export type JobHandler = (job: Job, context: JobContext) => Promise<unknown> | unknown
 
-/** Takes up to `batch` jobs in one call. A throw fails all that the context was not told otherwise about. */
+/** Takes up to `batch` jobs in one call. A throw fails all jobs whose outcome the handler did not set. */
 export interface BatchHandler {
   readonly batch: number
   run(jobs: readonly Job[], context: BatchContext): Promise<unknown> | unknown
@@ -32,7 +34,7 @@ interface CommonContext {
 
 export interface JobContext extends CommonContext {
   readonly job: Job
-  /** Not now: the job comes again then, and no attempt is used. What the handler returns is not kept. */
+  /** Runs the job again at `until`; uses no attempt. What the handler returns is not kept. */
   snooze(until: Date): void
   /**
    * A follow-up in the same trace. Without a key it gets one made of this job and of what it says, so that a second run of
@@ -82,6 +84,43 @@ export function isBatchHandler(handler: JobHandler | BatchHandler): handler is B
 }
 
 /** The most jobs that one call takes. */
-export function largestCall(handlers: JobHandlers): number {
+export function maxJobsPerCall(handlers: JobHandlers): number {
   return Math.max(...Object.values(handlers).map((handler) => (isBatchHandler(handler) ? handler.batch : 1)))
+}
+
+const KIND = /^[a-z][a-z0-9_.:-]{0,62}$/
+
+/** Handlers from a user's file: its default export, or else every exported function (or batch handler) under its own name. */
+export async function loadHandlers(path: string): Promise<JobHandlers> {
+  const module = await importUserModule(path)
+  // The same file may export handlers of playbooks.
+  const { playbookHandlers, ...others } = { ...module }
+  if (playbookHandlers !== undefined && Object.keys(others).length === 0) return {}
+  return checkHandlers(module.default ?? others, path)
+}
+
+function checkHandlers(given: unknown, path: string): JobHandlers {
+  if (typeof given !== 'object' || given === null || Object.keys(given).length === 0) {
+    throw invalid(
+      `${path} exports no handlers; export defineJobs({ your_kind: async (job) => … }) as the default`,
+    )
+  }
+  for (const [kind, handler] of Object.entries(given)) {
+    if (!KIND.test(kind)) {
+      throw invalid(`${path} has a handler for ${kind}, which is not a job kind: lowercase, digits, _ . : -`)
+    }
+    if (typeof handler !== 'function' && !isBatch(handler)) {
+      throw invalid(`The handler of ${kind} in ${path} is neither a function nor { batch, run }`)
+    }
+  }
+  return given as JobHandlers
+}
+
+function isBatch(handler: unknown): boolean {
+  const { batch, run } = (handler ?? {}) as { batch?: unknown; run?: unknown }
+  return Number.isInteger(batch) && (batch as number) > 0 && typeof run === 'function'
+}
+
+function invalid(reason: string): StagedoorError {
+  return new StagedoorError('argument_invalid', { reason })
 }

@@ -1,10 +1,7 @@
-/** What a program does with jobs: enqueue in its own transaction, run handlers, look, steer, schedule. */
-import { type Client, createPool, type Pool } from '../db/connection.ts'
-import { type MaintenanceTask, startMaintenance } from '../db/maintenance.ts'
-import { refuseTransactionPooler } from '../db/pooler.ts'
+/** Jobs and schedules of the library: enqueue in the program's own transaction, run handlers, query, control, schedule. */
+import type { Client, Pool, Queryable } from '../kernel/postgres/connection.ts'
 import type { JobHandlers } from './handlers.ts'
-import type { NewJob } from './job.ts'
-import { jobTasks } from './maintenance.ts'
+import type { NewJob } from './queue.ts'
 import * as queue from './queue.ts'
 import * as schedules from './schedules.ts'
 import type { JobTester } from './testing.ts'
@@ -25,42 +22,31 @@ export interface Jobs {
   setKind(kind: string, settings: queue.KindSettings): Promise<void>
   pause(kind: string): Promise<void>
   resume(kind: string): Promise<void>
-  /** Runs jobs in this process until it is stopped, or until `close` of the whole. */
-  work(handlers: JobHandlers, options?: WorkOptions): Promise<Worker>
-  /** For tests: runs what is due in the test's own turn, with a clock that the test moves. */
+  /** Runs jobs of these handlers in this process, with all maintenance, until the worker stops or the library closes. */
+  work(handlers: JobHandlers, options?: JobWorkOptions): Promise<Worker>
+  /** For tests: runs due jobs when the test says so, with a clock that the test moves. */
   tester(handlers: JobHandlers): Promise<JobTester>
 }
 
-export type WorkOptions = Omit<WorkerOptions, 'pool' | 'listenUrl' | 'handlers'>
+export type JobWorkOptions = Omit<WorkerOptions, 'pool' | 'listenUrl' | 'handlers'>
 
 export interface Schedules {
   /** Adds one, or changes it. */
   set(schedule: schedules.NewSchedule): Promise<schedules.Schedule>
   list(): Promise<schedules.Schedule[]>
   /** Returns whether it was there. */
-  remove(schedule: string): Promise<boolean>
+  delete(schedule: string): Promise<boolean>
 }
 
-interface Surroundings {
+interface JobsDeps {
   /** As dot_executor. */
   readonly pool: Pool
-  readonly workerUrl: string
+  /** One transaction as dot_executor. */
   worker<T>(work: (client: Client) => Promise<T>): Promise<T>
-  /** What the database needs from time to time besides what jobs do. A worker may be all that ever runs. */
-  readonly tasks: readonly MaintenanceTask[]
+  startWorker(handlers: JobHandlers, options: JobWorkOptions): Promise<Worker>
 }
 
-/** Claims, heartbeats, schedules and maintenance, beside one connection for each handler. */
-const OTHERS = 5
-const CONCURRENCY = 10
-
-export function jobsLibrary({
-  pool,
-  workerUrl,
-  worker,
-  tasks,
-}: Surroundings): Jobs & { close(): Promise<void> } {
-  const running = new Set<Worker>()
+export function jobsLibrary({ pool, worker, startWorker }: JobsDeps): Jobs {
   const within = <T>(client: Client | undefined, work: (own: Client) => Promise<T>): Promise<T> =>
     client ? work(client) : worker(work)
   return {
@@ -74,67 +60,28 @@ export function jobsLibrary({
     setKind: (kind, settings) => worker((client) => queue.setKind(client, kind, settings)),
     pause: (kind) => worker((client) => queue.pauseKind(client, kind)),
     resume: (kind) => worker((client) => queue.resumeKind(client, kind)),
-    async work(handlers, options = {}) {
-      const started = await work(workerUrl, handlers, options, tasks, () => running.delete(started))
-      running.add(started)
-      return started
-    },
+    work: (handlers, options = {}) => startWorker(handlers, options),
     async tester(handlers) {
       const { createJobTester } = await import('./testing.ts')
       return createJobTester({ pool, handlers })
     },
-    async close() {
-      await Promise.all([...running].map((one) => one.stop()))
-    },
   }
 }
 
-/** With connections of its own: handlers that hold all of them must not hold up the program's other calls. */
-async function work(
-  url: string,
-  handlers: JobHandlers,
-  options: WorkOptions,
-  tasks: readonly MaintenanceTask[],
-  ended: () => void,
-): Promise<Worker> {
-  // Loaded here: most programs, and every command of the CLI but two, run no jobs.
-  const { startWorker } = await import('./worker.ts')
-  const { default: pino } = await import('pino')
-  await refuseTransactionPooler(url)
-  const max = (options.concurrency ?? CONCURRENCY) + OTHERS
-  const pool = createPool(url, { role: 'dot_executor', purpose: 'jobs', max })
-  try {
-    const worker = await startWorker({ ...options, pool, listenUrl: url, handlers })
-    const maintenance = startMaintenance(
-      pool,
-      [...jobTasks, ...tasks],
-      options.log ?? pino({ level: 'silent' }),
-    )
-    let stopped: Promise<void> | undefined
-    return {
-      get id() {
-        return worker.id
-      },
-      health: () => worker.health(),
-      crash: (error) => worker.crash(error),
-      stop() {
-        stopped ??= Promise.all([worker.stop(), maintenance.stop()])
-          .then(() => {})
-          .finally(() => pool.end())
-          .finally(ended)
-        return stopped
-      },
-    }
-  } catch (error) {
-    await pool.end()
-    throw error
-  }
-}
-
-export function schedulesLibrary({ worker }: Pick<Surroundings, 'worker'>): Schedules {
+export function schedulesLibrary({ worker }: Pick<JobsDeps, 'worker'>): Schedules {
   return {
     set: (schedule) => worker((client) => schedules.setSchedule(client, schedule)),
     list: () => worker(schedules.listSchedules),
-    remove: (schedule) => worker((client) => schedules.removeSchedule(client, schedule)),
+    delete: (schedule) => worker((client) => schedules.deleteSchedule(client, schedule)),
   }
+}
+
+/** Whether a worker with a live lease takes jobs of this kind. For the back end, which may see the workers. */
+export async function hasLiveWorker(db: Queryable, kind: string, executor: string): Promise<boolean> {
+  const { rows } = await db.query<{ working: boolean }>(
+    `select exists (select from iu_core.job_worker
+                     where executor = $2 and $1 = any (kinds) and leased_until > clock_timestamp()) as working`,
+    [kind, executor],
+  )
+  return rows[0]!.working
 }

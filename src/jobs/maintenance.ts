@@ -1,5 +1,5 @@
-/** What the queue needs from time to time: partitions of its history, and keys that nobody will ask for again. */
-import type { MaintenanceTask } from '../db/maintenance.ts'
+/** Maintenance of the queue: partitions of its history, old keys, jobs of dead workers, kinds without a handler. */
+import type { MaintenanceTask } from '../runtime/periodic-tasks.ts'
 import { reapJobs } from './lease.ts'
 
 const HOUR = 3_600_000
@@ -34,7 +34,7 @@ export const jobTasks: readonly MaintenanceTask[] = [
     everyMs: UNHANDLED_MS,
     async run(client) {
       const { rows } = await client.query<{ opened: number; resolved: number }>(
-        'select opened, resolved from iu_core.fn_job_unhandled_review()',
+        'select opened, resolved from iu_core.fn_job_review_unhandled()',
       )
       const { opened, resolved } = rows[0]!
       return opened + resolved > 0

@@ -1,81 +1,48 @@
-/** Enqueueing, and what people do with jobs: look, cancel, replay, pause. */
-import type { Queryable } from '../db/connection.ts'
-import type { NewJob } from './job.ts'
+/** The job queue: enqueue, list, cancel, replay; kinds and their settings; how full the queue is. */
+import { StagedoorError } from '../kernel/errors.ts'
+import type { Queryable } from '../kernel/postgres/connection.ts'
+import { columnsOf } from '../kernel/schema.ts'
+import { JobKind, type JobRecord, type KindSettings } from './shapes.ts'
 
-export type JobState = 'waiting' | 'running' | 'completed' | 'cancelled' | 'dead'
+export type { Job, JobKind, JobRecord, KindSettings } from './shapes.ts'
 
-/** A job wherever it is now: in the queue, in the history, among the dead letters. */
-export interface JobRecord {
-  readonly job_id: string
-  readonly state: JobState
+/** What a producer gives. The names are those of the columns; all but the kind have defaults. */
+export interface NewJob {
   readonly job_kind: string
-  readonly executor: string
-  readonly idempotency_key: string | null
-  readonly source_ref: string | null
-  readonly target_ref: string | null
-  readonly payload_ref: string | null
-  readonly safe_payload: Record<string, unknown>
-  readonly priority: number
-  /** When it is due; null once it has ended. */
-  readonly process_after: Date | null
-  readonly correlation_id: string | null
-  readonly causation_event_id: string | null
-  readonly causation_depth: number
-  readonly actor: string
-  readonly actor_via: string | null
-  readonly workspace_id: string | null
-  readonly enqueued_at: Date
-  readonly started_at: Date | null
-  readonly finished_at: Date | null
-  readonly attempts: number
-  readonly crashes: number
-  readonly replays: number
-  readonly worker_id: string | null
-  readonly last_error: string | null
-  readonly result: unknown
+  /** The same kind and key again gives the first job's id and no second job. */
+  readonly idempotency_key?: string | undefined
+  readonly executor?: string | undefined
+  readonly source_ref?: string | undefined
+  readonly target_ref?: string | undefined
+  readonly payload_ref?: string | undefined
+  readonly payload?: Readonly<Record<string, unknown>> | undefined
+  /** Higher first. */
+  readonly priority?: number | undefined
+  readonly process_after?: Date | string | undefined
+  readonly correlation_id?: string | undefined
+  readonly causation_event_id?: string | undefined
+  readonly workspace_id?: string | undefined
 }
+
+export type JobStatus = JobRecord['status']
 
 export interface JobFilter {
-  readonly job_kind?: string
-  readonly state?: JobState
-  readonly workspace_id?: string
-  readonly correlation_id?: string
-  readonly limit?: number
+  readonly kind?: string | undefined
+  readonly status?: JobStatus | undefined
+  readonly workspaceId?: string | undefined
+  readonly correlationId?: string | undefined
+  readonly limit?: number | undefined
   /** The id of the last job of the page before. */
-  readonly after?: string
+  readonly after?: string | undefined
 }
-
-export interface JobKind {
-  readonly job_kind: string
-  readonly description: string | null
-  readonly max_attempts: number
-  readonly max_crashes: number
-  readonly backoff: string
-  readonly backoff_most: string
-  readonly timeout: string | null
-  readonly concurrency: number | null
-  readonly rate: number | null
-  readonly rate_period: string
-  readonly serial_by: string | null
-  readonly fair_by: string | null
-  readonly key_mode: 'keep' | 'replace' | 'debounce'
-  readonly debounce: string
-  readonly debounce_most: string
-  readonly key_retention: string
-  readonly paused_at: Date | null
-  readonly paused_by: string | null
-}
-
-/** What of a kind can be set; a name that is left out stays as it is. Intervals as PostgreSQL writes them. */
-export type KindSettings = Partial<Omit<JobKind, 'job_kind' | 'paused_at' | 'paused_by'>>
 
 export interface ReplayFilter {
-  readonly jobs?: readonly string[]
-  readonly job_kind?: string
-  readonly died_before?: Date
+  readonly jobs?: readonly string[] | undefined
+  readonly kind?: string | undefined
+  readonly failedBefore?: Date | undefined
   /** A member names their own; the back end may leave it out. */
-  readonly workspace_id?: string
-  readonly limit?: number
+  readonly workspaceId?: string | undefined
+  readonly limit?: number | undefined
 }
 
 /** Enqueues in the caller's transaction: rolled back, there is no job. Returns its id, or that of the first with its key. */
@@ -88,26 +55,26 @@ export async function enqueue(db: Queryable, job: NewJob): Promise<string> {
 export async function enqueueMany(db: Queryable, jobs: readonly NewJob[]): Promise<string[]> {
   const { rows } = await db.query<{ job_id: string }>(
     'select job_id from iu_core.fn_job_enqueue_batch($1) as job_id',
-    [JSON.stringify(jobs)],
+    [JSON.stringify(jobs.map(({ payload, ...job }) => ({ safe_payload: payload, ...job })))],
   )
   return rows.map((row) => row.job_id)
 }
 
-const SHARED = `job_kind, executor, idempotency_key, source_ref, target_ref, payload_ref, safe_payload, priority,
+const SHARED = `job_kind, executor, idempotency_key, source_ref, target_ref, payload_ref, safe_payload as payload, priority,
   correlation_id, causation_event_id, causation_depth, actor, actor_via, workspace_id, enqueued_at, started_at, attempts, crashes,
   replays, last_error`
 
-/** Each place by its own index; the newest ids of each are enough for the newest of all. */
-function everywhere(where: string, limit: string): string {
+/** Queue, history and dead letters, each by its own index; the newest ids of each are enough for the newest of all. */
+function selectFromAllTables(where: string, limit: string): string {
   const queue = `select job_id, ${SHARED}, process_after, null::timestamptz as finished_at, leased_by as worker_id,
-    null::jsonb as result, case when leased_by is null then 'waiting' else 'running' end as state from iu_core.job_queue`
+    null::jsonb as result, case when leased_by is null then 'waiting' else 'running' end as status from iu_core.job_queue`
   const history = `select job_id, ${SHARED}, null, finished_at, worker_id, result, outcome from iu_core.job_history`
-  const dead = `select job_id, ${SHARED}, null, died_at, worker_id, null, 'dead' from iu_core.job_dead_letter`
+  const dead = `select job_id, ${SHARED}, null, failed_at, worker_id, null, 'dead' from iu_core.job_dead_letter`
   const parts = [
     [queue, `case when leased_by is null then 'waiting' else 'running' end`],
     [history, 'outcome'],
     [dead, `'dead'`],
-  ].map(([select, state]) => `(${select} where ${where.replaceAll('@state', state!)} ${limit})`)
+  ].map(([select, status]) => `(${select} where ${where.replaceAll('@status', status!)} ${limit})`)
   return parts.join(' union all ')
 }
 
@@ -121,31 +88,37 @@ export async function jobOfKey(db: Queryable, kind: string, key: string): Promis
 }
 
 export async function findJob(db: Queryable, id: string): Promise<JobRecord | undefined> {
-  const { rows } = await db.query<JobRecord>(everywhere('job_id = $1', ''), [id])
+  const { rows } = await db.query<JobRecord>(selectFromAllTables('job_id = $1', ''), [id])
   return rows[0]
+}
+
+export async function requireJob(db: Queryable, id: string): Promise<JobRecord> {
+  const job = await findJob(db, id)
+  if (!job) throw new StagedoorError('job_not_found', { what: `job ${id}` })
+  return job
 }
 
 /** Newest first, as far as the caller may see. */
 export async function listJobs(db: Queryable, filter: JobFilter = {}): Promise<JobRecord[]> {
-  const where = `($2::text is null or job_kind = $2) and ($3::text is null or @state = $3)
+  const where = `($2::text is null or job_kind = $2) and ($3::text is null or @status = $3)
     and ($4::uuid is null or workspace_id = $4) and ($5::uuid is null or correlation_id = $5)
     and ($6::uuid is null or job_id < $6)`
   const newest = 'order by job_id desc limit $1'
   const { rows } = await db.query<JobRecord>(
-    `select * from (${everywhere(where, newest)}) everywhere ${newest}`,
+    `select * from (${selectFromAllTables(where, newest)}) jobs ${newest}`,
     [
       filter.limit ?? 50,
-      filter.job_kind ?? null,
-      filter.state ?? null,
-      filter.workspace_id ?? null,
-      filter.correlation_id ?? null,
+      filter.kind ?? null,
+      filter.status ?? null,
+      filter.workspaceId ?? null,
+      filter.correlationId ?? null,
       filter.after ?? null,
     ],
   )
   return rows
 }
 
-/** `requested`: it runs, and its worker is told; otherwise it is cancelled now. */
+/** `requested`: it runs, and its worker aborts it; otherwise it is cancelled now. */
 export async function cancelJob(
   db: Queryable,
   id: string,
@@ -162,21 +135,21 @@ export async function cancelJob(
 /** Dead letters back to the queue under their own ids. Returns those. */
 export async function replayJobs(db: Queryable, filter: ReplayFilter, actor?: string): Promise<string[]> {
   const { rows } = await db.query<{ job_id: string }>(
-    `select job_id from iu_core.fn_job_replay(p_jobs => $1, p_kind => $2, p_died_before => $3, p_limit => $4,
+    `select job_id from iu_core.fn_job_replay(p_jobs => $1, p_kind => $2, p_failed_before => $3, p_limit => $4,
                                               p_workspace_id => $5, p_actor => $6) as job_id`,
     [
       filter.jobs ?? null,
-      filter.job_kind ?? null,
-      filter.died_before ?? null,
+      filter.kind ?? null,
+      filter.failedBefore ?? null,
       filter.limit ?? 1000,
-      filter.workspace_id ?? null,
+      filter.workspaceId ?? null,
       actor ?? null,
     ],
   )
   return rows.map((row) => row.job_id)
 }
 
-/** What runs goes on; nothing of the kind begins. */
+/** Running jobs end; no other job of the kind begins. */
 export async function pauseKind(db: Queryable, kind: string, actor?: string): Promise<void> {
   await db.query('select iu_core.fn_job_pause($1, $2)', [kind, actor ?? null])
 }
@@ -189,12 +162,62 @@ export async function setKind(db: Queryable, kind: string, settings: KindSetting
   await db.query('select iu_core.fn_job_kind_set($1, $2)', [kind, JSON.stringify(settings)])
 }
 
+const JOB_KIND_COLUMNS = columnsOf(JobKind, {
+  as: Object.fromEntries(
+    ['backoff', 'max_backoff', 'timeout', 'rate_period', 'debounce', 'max_debounce', 'key_retention'].map(
+      (name) => [name, `${name}::text`],
+    ),
+  ),
+})
+
 export async function listKinds(db: Queryable): Promise<JobKind[]> {
   const { rows } = await db.query<JobKind>(
-    `select job_kind, description, max_attempts, max_crashes, backoff::text, backoff_most::text, timeout::text, concurrency, rate,
-            rate_period::text, serial_by, fair_by, key_mode, debounce::text, debounce_most::text, key_retention::text,
-            paused_at, paused_by
+    `select ${JOB_KIND_COLUMNS}
        from iu_core.job_kind order by job_kind`,
   )
   return rows
 }
+
+/** How full the queue is. It is read as a whole: for people and for a scrape now and then. */
+export interface KindStatistics {
+  readonly job_kind: string
+  /** Due and not begun. */
+  readonly waiting: number
+  /** Due later: a retry, a snooze, a time to come. */
+  readonly later: number
+  readonly running: number
+  readonly dead: number
+  /** For how many seconds the oldest waiting job has been due. */
+  readonly oldest_due_s: number | null
+}
+
+/** Every kind that has a job or a dead letter, as far as the caller may see. */
+export async function queueStatistics(db: Queryable): Promise<KindStatistics[]> {
+  const { rows } = await db.query<KindStatistics>(
+    `select job_kind, coalesce(sum(waiting), 0)::int as waiting, coalesce(sum(later), 0)::int as later,
+            coalesce(sum(running), 0)::int as running, coalesce(sum(dead), 0)::int as dead,
+            max(oldest_due_s)::float8 as oldest_due_s
+       from (select job_kind,
+                    count(*) filter (where leased_by is null and process_after <= clock_timestamp()) as waiting,
+                    count(*) filter (where leased_by is null and process_after > clock_timestamp()) as later,
+                    count(*) filter (where leased_by is not null) as running, 0 as dead,
+                    extract(epoch from clock_timestamp() - min(process_after)
+                      filter (where leased_by is null and process_after <= clock_timestamp())) as oldest_due_s
+               from iu_core.job_queue group by job_kind
+             union all
+             select job_kind, 0, 0, 0, count(*), null from iu_core.job_dead_letter group by job_kind) counted
+      group by job_kind order by job_kind`,
+  )
+  return rows
+}
+
+/** Who may run jobs: the seed's list, as the database's domain executor_name has it. */
+export const EXECUTORS = [
+  'DOT',
+  'Agent',
+  'Hermes',
+  'Codex',
+  'PG_worker',
+  'external_worker',
+  'future_Kestra_adapter',
+] as const

@@ -1,25 +1,24 @@
 /**
- * For users' tests: runs jobs in the test's own process and turn, without timers and without a worker. The test moves the
- * clock, so that backoffs, delays and schedules come to pass at once.
+ * For users' tests: runs jobs in the test's own process, when the test says so, without timers and without a worker. The test moves
+ * the clock, so that backoffs, delays and schedules are due at once.
  */
 import pino, { type Logger } from 'pino'
-import type { Pool } from '../db/connection.ts'
-import { Backlog } from './backlog.ts'
-import { Call, type Outcome } from './calls.ts'
+import type { Pool } from '../kernel/postgres/connection.ts'
+import { Backlog, HandlerCall } from './executor.ts'
 import type { JobHandlers } from './handlers.ts'
 import {
-  type ClaimedJob,
   claimJobs,
   completeJobs,
   failJobs,
   leaveWorker,
   registerWorker,
   releaseJobs,
-  snoozeJob,
+  snoozeJobs,
 } from './lease.ts'
-import { fireDue } from './scheduler.ts'
+import { fireDue } from './schedules.ts'
+import type { ClaimedJob, Outcome } from './worker-types.ts'
 
-export interface JobTesterOptions {
+interface JobTesterOptions {
   readonly pool: Pool
   readonly handlers: JobHandlers
   readonly executor?: string
@@ -50,10 +49,10 @@ export interface JobTester {
 }
 
 /** A job that enqueues itself for ever would run for ever. */
-const MOST_RUNS = 10_000
-const PAGE = 100
+const MAX_RUNS = 10_000
+const JOBS_PER_CLAIM = 100
 /** A job that is due and has not run after this long is held back by something else. */
-const LONGEST_PAUSE_MS = 3_600_000
+const MAX_PAUSE_MS = 3_600_000
 /** A test may sit in a debugger. */
 const LEASE_MS = 3_600_000
 
@@ -91,7 +90,7 @@ class Tester implements JobTester {
   runUntilEmpty(): Promise<TestedJob[]> {
     return this.withWorker(async (worker) => {
       const tested: TestedJob[] = []
-      for (let pauseMs = 1; pauseMs < LONGEST_PAUSE_MS; ) {
+      for (let pauseMs = 1; pauseMs < MAX_PAUSE_MS; ) {
         const before = tested.length
         await this.runDue(worker, tested)
         const next = await this.nextDue()
@@ -121,16 +120,16 @@ class Tester implements JobTester {
       throw error
     }
     for (;;) {
-      await fireDue(pool, { fired: () => {}, refused: refuse }, this.now())
-      const claimed = await claimJobs(pool, worker, PAGE, { now: this.now() })
+      await fireDue(pool, { onFire: () => {}, onError: refuse }, this.now())
+      const claimed = await claimJobs(pool, worker, JOBS_PER_CLAIM, { now: this.now() })
       if (claimed.length === 0) return tested
       const backlog = new Backlog(handlers)
       backlog.add(await this.withoutEarly(worker, claimed))
       for (let next = backlog.next(); next; next = backlog.next()) {
-        const call = new Call(next.handler, next.jobs, { pool, worker, log: this.log })
+        const call = new HandlerCall(next.handler, next.jobs, { pool, worker, log: this.log })
         for (const outcome of await call.run()) tested.push(await this.write(worker, outcome))
       }
-      if (tested.length > MOST_RUNS) throw new Error(`More than ${MOST_RUNS} runs, and still jobs are due`)
+      if (tested.length > MAX_RUNS) throw new Error(`More than ${MAX_RUNS} runs, and still jobs are due`)
     }
   }
 
@@ -140,7 +139,7 @@ class Tester implements JobTester {
       const again = this.retryAt.get(job.job_id) ?? 0
       this.retryAt.delete(job.job_id)
       if (again <= this.now().getTime()) due.push(job)
-      else await snoozeJob(this.options.pool, worker, job, new Date(again))
+      else await snoozeJobs(this.options.pool, worker, [{ job, until: new Date(again) }])
     }
     return due
   }
@@ -159,12 +158,12 @@ class Tester implements JobTester {
         }
         return { ...tested, error: outcome.error }
       case 'snoozed':
-        await snoozeJob(pool, worker, job, outcome.until)
+        await snoozeJobs(pool, worker, [outcome])
         return tested
       case 'released':
         await releaseJobs(pool, worker, [job])
         return tested
-      case 'settled':
+      case 'already_completed':
         return { ...tested, outcome: 'completed' }
     }
   }

@@ -9,10 +9,10 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api'
-import type { Job } from './job.ts'
+import type { Job } from './queue.ts'
 
 /** A uuid has the 16 bytes of a trace id; the last 8 of the cause stand for the span that it came from. */
-export function traceOf(job: Pick<Job, 'correlation_id' | 'causation_event_id' | 'job_id'>): {
+function traceOf(job: Pick<Job, 'correlation_id' | 'causation_event_id' | 'job_id'>): {
   traceId: string
   spanId: string
 } {
@@ -33,10 +33,10 @@ function registeredTracer(): Tracer | undefined {
 
 export function inSpan<T>(jobs: readonly Job[], work: () => Promise<T> | T): Promise<T> | T {
   const tracer = registeredTracer()
-  return tracer ? traced(tracer, jobs, work) : work()
+  return tracer ? runTraced(tracer, jobs, work) : work()
 }
 
-async function traced<T>(tracer: Tracer, jobs: readonly Job[], work: () => Promise<T> | T): Promise<T> {
+async function runTraced<T>(tracer: Tracer, jobs: readonly Job[], work: () => Promise<T> | T): Promise<T> {
   const [job] = jobs
   const parent = trace.setSpanContext(context.active(), {
     ...traceOf(job!),

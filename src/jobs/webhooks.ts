@@ -1,29 +1,35 @@
 /**
- * The handler of webhook_deliver: one signed POST to one target. A 2xx is done, 410 switches the target off, everything else is
- * tried again by the queue. Neither the secret nor the path of the address, which may hold a token, is ever in an error.
+ * The handler of webhook_deliver: one signed POST to one target. A 2xx completes the job, 410 disables the target, everything else is
+ * retried by the queue. Neither the secret nor the path of the address, which may hold a token, is ever in an error.
  */
+
+import { createHmac, randomBytes } from 'node:crypto'
 import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import {
   type Address,
+  abortable,
   HostRefused,
-  orAborted,
   permittedAddresses,
-  pinnedTo,
+  pinLookup,
   type Resolve,
 } from '../access/outbound-hosts.ts'
-import { VERSION } from '../version.ts'
+import { StagedoorError } from '../kernel/errors.ts'
+import type { Queryable } from '../kernel/postgres/connection.ts'
+import { VERSION } from '../kernel/version.ts'
 import { FatalJobError, type JobContext, type JobHandler } from './handlers.ts'
-import type { Job } from './job.ts'
-import { signatureOf } from './webhook-signature.ts'
+import type { Job } from './queue.ts'
+import type { WebhookPurpose, WebhookTarget } from './shapes.ts'
+
+export type { WebhookPurpose, WebhookTarget } from './shapes.ts'
 
 export interface WebhookOptions {
-  /** STAGEDOOR_WEBHOOK_HOSTS: empty, and no webhook leaves the house. */
+  /** STAGEDOOR_WEBHOOK_HOSTS; empty: no webhook is sent. */
   readonly hosts: readonly string[]
   /** From the lookup of the name to the answer; default 10 s. */
   readonly timeoutMs?: number
   readonly resolve?: Resolve
-  /** Certificates to trust besides the public ones: a receiver inside the house. */
+  /** Certificates to trust besides the public ones, for receivers in a private network. */
   readonly ca?: string
 }
 
@@ -48,12 +54,12 @@ export function webhookHandler(options: WebhookOptions): JobHandler {
     const status = await post(job, target, context.signal, options)
     if (status === 410) {
       await context.transaction((client) =>
-        client.query('select iu_core.fn_webhook_target_gone($1, $2)', [
+        client.query('select iu_core.fn_webhook_target_disable_gone($1, $2)', [
           code,
           'the receiver answered 410 Gone',
         ]),
       )
-      throw new FatalJobError(`The webhook target ${code} is gone (410) and was switched off`)
+      throw new FatalJobError(`The webhook target ${code} answered 410 Gone and was disabled`)
     }
     if (status >= 300 && status < 400) {
       throw new Error(`The webhook target ${code} answered ${status}; redirects are not followed`)
@@ -65,7 +71,7 @@ export function webhookHandler(options: WebhookOptions): JobHandler {
 
 /** A job names its target; one that a consumer made goes to the target with the consumer's name. */
 function targetOf(job: Job): string {
-  const named = /^webhook:(.+)$/.exec(job.payload_ref ?? '')?.[1] ?? job.safe_payload.consumer_id
+  const named = /^webhook:(.+)$/.exec(job.payload_ref ?? '')?.[1] ?? job.payload.consumer_id
   if (typeof named !== 'string')
     throw new FatalJobError('The job names no target: payload_ref is webhook:<target>')
   return named
@@ -83,7 +89,7 @@ async function readTarget(context: JobContext, code: string): Promise<Target | u
 
 /** References only, and the same bytes in every attempt. */
 function bodyOf(job: Job): string {
-  const { type, event_type: eventType, consumer_id: _, ...references } = job.safe_payload
+  const { type, event_type: eventType, consumer_id: _, ...references } = job.payload
   return JSON.stringify({
     type: type ?? eventType ?? job.job_kind,
     timestamp: job.enqueued_at.toISOString(),
@@ -109,11 +115,11 @@ async function post(
   const late = AbortSignal.timeout(timeoutMs)
   const signal = AbortSignal.any([aborted, late])
   try {
-    const addresses = await orAborted(
+    const addresses = await abortable(
       permittedAddresses(url, { hosts: options.hosts, setting: 'STAGEDOOR_WEBHOOK_HOSTS' }, options.resolve),
       signal,
     )
-    return await send(url, addresses, job, target.secret, signal, options.ca)
+    return await send({ url, addresses, job, secret: target.secret, signal, ca: options.ca })
   } catch (error) {
     if (error instanceof HostRefused) throw new FatalJobError(error.message)
     if (late.aborted && !aborted.aborted)
@@ -123,14 +129,17 @@ async function post(
   }
 }
 
-function send(
-  url: URL,
-  addresses: readonly Address[],
-  job: Job,
-  secret: string,
-  signal: AbortSignal,
-  ca: string | undefined,
-): Promise<number> {
+interface Delivery {
+  readonly url: URL
+  /** The addresses that were checked: no other is connected to. */
+  readonly addresses: readonly Address[]
+  readonly job: Job
+  readonly secret: string
+  readonly signal: AbortSignal
+  readonly ca: string | undefined
+}
+
+function send({ url, addresses, job, secret, signal, ca }: Delivery): Promise<number> {
   const body = bodyOf(job)
   const timestamp = Math.floor(Date.now() / 1000)
   const request = url.protocol === 'https:' ? requestHttps : requestHttp
@@ -141,7 +150,7 @@ function send(
         method: 'POST',
         // A connection of its own: a kept one might lead to an address that was checked for another time.
         agent: false,
-        lookup: pinnedTo(addresses),
+        lookup: pinLookup(addresses),
         signal,
         ...(ca !== undefined && { ca }),
         headers: {
@@ -154,7 +163,7 @@ function send(
         },
       },
       (response: IncomingMessage) => {
-        // The status says it all; what is in the answer is nobody's business.
+        // Only the status is used; the body of the answer is not read.
         resolve(response.statusCode!)
         response.on('error', () => {})
         response.destroy()
@@ -163,4 +172,77 @@ function send(
     sent.on('error', reject)
     sent.end(body)
   })
+}
+
+// Targets of webhooks, for administrators. A secret goes in and never comes out.
+
+/** What of a target can be set; a name that is left out stays as it is. A new one needs url, secret and purpose. */
+export interface WebhookTargetSettings {
+  readonly url?: string | undefined
+  /** As newWebhookSecret makes it; the new and the old one with a blank between while the receiver changes over. */
+  readonly secret?: string | undefined
+  readonly purpose?: WebhookPurpose | undefined
+  readonly workspace_id?: string | undefined
+  readonly description?: string | undefined
+  readonly enabled?: boolean | undefined
+}
+
+export async function setWebhookTarget(
+  db: Queryable,
+  code: string,
+  settings: WebhookTargetSettings,
+  actor?: string,
+): Promise<void> {
+  await db.query('select iu_core.fn_webhook_target_set($1, $2, $3)', [
+    code,
+    JSON.stringify(settings),
+    actor ?? null,
+  ])
+}
+
+/** Refuses an address that webhooks may not be sent to. A name that cannot be resolved now is accepted. */
+export async function requireReachable(url: string, hosts: readonly string[]): Promise<void> {
+  try {
+    await permittedAddresses(new URL(url), { hosts, setting: 'STAGEDOOR_WEBHOOK_HOSTS' })
+  } catch (error) {
+    if (!(error instanceof HostRefused)) return
+    throw new StagedoorError(
+      'argument_invalid',
+      { reason: `Nothing would be sent there: ${error.message}` },
+      { cause: error },
+    )
+  }
+}
+
+/** Of one workspace; the back end may leave it out and gets all. */
+export async function listWebhookTargets(db: Queryable, workspaceId?: string): Promise<WebhookTarget[]> {
+  const { rows } = await db.query<WebhookTarget>('select * from iu_core.fn_webhook_targets($1)', [
+    workspaceId ?? null,
+  ])
+  return rows
+}
+
+/** Deletes the target. Deliveries that are still queued become dead letters. */
+export async function deleteWebhookTarget(db: Queryable, code: string): Promise<void> {
+  await db.query('select iu_core.fn_webhook_target_delete($1)', [code])
+}
+
+// Signatures as the Standard Webhooks specification describes them.
+
+const PREFIX = 'whsec_'
+
+/** A new secret, shown once to the person who registers the target. The receiver needs it. */
+export function newWebhookSecret(): string {
+  return PREFIX + randomBytes(32).toString('base64')
+}
+
+/** One signature for each secret, with a blank between: while a secret is replaced the receiver may know either. */
+export function signatureOf(secrets: string, id: string, timestamp: number, body: string): string {
+  return secrets
+    .split(' ')
+    .map((secret) => {
+      const key = Buffer.from(secret.slice(PREFIX.length), 'base64')
+      return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`
+    })
+    .join(' ')
 }

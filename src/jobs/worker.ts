@@ -1,28 +1,35 @@
-/** Runs jobs: claims ahead, calls handlers, writes what became of them; survives restarts of the database and lost leases. */
+/** Runs jobs: prefetches them, calls their handlers and reports the outcomes. It survives restarts of the database and lost leases. */
 import { hostname } from 'node:os'
 import { setImmediate } from 'node:timers/promises'
 import pino, { type Logger } from 'pino'
-import { type Pool, reserveSessions } from '../db/connection.ts'
-import { mapConnectionError } from '../db/database-error.ts'
-import type { HealthCheck } from '../db/health.ts'
-import { harmless } from '../db/hooks.ts'
-import { KeptConnection } from '../db/kept-connection.ts'
-import { type Listener, listen } from '../db/listen.ts'
-import { Repeating } from '../db/repeating.ts'
-import { isConnectionError } from '../db/transient.ts'
-import { Wake } from '../db/wake.ts'
-import { StagedoorError } from '../errors.ts'
-import { describe } from './calls.ts'
-import { PATIENCE_MS } from './claim-ahead.ts'
-import { Claims } from './claims.ts'
-import { type JobHandlers, largestCall } from './handlers.ts'
-import { KindSettingsInUse } from './kind-settings.ts'
-import { Lanes } from './lanes.ts'
-import { DEFAULT_LEASE_MS, isSuspectDue, reapJobs } from './lease.ts'
-import { isLeaseLost } from './lease-lost.ts'
-import type { WorkerHooks } from './metrics.ts'
-import { type Scheduler, startScheduler } from './scheduler.ts'
-import { WorkerLease } from './worker-lease.ts'
+import { StagedoorError } from '../kernel/errors.ts'
+import {
+  DedicatedConnection,
+  type Pool,
+  type Queryable,
+  reserveSessions,
+} from '../kernel/postgres/connection.ts'
+import { isConnectionError, mapConnectionError } from '../kernel/postgres/errors.ts'
+import type { HealthCheck } from '../kernel/postgres/health.ts'
+import { type Listener, listen } from '../kernel/postgres/listen.ts'
+import { guardHooks } from '../runtime/hooks.ts'
+import { DEFAULT_LEASE_MS, LEASE_REFUSED, UnansweredClaims } from '../runtime/lease.ts'
+import { PeriodicTasks } from '../runtime/periodic-tasks.ts'
+import { MAX_PREFETCH_WAIT_MS } from '../runtime/prefetch.ts'
+import { Wake } from '../runtime/wake.ts'
+import { errorText, JobExecutor, type KindSettings } from './executor.ts'
+import { type JobHandlers, maxJobsPerCall } from './handlers.ts'
+import {
+  type ClaimCursors,
+  type ClaimOptions,
+  claimJobs,
+  isLeaseLost,
+  isSuspectDue,
+  reapJobs,
+  WorkerLease,
+} from './lease.ts'
+import { type Scheduler, startScheduler } from './schedules.ts'
+import type { ClaimedJob, WorkerHooks } from './worker-types.ts'
 
 export interface WorkerOptions {
   /**
@@ -30,7 +37,7 @@ export interface WorkerOptions {
    * open transactions inside a transaction. Heartbeats and completions have two more sessions of their own.
    */
   readonly pool: Pool
-  /** A direct connection, for notices of new jobs. Without it they are found by polling alone. */
+  /** A direct connection, for notifications of new jobs. Without it they are found by polling alone. */
   readonly listenUrl?: string
   readonly handlers: JobHandlers
   readonly executor?: string
@@ -40,12 +47,12 @@ export interface WorkerOptions {
   readonly concurrency?: number
   /**
    * Jobs a claim at most; default 100, or what the largest batch handler takes. Never more than `concurrency` + `batch` run or
-   * wait to run, and no more than another `batch` are done and not written yet.
+   * wait to run, and no more than another `batch` are done and not reported yet.
    */
   readonly batch?: number
   /** After this long without a heartbeat its jobs go to others; default 6 s. */
   readonly leaseMs?: number
-  /** How often to look without a notice; default 500. */
+  /** How often to poll without a notification; default 500. */
   readonly pollMs?: number
   /** How long running handlers may take to end when the worker stops; default 30 s. */
   readonly shutdownMs?: number
@@ -61,45 +68,45 @@ export interface Worker {
   /** Its registration; another one after a lost lease. */
   readonly id: string
   health(): HealthCheck
-  /** Begins nothing new, lets what runs end, and leaves. The same promise however often it is called. */
+  /** Begins nothing new, lets running jobs end, and leaves. Returns the same promise however often it is called. */
   stop(): Promise<void>
   /**
-   * The process is about to end because of this error, for example a rejection that nobody handled: names the jobs in hand, gives
-   * back what has not begun, and charges what had. Never throws.
+   * The process is about to end because of this error, for example a rejection that nobody handled: names the jobs that it has, gives
+   * back those that have not begun, and charges the others. Never throws.
    */
   crash(error: unknown): Promise<void>
 }
 
-const RETRY_MS = 100
-const LONGEST_RETRY_MS = 2000
+const MIN_RETRY_MS = 100
+const MAX_RETRY_MS = 2000
 const REAP_MS = 1000
 const KINDS_MS = 10_000
 const STOP_GRACE_MS = 5000
-/** Heartbeats, and what is written about jobs. */
-const RESERVED = 2
-/** What runs gets so long to end before a job with a crash behind it runs beside it. */
-const EMPTY_HANDS_MS = 5000
-const LOOK_AGAIN_MS = 10_000
+/** One for heartbeats, one for reports about jobs. */
+const RESERVED_SESSIONS = 2
+/** Running jobs get so long to end before a suspect (a job with a crash behind it) runs together with them. */
+const MAX_SUSPECT_WAIT_MS = 5000
+const SUSPECT_CHECK_MS = 10_000
 const LONG_RUNNING_MS = 600_000
 /** The database takes no larger claim. */
-const LARGEST_BATCH = 10_000
+const MAX_BATCH = 10_000
 
-/** Throws when the database cannot be reached or refuses; later the worker goes on by itself. */
+/** Throws when the database cannot be reached or refuses. Once started, the worker survives both. */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
-  requireSane(options)
+  requireValid(options)
   const worker = new RunningWorker(options)
   await worker.start()
   return worker
 }
 
-function requireSane({ handlers, concurrency = 10, batch = 100 }: WorkerOptions): void {
+function requireValid({ handlers, concurrency = 10, batch = 100 }: WorkerOptions): void {
   const reason =
     Object.keys(handlers).length === 0
       ? 'A worker needs a handler for at least one kind of job'
       : !Number.isInteger(concurrency) || concurrency < 1
         ? 'concurrency is a whole number from 1'
-        : !Number.isInteger(batch) || batch < 1 || batch > LARGEST_BATCH
-          ? `batch is a whole number from 1 to ${LARGEST_BATCH}`
+        : !Number.isInteger(batch) || batch < 1 || batch > MAX_BATCH
+          ? `batch is a whole number from 1 to ${MAX_BATCH}`
           : undefined
   if (reason !== undefined) throw new StagedoorError('argument_invalid', { reason })
 }
@@ -111,15 +118,15 @@ class RunningWorker implements Worker {
   private readonly leaseMs: number
   private readonly concurrency: number
   private readonly batch: number
-  /** Run, wait to run, or done and not written. */
-  private readonly mostHeld: number
+  /** Of jobs that run, wait to run, or are done and not reported. */
+  private readonly maxJobs: number
   private readonly reserved: Pool
-  private readonly kept: KeptConnection
+  private readonly connection: DedicatedConnection
   private readonly claims: Claims
-  private readonly lanes: Lanes
-  private readonly kinds: KindSettingsInUse
+  private readonly executor: JobExecutor
+  private readonly kinds: KindSettingsCache
   private readonly wake = new Wake()
-  private readonly errands: Repeating
+  private readonly tasks: PeriodicTasks
   private lease!: WorkerLease
   private listener: Listener | undefined
   private scheduler: Scheduler | undefined
@@ -127,9 +134,9 @@ class RunningWorker implements Worker {
   /** The last claim was full. */
   private hasMore = false
   private lastWasSuspect = false
-  /** Since when nothing is claimed, because a job with a crash behind it waits. */
-  private emptyHandsSince: number | undefined
-  private lookAgainAt = 0
+  /** Since when nothing else is claimed, because a suspect waits. */
+  private suspectWaitsSince: number | undefined
+  private nextSuspectCheckAt = 0
   private longRunning: readonly string[] = []
   private trouble: string | undefined
   private stopping = false
@@ -139,17 +146,17 @@ class RunningWorker implements Worker {
     const { pool, handlers } = options
     this.options = options
     this.concurrency = options.concurrency ?? 10
-    this.batch = options.batch ?? Math.min(LARGEST_BATCH, Math.max(100, largestCall(handlers)))
-    this.mostHeld = this.concurrency * largestCall(handlers) + 2 * this.batch
+    this.batch = options.batch ?? Math.min(MAX_BATCH, Math.max(100, maxJobsPerCall(handlers)))
+    this.maxJobs = this.concurrency * maxJobsPerCall(handlers) + 2 * this.batch
     this.log = options.log ?? pino({ level: 'silent' })
-    this.errands = new Repeating(this.log)
-    this.hooks = harmless(options.hooks ?? {}, this.log)
+    this.tasks = new PeriodicTasks(this.log)
+    this.hooks = guardHooks(options.hooks ?? {}, this.log)
     this.leaseMs = options.leaseMs ?? DEFAULT_LEASE_MS
-    this.reserved = reserveSessions(pool, RESERVED)
-    this.kept = new KeptConnection(this.reserved, this.leaseMs / 2)
-    this.kinds = new KindSettingsInUse(pool, Object.keys(handlers))
+    this.reserved = reserveSessions(pool, RESERVED_SESSIONS)
+    this.connection = new DedicatedConnection(this.reserved, this.leaseMs / 2)
+    this.kinds = new KindSettingsCache(pool, Object.keys(handlers))
     this.claims = new Claims(pool, this.log, this.hooks)
-    this.lanes = new Lanes({
+    this.executor = new JobExecutor({
       pool,
       handlers,
       concurrency: this.concurrency,
@@ -157,7 +164,7 @@ class RunningWorker implements Worker {
       log: this.log,
       hooks: this.hooks,
       kinds: this.kinds,
-      freed: () => {
+      onRoom: () => {
         if (this.hasMore && this.room() > 0) this.wake.now()
       },
     })
@@ -176,13 +183,13 @@ class RunningWorker implements Worker {
       await this.close()
       throw mapConnectionError(error)
     }
-    // At once, too: where workers die young nobody else may come to it.
-    await this.reap().catch((error) => this.log.debug({ err: error }, 'tried again in a moment'))
-    this.errands.every(REAP_MS, () => this.reap())
-    this.errands.every(REAP_MS, () => this.lookForSuspects())
-    this.errands.every(REAP_MS, async () => this.reportLongRunning())
-    this.errands.every(KINDS_MS, () => this.kinds.read())
-    this.errands.every(PATIENCE_MS / 2, async () => this.lanes.giveBackWaiting())
+    // Also at the start: where workers crash soon, no other process may live long enough to do it.
+    await this.reap().catch((error) => this.log.debug({ err: error }, 'reaping failed; will be retried'))
+    this.tasks.every(REAP_MS, () => this.reap())
+    this.tasks.every(REAP_MS, () => this.checkForSuspects())
+    this.tasks.every(REAP_MS, async () => this.reportLongRunning())
+    this.tasks.every(KINDS_MS, () => this.kinds.read())
+    this.tasks.every(MAX_PREFETCH_WAIT_MS / 2, async () => this.executor.releaseWaiting())
     this.listener = this.startListening()
     this.scheduler = this.startScheduling()
     this.loop = this.claimUntilStopped()
@@ -192,7 +199,7 @@ class RunningWorker implements Worker {
     const ok = !this.stopping && !this.lease.over && this.trouble === undefined
     const long =
       this.longRunning.length === 0 ? '' : `; running for long: ${this.longRunning.slice(0, 10).join(', ')}`
-    const detail = this.stopping ? 'stopping' : (this.trouble ?? `${this.lanes.detail}${long}`)
+    const detail = this.stopping ? 'stopping' : (this.trouble ?? `${this.executor.detail}${long}`)
     return { name: 'jobs', ok, detail }
   }
 
@@ -204,31 +211,31 @@ class RunningWorker implements Worker {
   async crash(error: unknown): Promise<void> {
     this.stopping = true
     this.wake.now()
-    this.errands.stop()
-    const waiting = this.lanes.abandon()
+    void this.tasks.stop()
+    const waiting = this.executor.abandon()
     const jobs = [...this.lease.calls].flatMap((call) =>
       call.jobs.map(({ job_id, job_kind }) => `${job_kind} ${job_id}`),
     )
-    const reason = `the worker's process ended by an error outside its handlers: ${describe(error)}`
+    const reason = `the worker's process ended by an error outside its handlers: ${errorText(error)}`
     this.log.fatal({ jobs, reason }, 'the process ends; one of these jobs may be the cause')
     await this.lease.crash(reason, waiting).catch((failure: Error) => {
-      this.log.error({ reason: failure.message }, 'the lease could not be given back; it passes by itself')
+      this.log.error({ reason: failure.message }, 'the lease could not be given back; it will expire')
     })
   }
 
-  /** A handler without end occupies its lane for as long: somebody should know. */
+  /** A handler that does not end occupies its place for as long: somebody should know. */
   private reportLongRunning(): void {
     const limitMs = this.options.longRunningMs ?? LONG_RUNNING_MS
     const now = performance.now()
     const long = [...this.lease.calls].filter((call) => now - call.beganAt > limitMs)
     this.longRunning = long.flatMap((call) => call.jobs.map(({ job_id }) => job_id))
     for (const call of long) {
-      if (call.reported) continue
-      call.reported = true
+      if (call.reportedAsLong) continue
+      call.reportedAsLong = true
       for (const { job_id, job_kind } of call.jobs)
         this.log.warn(
           { job_id, job_kind, running_s: Math.round((now - call.beganAt) / 1000) },
-          'a job has been running for long; a timeout of its kind would end it (stagedoor job kind set)',
+          'job has been running for long; a timeout of its kind would end it (stagedoor job kind set)',
         )
     }
   }
@@ -236,33 +243,33 @@ class RunningWorker implements Worker {
   private async shutDown(): Promise<void> {
     this.stopping = true
     this.wake.now()
-    this.errands.stop()
+    void this.tasks.stop()
     await this.scheduler?.stop()
     await this.loop
-    await this.lanes.close(this.options.shutdownMs ?? 30_000, STOP_GRACE_MS)
-    await this.lease.settled()
+    await this.executor.close(this.options.shutdownMs ?? 30_000, STOP_GRACE_MS)
+    await this.lease.drain()
     await this.lease.leave()
     await this.listener?.stop()
     await this.close()
   }
 
   private async close(): Promise<void> {
-    await this.kept.release()
+    await this.connection.release()
     await this.reserved.end()
   }
 
   private async claimUntilStopped(): Promise<void> {
-    for (let retryMs = RETRY_MS; !this.stopping; ) {
+    for (let retryMs = MIN_RETRY_MS; !this.stopping; ) {
       try {
         await this.claimOnce()
-        retryMs = RETRY_MS
+        retryMs = MIN_RETRY_MS
         this.trouble = undefined
       } catch (error) {
         this.trouble = (error as Error).message
         const level = isConnectionError(error) ? 'warn' : 'error'
-        this.log[level]({ err: error }, 'no jobs could be claimed; trying again')
+        this.log[level]({ err: error }, 'claiming jobs failed; will be retried')
         await this.wake.wait(retryMs * (0.5 + Math.random()))
-        retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS)
+        retryMs = Math.min(retryMs * 2, MAX_RETRY_MS)
       }
     }
   }
@@ -270,73 +277,78 @@ class RunningWorker implements Worker {
   private async claimOnce(): Promise<void> {
     if (this.lease.over) await this.registerAgain()
     const { lease } = this
-    // Handlers that end at once have ended by then: one large claim instead of two of half the size.
+    // Handlers that end at once have ended after it: one large claim instead of two of half the size.
     await setImmediate()
     const room = this.room()
     if (room === 0) {
       this.hasMore = true
-      return this.wake.wait(lease.aloneForMs ?? (this.emptyingForMs || undefined))
+      return this.wake.wait(lease.suspectAloneForMs ?? (this.suspectWaitMs || undefined))
     }
-    const takesSuspect = this.takesSuspect(lease)
-    const jobs = await this.claims.next(lease, room, this.lanes.beginning, takesSuspect ? 0 : lease.size + 1)
+    const claimsSuspect = this.mayClaimSuspect(lease)
+    const jobs = await this.claims.next(
+      lease,
+      room,
+      this.executor.beginWithClaim,
+      claimsSuspect ? 0 : lease.size + 1,
+    )
     const isSuspect = (jobs[0]?.crashes ?? 0) > 0
     this.hasMore = jobs.length === room || isSuspect
-    if (takesSuspect) this.emptyHandsSince = undefined
+    if (claimsSuspect) this.suspectWaitsSince = undefined
     this.lastWasSuspect = isSuspect
-    this.lanes.begin(lease, jobs, jobs.length === room)
-    if (!takesSuspect && lease.size === 0) return // Then perhaps a suspect.
+    this.executor.begin(lease, jobs, jobs.length === room)
+    if (!claimsSuspect && lease.size === 0) return // The next claim may be for a suspect.
     if (this.hasMore) {
-      if (lease.idle) lease.work()
+      if (lease.idle) lease.markBusy()
     } else if (this.listener?.connected && !lease.idle && !lease.over) {
-      await this.rest(lease)
+      await this.markIdle(lease)
     } else {
       await this.wake.wait(this.options.pollMs ?? 500)
     }
   }
 
   /**
-   * A job with a crash behind it is claimed with empty hands; by a worker whose other jobs do not end, with a free lane and
-   * nothing claimed ahead. After one of them the others have their turn.
+   * A suspect is claimed by a worker that has no other job; by one whose other jobs do not end, with a free place and nothing
+   * prefetched. After a suspect the others have their turn.
    */
-  private takesSuspect(lease: WorkerLease): boolean {
-    if (this.emptyHandsSince !== undefined) return true
+  private mayClaimSuspect(lease: WorkerLease): boolean {
+    if (this.suspectWaitsSince !== undefined) return true
     return lease.size === 0 && !this.lastWasSuspect
   }
 
-  /** How long it still waits for its hands to be empty; undefined: it does not. */
-  private get emptyingForMs(): number | undefined {
-    if (this.emptyHandsSince === undefined) return undefined
-    return Math.max(0, this.emptyHandsSince + EMPTY_HANDS_MS - performance.now())
+  /** How long a suspect still waits for the running jobs to end; undefined: none waits. */
+  private get suspectWaitMs(): number | undefined {
+    if (this.suspectWaitsSince === undefined) return undefined
+    return Math.max(0, this.suspectWaitsSince + MAX_SUSPECT_WAIT_MS - performance.now())
   }
 
-  /** Now and then: a suspect that waits must not wait for ever because this worker is always busy. */
-  private async lookForSuspects(): Promise<void> {
+  /** Now and then: a suspect must not wait for ever because this worker is always busy. */
+  private async checkForSuspects(): Promise<void> {
     const { lease } = this
-    if (lease.over || lease.size === 0 || lease.aloneForMs !== undefined) return
-    if (this.emptyHandsSince !== undefined || performance.now() < this.lookAgainAt) return
+    if (lease.over || lease.size === 0 || lease.suspectAloneForMs !== undefined) return
+    if (this.suspectWaitsSince !== undefined || performance.now() < this.nextSuspectCheckAt) return
     if (!(await isSuspectDue(this.options.pool, lease.worker))) return
-    this.emptyHandsSince = performance.now()
-    this.lookAgainAt = performance.now() + LOOK_AGAIN_MS
+    this.suspectWaitsSince = performance.now()
+    this.nextSuspectCheckAt = performance.now() + SUSPECT_CHECK_MS
     this.wake.now()
   }
 
-  /** Where completions come through slowly nothing more is begun: what is done and not written would be done again. */
+  /** Where reports are written slowly nothing more is begun: jobs that are done and not reported would be done again. */
   private room(): number {
-    if (this.lease.aloneForMs !== undefined) return 0
-    if (this.emptyHandsSince !== undefined && this.lease.size > 0) {
-      return this.emptyingForMs === 0 && this.lanes.hasFreeLane ? 1 : 0
+    if (this.lease.suspectAloneForMs !== undefined) return 0
+    if (this.suspectWaitsSince !== undefined && this.lease.size > 0) {
+      return this.suspectWaitMs === 0 && this.executor.hasFreePlace ? 1 : 0
     }
-    const left = this.mostHeld - this.lease.size
-    return left < this.batch / 2 ? 0 : Math.min(this.lanes.room(), left)
+    const left = this.maxJobs - this.lease.size
+    return left < this.batch / 2 ? 0 : Math.min(this.executor.room(), left)
   }
 
-  /** From now on an enqueue gives notice; what came just before is found by the claim that follows. */
-  private async rest(lease: WorkerLease): Promise<void> {
+  /** From now on an enqueue notifies us; a job enqueued just before is found by the claim that follows. */
+  private async markIdle(lease: WorkerLease): Promise<void> {
     try {
-      await lease.rest()
+      await lease.markIdle()
     } catch (error) {
       if (!isLeaseLost(error)) throw error
-      lease.lose('the database says so')
+      lease.lose(LEASE_REFUSED)
     }
   }
 
@@ -345,17 +357,17 @@ class RunningWorker implements Worker {
     return WorkerLease.take({
       pool,
       reserved: this.reserved,
-      kept: this.kept,
+      connection: this.connection,
       terms: { executor, kinds: Object.keys(handlers), name, leaseMs: this.leaseMs },
       log: this.log,
       hooks: this.hooks,
-      lost: () => {
-        this.lanes.forgetWaiting()
+      onLost: () => {
+        this.executor.forgetWaiting()
         this.wake.now()
       },
-      cancelled: (lease, ids) => this.lanes.cancel(lease, ids),
-      written: () => {
-        if (this.kinds.limited || this.hasMore) this.wake.now()
+      onCancel: (lease, ids) => this.executor.cancel(lease, ids),
+      onWritten: () => {
+        if (this.kinds.hasLimits || this.hasMore) this.wake.now()
       },
     })
   }
@@ -373,10 +385,10 @@ class RunningWorker implements Worker {
       url: listenUrl,
       channels: ['stagedoor_jobs'],
       log: this.log,
-      heard: (kind) => {
+      onNotify: (kind) => {
         if (kind === '' || kind in handlers) this.wake.now()
       },
-      connected: () => {
+      onConnect: () => {
         this.lease.forgetIdle()
         this.wake.now()
       },
@@ -387,8 +399,8 @@ class RunningWorker implements Worker {
     if (this.options.schedules === false) return undefined
     return startScheduler(this.options.pool, {
       log: this.log,
-      fired: (schedule) => {
-        this.hooks.fired?.(schedule)
+      onFire: (schedule) => {
+        this.hooks.onSchedule?.(schedule)
         this.wake.now()
       },
     })
@@ -397,8 +409,176 @@ class RunningWorker implements Worker {
   private async reap(): Promise<void> {
     const reaped = await reapJobs(this.options.pool)
     if (reaped === 0) return
-    this.log.info({ jobs: reaped }, 'jobs of workers that died are back in the queue')
-    this.hooks.reaped?.(reaped)
+    this.log.info({ jobs: reaped }, 'jobs of dead workers are back in the queue')
+    this.hooks.onReap?.(reaped)
     this.wake.now()
+  }
+}
+
+/** Claims jobs from where the last claim ended, and makes up for claims whose answer was lost. */
+class Claims {
+  private readonly pool: Pool
+  private readonly log: Logger
+  private readonly hooks: WorkerHooks
+  private readonly cursors = new ClaimCursor()
+  private readonly unanswered = new UnansweredClaims()
+
+  constructor(pool: Pool, log: Logger, hooks: WorkerHooks) {
+    this.pool = pool
+    this.log = log
+    this.hooks = hooks
+  }
+
+  /** A new lease began: claims start from the beginning. */
+  reset(): void {
+    this.cursors.reset()
+    this.unanswered.reset()
+  }
+
+  /** Fewer than `limit`: there are no more just now. With `held` 0 it may be one suspect. */
+  async next(lease: WorkerLease, limit: number, begin: number, held: number): Promise<ClaimedJob[]> {
+    const began = performance.now()
+    await this.unanswered.check(() => this.releaseUntracked(lease))
+    if (lease.over) return []
+    const after = this.cursors.after
+    const found = await this.ask(lease, limit, { after, begin, held })
+    const isAlone = (found[0]?.crashes ?? 0) > 0
+    if (found.length < limit && after !== undefined && !isAlone && !lease.over) {
+      this.cursors.reset()
+      // Jobs found already must begin; the next claim meets the same trouble.
+      const left = { begin: Math.max(0, begin - found.length), held: held + found.length }
+      const rest = await this.ask(lease, limit - found.length, left).catch((error) => {
+        if (found.length === 0) throw error
+        return []
+      })
+      found.push(...rest)
+    }
+    this.hooks.onClaim?.(found.length, performance.now() - began)
+    return found
+  }
+
+  private async ask(lease: WorkerLease, limit: number, options: ClaimOptions): Promise<ClaimedJob[]> {
+    try {
+      const jobs = await claimJobs(this.pool, lease.worker, limit, { ...options, prepared: true })
+      lease.track(jobs)
+      // A suspect is not from where the others are.
+      this.cursors.advance(jobs.filter((job) => job.crashes === 0))
+      return jobs
+    } catch (error) {
+      if (isLeaseLost(error)) {
+        lease.lose(LEASE_REFUSED)
+        return []
+      }
+      if (isConnectionError(error)) this.unanswered.add()
+      throw error
+    }
+  }
+
+  private async releaseUntracked(lease: WorkerLease): Promise<void> {
+    const released = await lease.releaseUntrackedJobs().catch((error) => {
+      if (!isLeaseLost(error)) throw error
+      lease.lose(LEASE_REFUSED)
+      return 0
+    })
+    if (released > 0) this.log.info({ jobs: released }, 'jobs of a claim whose answer was lost were released')
+  }
+}
+
+/** Jobs enqueued behind a cursor, or given back, are found by a claim from the start. */
+const RESCAN_MS = 1000
+
+/**
+ * Where claims of each kind and priority ended. The next claim begins there, behind the dead rows of the jobs just claimed: with
+ * a snapshot held anywhere they stay in the index, and every claim would walk over all of them.
+ */
+export class ClaimCursor {
+  private places: Record<string, Record<string, ClaimedJob>> = {}
+  private rescannedAt = performance.now()
+
+  /** Undefined: from the start. */
+  get after(): ClaimCursors | undefined {
+    if (performance.now() - this.rescannedAt > RESCAN_MS) this.reset()
+    if (Object.keys(this.places).length === 0) return undefined
+    return Object.fromEntries(
+      Object.entries(this.places).map(([kind, priorities]) => [
+        kind,
+        Object.fromEntries(
+          Object.entries(priorities).map(([priority, { due, job_id }]) => [
+            priority,
+            { process_after: due, job_id },
+          ]),
+        ),
+      ]),
+    )
+  }
+
+  advance(jobs: readonly ClaimedJob[]): void {
+    for (const job of jobs) {
+      this.places[job.job_kind] ??= {}
+      const place = this.places[job.job_kind]!
+      const last = place[job.priority]
+      if (last === undefined || isLater(job, last)) place[job.priority] = job
+    }
+  }
+
+  reset(): void {
+    this.places = {}
+    this.rescannedAt = performance.now()
+  }
+}
+
+/** Within a millisecond the texts differ in their digits only, so they can be compared. */
+function isLater(one: ClaimedJob, other: ClaimedJob): boolean {
+  const ms = one.process_after.getTime() - other.process_after.getTime()
+  if (ms !== 0) return ms > 0
+  return one.due === other.due ? one.job_id > other.job_id : one.due > other.due
+}
+
+/** The settings of the worker's kinds, as they were a moment ago. */
+class KindSettingsCache implements KindSettings {
+  private readonly db: Queryable
+  private readonly kinds: readonly string[]
+  private timeouts = new Map<string, number>()
+  private someLimited = false
+  private failOnFirstCrash = new Set<string>()
+
+  constructor(db: Queryable, kinds: readonly string[]) {
+    this.db = db
+    this.kinds = kinds
+  }
+
+  /** Some kind has a limit: when one of its jobs ends the next is claimed at once. */
+  get hasLimits(): boolean {
+    return this.someLimited
+  }
+
+  failsOnFirstCrash(kind: string): boolean {
+    return this.failOnFirstCrash.has(kind)
+  }
+
+  get someFailOnFirstCrash(): boolean {
+    return this.failOnFirstCrash.size > 0
+  }
+
+  timeoutOf(kind: string): number | undefined {
+    return this.timeouts.get(kind)
+  }
+
+  async read(): Promise<void> {
+    const { rows } = await this.db.query<{
+      job_kind: string
+      timeout_ms: number | null
+      limited: boolean
+      one_crash: boolean
+    }>(
+      `select job_kind, (extract(epoch from timeout) * 1000)::double precision as timeout_ms, limited, max_crashes = 1 as one_crash
+         from iu_core.job_kind where job_kind = any ($1)`,
+      [this.kinds],
+    )
+    this.someLimited = rows.some((row) => row.limited)
+    this.failOnFirstCrash = new Set(rows.filter((row) => row.one_crash).map((row) => row.job_kind))
+    this.timeouts = new Map(
+      rows.flatMap(({ job_kind, timeout_ms }) => (timeout_ms === null ? [] : [[job_kind, timeout_ms]])),
+    )
   }
 }

@@ -1,61 +1,37 @@
 /**
- * What stores really hold, against what Postgres says they should. Every collection is scrolled without a filter: a filter would
- * hide exactly what is wrong. What is ours is repaired on command; the old knowledge base's is reported only (VG-4, VA-7).
+ * The audit of search: compares the points that stores hold with those that PostgreSQL records. Every collection is scrolled without a
+ * filter, because a filter would hide exactly the wrong points. Our collections can be repaired; the old knowledge base is only reported
+ * (VG-4, VA-7).
  */
 
-import type { Pool } from '../db/connection.ts'
-import { UUID } from '../db/uuid.ts'
-import { StagedoorError } from '../errors.ts'
+import { StagedoorError } from '../kernel/errors.ts'
+import { UUID } from '../kernel/ids.ts'
+import type { Pool } from '../kernel/postgres/connection.ts'
 import { allCollections, type Collection } from './collections.ts'
-import type { Equipment } from './equipment.ts'
+import { isProviderUnavailable, type SearchProviders } from './providers.ts'
+import type { AuditedCollection, AuditFinding, AuditReport } from './shapes.ts'
 import type { ScrolledPoint, VectorStore } from './stores/store.ts'
-import { isAway } from './writing.ts'
+
+export type { AuditFinding, AuditReport } from './shapes.ts'
 
 export type Finding = 'orphan' | 'ghost' | 'payload' | 'staging' | 'missing' | 'left'
 
-export interface AuditFinding {
-  readonly finding: Finding
-  /** NULL: found in Postgres itself. */
-  readonly collection: string | null
-  /** Of the point, or of the unit or document. */
-  readonly id: string
-  readonly detail: string
-  readonly repaired: boolean
-}
-
-export interface AuditedCollection {
-  readonly collection: string
-  readonly state: string
-  readonly store: string
-  /** That the store holds; NULL: it could not be asked. */
-  readonly points: number | null
-  readonly problem?: string
-}
-
-export interface AuditReport {
-  /** Nothing was found, and every collection of ours was looked at. */
-  readonly ok: boolean
-  readonly collections: readonly AuditedCollection[]
-  readonly findings: readonly AuditFinding[]
-}
-
-export interface AuditOptions {
-  /** As a service: staging ids are looked up here, which the vector worker cannot. */
+interface AuditOptions {
+  /** As a service: it reads staging ids, which vector_worker may not. */
   readonly pool: Pool
-  /** Its own pool acts as vector_worker where something is to be removed. */
-  readonly equipment: Equipment
+  /** Their pool acts as vector_worker, to remove points. */
+  readonly providers: SearchProviders
   readonly repair?: boolean
 }
 
-/** More would be no help to anybody. */
-const MOST_FINDINGS = 10_000
+const MAX_FINDINGS = 10_000
 
 export async function auditSearch(options: AuditOptions): Promise<AuditReport> {
   const { pool, repair = false } = options
   const collections: AuditedCollection[] = []
   const findings: AuditFinding[] = []
   for (const collection of await allCollections(pool)) {
-    // What is retired is dropped as a whole, soon.
+    // A retired collection is dropped as a whole soon.
     if (collection.state === 'retired') continue
     const { found, ...audited } = await auditCollection(options, collection)
     collections.push(audited)
@@ -66,18 +42,18 @@ export async function auditSearch(options: AuditOptions): Promise<AuditReport> {
     [repair],
   )
   for (const { id, finding } of rows) {
-    const detail = finding === 'left' ? 'it was deleted or retired' : 'search has not its current text'
+    const detail = finding === 'left' ? 'it was deleted or retired' : 'its current text is not in search'
     findings.push({ finding, collection: null, id, detail, repaired: repair })
   }
   return {
-    ok: findings.length === 0 && collections.every(isLookedAt),
+    ok: findings.length === 0 && collections.every(isAudited),
     collections,
-    findings: findings.slice(0, MOST_FINDINGS),
+    findings: findings.slice(0, MAX_FINDINGS),
   }
 }
 
-/** Most have no old knowledge base, and its row only says where it would be. */
-function isLookedAt({ points, state }: AuditedCollection): boolean {
+/** Most installations have no old knowledge base; its row only says where it would be. */
+function isAudited({ points, state }: AuditedCollection): boolean {
   return points !== null || state === 'legacy'
 }
 
@@ -92,13 +68,13 @@ async function auditCollection(
   const found: Found[] = []
   let store: VectorStore
   try {
-    store = options.equipment.store(kind)
-    for await (const page of scrolled(store, name)) {
+    store = options.providers.store(kind)
+    for await (const page of scrollPages(store, name)) {
       for (const { id } of page) seen.add(id)
-      found.push(...(await judged(options.pool, name, page)))
+      found.push(...(await checkPage(options.pool, name, page)))
     }
   } catch (error) {
-    if (!isAway(error)) throw error
+    if (!isProviderUnavailable(error)) throw error
     return { ...audited, points: null, problem: (error as Error).message, found: [] }
   }
   if (state !== 'legacy') found.push(...(await ghosts(options.pool, name, seen, began)))
@@ -117,7 +93,7 @@ interface Found {
   readonly detail: string
 }
 
-async function* scrolled(store: VectorStore, collection: string): AsyncGenerator<ScrolledPoint[]> {
+async function* scrollPages(store: VectorStore, collection: string): AsyncGenerator<ScrolledPoint[]> {
   let after: string | undefined
   do {
     const { points, next } = await store.scroll(collection, after)
@@ -126,7 +102,7 @@ async function* scrolled(store: VectorStore, collection: string): AsyncGenerator
   } while (after !== undefined)
 }
 
-async function judged(pool: Pool, collection: string, page: readonly ScrolledPoint[]): Promise<Found[]> {
+async function checkPage(pool: Pool, collection: string, page: readonly ScrolledPoint[]): Promise<Found[]> {
   const { rows } = await pool.query<Found>(
     'select id, finding, detail from iu_core.fn_search_audit($1, $2)',
     [collection, JSON.stringify(page.map(({ id, payload }) => ({ id: String(id), payload })))],
@@ -134,7 +110,7 @@ async function judged(pool: Pool, collection: string, page: readonly ScrolledPoi
   return rows
 }
 
-/** What was written before we looked, and is still said to be there; and texts that nobody is about to embed. */
+/** Points recorded as written before the audit began, but missing in the store; and chunks that were never embedded. */
 async function ghosts(
   pool: Pool,
   collection: string,
@@ -142,10 +118,10 @@ async function ghosts(
   began: Date,
 ): Promise<Found[]> {
   const { rows } = await pool.query<{ chunk_id: string; detail: string }>(
-    `select chunk_id, 'Postgres says that it was written' as detail from iu_core.search_point
+    `select chunk_id, 'it is recorded as written, but the store does not have it' as detail from iu_core.search_point
       where collection = $1 and state = 'written' and changed_at < $2
      union all
-     select c.chunk_id, 'its text is in search, and it is not'
+     select c.chunk_id, 'its text is indexed, but it has no vector'
        from iu_core.search_chunk c
        join iu_core.vector_outbox o on o.unit_id = c.unit_id and o.status = 'done' and o.changed_at < $2
        join iu_core.search_collection a on a.collection = $1 and a.state = 'active'
@@ -170,11 +146,11 @@ async function repair(
   if (tooMany.length > 0) await store.remove(collection, tooMany)
   const tooFew = ids('ghost', 'payload')
   if (tooMany.length + tooFew.length === 0) return
-  // It was looked at a while ago: what is removed may be wanted there by now.
+  // The scan was a while ago: a removed point may be wanted again by now.
   await pool.query('select iu_core.fn_search_audit_repair($1, $2, $3)', [
     collection,
     tooFew,
-    // Only such can be ours.
+    // Only UUIDs can be our points.
     tooMany.filter((id) => UUID.test(id)),
   ])
 }
@@ -182,37 +158,36 @@ async function repair(
 const isNotConfigured = (error: unknown): boolean =>
   error instanceof StagedoorError && error.code === 'store_not_configured'
 
-export interface StagingInStores {
+interface StagingInStores {
   readonly ok: boolean
   readonly detail: string
 }
 
-/** Whether any store, the old knowledge base's included, holds something of the staging zone. */
-export async function stagingInStores({ pool, equipment }: AuditOptions): Promise<StagingInStores> {
-  const named: string[] = []
-  const away: string[] = []
+/** Whether any store, including the old knowledge base's, holds a point of staged data. */
+export async function stagingInStores({ pool, providers }: AuditOptions): Promise<StagingInStores> {
+  const staged: string[] = []
+  const unavailable: string[] = []
   let points = 0
   for (const { collection, store, state } of await allCollections(pool)) {
     try {
-      for await (const page of scrolled(equipment.store(store), collection)) {
+      for await (const page of scrollPages(providers.store(store), collection)) {
         points += page.length
-        const found = await judged(pool, collection, page)
-        named.push(
+        const found = await checkPage(pool, collection, page)
+        staged.push(
           ...found.filter(({ finding }) => finding === 'staging').map(({ id }) => `${id} in ${collection}`),
         )
       }
     } catch (error) {
-      if (!isAway(error)) throw error
-      // Most have no old knowledge base, and its row only says where it would be.
-      if (state !== 'legacy' || !isNotConfigured(error)) away.push(collection)
+      if (!isProviderUnavailable(error)) throw error
+      // Most installations have no old knowledge base; its row only says where it would be.
+      if (state !== 'legacy' || !isNotConfigured(error)) unavailable.push(collection)
     }
   }
-  return { ok: named.length + away.length === 0, detail: detailOf(points, named, away) }
+  return { ok: staged.length + unavailable.length === 0, detail: detailOf(points, staged, unavailable) }
 }
 
-function detailOf(points: number, named: readonly string[], away: readonly string[]): string {
-  if (named.length > 0) return `points that name staged data: ${named.slice(0, 10).join(', ')}`
-  const looked = `${points} points looked at, none of them of the staging zone`
-  // What was not looked at is not proven.
-  return away.length > 0 ? `${looked}; could not be looked at: ${away.join(', ')}` : looked
+function detailOf(points: number, staged: readonly string[], unavailable: readonly string[]): string {
+  if (staged.length > 0) return `points of staged data: ${staged.slice(0, 10).join(', ')}`
+  const checked = `${points} points checked, none of them of staged data`
+  return unavailable.length > 0 ? `${checked}; not checked: ${unavailable.join(', ')}` : checked
 }

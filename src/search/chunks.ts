@@ -1,7 +1,93 @@
-/**
- * Where a text is divided for search. A unit is a piece already, so it stays whole where it fits; else it is divided where it
- * divides itself: between paragraphs, lines, sentences, words, in this order. Positions count characters as Postgres does.
- */
+/** The texts of outbox rows, read when they are projected, and how a text is divided into chunks. */
+import type { Queryable } from '../kernel/postgres/connection.ts'
+import type { OutboxRow, SearchGates, TextToPut } from './outbox.ts'
+
+export interface Source {
+  readonly row: OutboxRow
+  /** Undefined if it must be removed from search. */
+  readonly chunks: readonly Chunk[] | undefined
+  readonly workspace_id: string
+  readonly canonical_address: string | null
+  readonly unit_version_id: string | null
+  readonly content_hash: string
+  readonly updated_at: string | null
+}
+
+interface SourceRow {
+  readonly outbox_id: string
+  readonly workspace_id: string
+  readonly removed: boolean
+  readonly canonical_address: string | null
+  readonly unit_version_id: string | null
+  readonly content_hash: string
+  readonly body: string | null
+  readonly updated_at: string | null
+}
+
+interface ReadResult {
+  readonly sources: readonly Source[]
+  /** Rows whose text cannot be divided; the other rows go on. */
+  readonly failed: ReadonlyMap<OutboxRow, string>
+}
+
+export async function readSources(
+  db: Queryable,
+  rows: readonly OutboxRow[],
+  { phase_3 }: Pick<SearchGates, 'phase_3'>,
+): Promise<ReadResult> {
+  const { rows: found } = await db.query<SourceRow>(
+    `select o.outbox_id, u.workspace_id, g.removed, u.canonical_address, v.unit_version_id, u.content_hash,
+            case when not g.removed then v.body end as body, null as updated_at
+       from iu_core.vector_outbox o
+       join iu_core.information_unit u on u.unit_id = o.unit_id
+      cross join lateral (select u.deleted_at is not null or u.lifecycle_status = 'retired' as removed) as g
+       join iu_core.unit_version v on v.unit_version_id = u.current_version_id
+      where o.outbox_id = any ($1)
+     union all
+     select o.outbox_id, d.workspace_id, g.removed, null, null, d.content_hash,
+            case when not g.removed then d.body end, to_json(d.updated_at) #>> '{}'
+       from iu_core.vector_outbox o
+       join iu_core.kb_document d on d.document_id = o.document_id
+      cross join lateral (select d.deleted_at is not null or d.origin = 'cut' as removed) as g
+      where o.outbox_id = any ($1)`,
+    [rows.map((row) => row.outbox_id)],
+  )
+  const byId = new Map(rows.map((row) => [row.outbox_id, row]))
+  const sources: Source[] = []
+  const failed = new Map<OutboxRow, string>()
+  for (const { body, outbox_id, ...known } of found) {
+    const row = byId.get(outbox_id)!
+    try {
+      const chunks = body === null ? undefined : divideSource(row, body, phase_3)
+      sources.push({ ...known, row, chunks })
+    } catch (error) {
+      failed.set(row, (error as Error).message)
+    }
+  }
+  return { sources, failed }
+}
+
+/** The old knowledge base keeps windows of equal size (VG-2), and so do units until phase 3. */
+function divideSource(row: OutboxRow, body: string, phase3: boolean): readonly Chunk[] {
+  const chunks = row.document_id === null && phase3 ? chunksOf(body) : legacyChunks(body)
+  // A text without a word gets one chunk, which records that it was indexed.
+  return chunks.length > 0 ? chunks : [{ from: 0, to: [...body].length, text: body }]
+}
+
+export function toPut({ row, chunks, ...source }: Source): TextToPut {
+  return {
+    outbox_id: row.outbox_id,
+    generation: row.generation,
+    content_hash: source.content_hash,
+    ...(source.unit_version_id !== null && { unit_version_id: source.unit_version_id }),
+    ...(source.updated_at !== null && { updated_at: source.updated_at }),
+    ...(chunks && { chunks: chunks.map(({ from, to }) => ({ from, to })) }),
+  }
+}
+
+// Division into chunks. A unit stays whole if it fits; else it is divided between paragraphs, lines, sentences or words, in this
+// order. Positions count code points, as PostgreSQL does.
+
 export interface Chunk {
   /** Half-open, in code points. */
   readonly from: number
@@ -9,32 +95,31 @@ export interface Chunk {
   readonly text: string
 }
 
-export interface ChunkOptions {
-  /** Characters that a chunk may have. */
+interface ChunkOptions {
+  /** Maximal characters of a chunk. */
   readonly size?: number
-  /** Characters that two windows share; only where the text is not asked for its own divisions. */
+  /** Characters that two windows share; only with `aware: false`. */
   readonly overlap?: number
-  /** False: windows of equal size, wherever they fall. */
+  /** False: windows of equal size, regardless of paragraphs and sentences. */
   readonly aware?: boolean
 }
 
-/** nDCG@10 of the words on Cranfield: 0.507 with 800, 0.512 with 1,200, 0.516 with 2,000, 0.518 with 3,000. */
-export const CHUNK_SIZE = 2000
-/** As the old knowledge base has it. */
+/** nDCG@10 of keyword search on Cranfield: 0.507 with 800, 0.512 with 1,200, 0.516 with 2,000, 0.518 with 3,000. */
+const CHUNK_SIZE = 2000
+/** As the old knowledge base divides its documents. */
 const LEGACY = { size: 4000, overlap: 400, aware: false }
 
-/** Of chunker and options: whoever divides otherwise makes other vectors. */
+/** Fingerprint of the chunker: other chunks make other vectors. */
 export const CHUNKER = `chunks 1, ${CHUNK_SIZE}`
 
-/** Divisions are those of punctuation, which is the same in all languages that we know of. */
 export function chunksOf(body: string, options: ChunkOptions = {}): Chunk[] {
   const { size = CHUNK_SIZE, overlap = 0, aware = true } = options
   if (!(Number.isInteger(size) && size > 0 && Number.isInteger(overlap) && overlap >= 0 && overlap < size))
     throw new RangeError(`a chunk of ${size} characters cannot share ${overlap}`)
   const characters = [...body]
-  const ranges = aware ? divided(characters, size) : windows(characters.length, size, overlap)
+  const ranges = aware ? divide(characters, size) : windows(characters.length, size, overlap)
   return ranges
-    .map(([from, to]) => trimmed(characters, from, to))
+    .map(([from, to]) => trimRange(characters, from, to))
     .filter(([from, to]) => from < to)
     .map(([from, to]) => ({ from, to, text: characters.slice(from, to).join('') }))
 }
@@ -53,11 +138,11 @@ function windows(length: number, size: number, overlap: number): Range[] {
   return ranges
 }
 
-function divided(characters: readonly string[], size: number): Range[] {
+function divide(characters: readonly string[], size: number): Range[] {
   const ranges: Range[] = []
   let from = 0
   while (characters.length - from > size) {
-    // Two halves of the rest say more than a full chunk and a scrap.
+    // Two equal halves of the rest are better than a full chunk and a very short one.
     const rest = characters.length - from
     const wanted = rest < 2 * size ? Math.ceil(rest / 2) : size
     const to = cutBefore(characters, from, Math.min(from + size, from + wanted + (size >> 2)))
@@ -68,12 +153,12 @@ function divided(characters: readonly string[], size: number): Range[] {
   return ranges
 }
 
-/** The last good place to divide in the second half of what may be one chunk. */
-function cutBefore(characters: readonly string[], from: number, most: number): number {
-  const least = from + ((most - from) >> 1)
+/** The last good place to divide, in the second half of the longest possible chunk. */
+function cutBefore(characters: readonly string[], from: number, max: number): number {
+  const min = from + ((max - from) >> 1)
   for (const isGood of [endsParagraph, endsLine, endsSentence, endsWord])
-    for (let at = most; at > least; at--) if (isGood(characters, at)) return at
-  return most
+    for (let at = max; at > min; at--) if (isGood(characters, at)) return at
+  return max
 }
 
 const isSpace = (character: string | undefined): boolean => character !== undefined && /^\s$/u.test(character)
@@ -93,8 +178,8 @@ const endsSentence = (characters: readonly string[], at: number): boolean =>
 
 const endsWord = (characters: readonly string[], at: number): boolean => isSpace(characters[at - 1])
 
-/** Space around a chunk is nobody's: it must not make another chunk of the same text. */
-function trimmed(characters: readonly string[], from: number, to: number): Range {
+/** Without surrounding space: space must not make a different chunk of the same text. */
+function trimRange(characters: readonly string[], from: number, to: number): Range {
   let [first, last] = [from, to]
   while (first < last && isSpace(characters[first])) first++
   while (last > first && isSpace(characters[last - 1])) last--

@@ -1,37 +1,44 @@
-/** What has to be projected, as a worker takes it, ends it, or gives it back. */
-import type { Queryable } from '../db/connection.ts'
+/** The search outbox: rows that must be projected, as a worker claims, finishes, fails or releases them; and the gates of search. */
+import type { Queryable } from '../kernel/postgres/connection.ts'
 
 export interface OutboxRow {
   readonly outbox_id: string
   readonly unit_id: string | null
   readonly document_id: string | null
   readonly operation: 'upsert' | 'patch' | 'delete'
-  /** As the worker took it; an edit since then makes it another. */
+  /** Generation at the time of the claim; a later edit increases it. */
   readonly generation: string
   readonly retry_count: number
 }
 
-export type OutboxStatus = 'pending' | 'done' | 'dead_letter'
+type OutboxStatus = 'pending' | 'done' | 'dead_letter'
 
-export interface Gates {
-  /** Closed or missing: nothing may be embedded, and no text taken. */
+/** The gate and the phases of search; a missing one counts as closed. */
+export interface SearchGates {
+  /** iu_core.no_vector_staging_excluded. While it is closed, nothing is embedded and no text is indexed. */
   readonly excluded: boolean
-  readonly units: boolean
-  /** Units are divided where their text does. */
-  readonly aware: boolean
+  /** Units are projected. */
+  readonly phase_1: boolean
+  /** Units and the old knowledge base are searched together. */
+  readonly phase_2: boolean
+  /** Units are divided at paragraphs and sentences instead of windows of equal size. */
+  readonly phase_3: boolean
 }
 
-export async function readGates(db: Queryable): Promise<Gates> {
-  const { rows } = await db.query<Gates>(
-    `select coalesce(bool_or(value = 'true') filter (where key = 'iu_core.no_vector_staging_excluded'), false) as excluded,
-            coalesce(bool_or(value = 'true') filter (where key = 'search.phase_1.enabled'), false) as units,
-            coalesce(bool_or(value = 'true') filter (where key = 'search.phase_3.enabled'), false) as aware
-       from iu_core.dot_config`,
-  )
+/** One row of SearchGates. */
+export const SEARCH_GATES_SQL = `
+  select coalesce(bool_or(value = 'true') filter (where key = 'iu_core.no_vector_staging_excluded'), false) as excluded,
+         coalesce(bool_or(value = 'true') filter (where key = 'search.phase_1.enabled'), false) as phase_1,
+         coalesce(bool_or(value = 'true') filter (where key = 'search.phase_2.enabled'), false) as phase_2,
+         coalesce(bool_or(value = 'true') filter (where key = 'search.phase_3.enabled'), false) as phase_3
+    from iu_core.dot_config`
+
+export async function readGates(db: Queryable): Promise<SearchGates> {
+  const { rows } = await db.query<SearchGates>(SEARCH_GATES_SQL)
   return rows[0]!
 }
 
-export interface ClaimTerms {
+interface ClaimTerms {
   readonly limit: number
   readonly leaseMs: number
 }
@@ -45,40 +52,39 @@ export async function claimRows(db: Queryable, worker: string, terms: ClaimTerms
   return rows
 }
 
-/** Answers those that are done; the others were enqueued again, or are no longer ours. */
+/** Returns the ids that are done; the others were enqueued again, or another worker has claimed them. */
 export async function finishRows(
   db: Queryable,
   worker: string,
   rows: readonly OutboxRow[],
 ): Promise<Set<string>> {
-  const { rows: told } = await db.query<{ outbox_id: string; status: OutboxStatus }>(
-    'select outbox_id, status from iu_core.fn_vector_done($1, $2, $3)',
+  const { rows: outcomes } = await db.query<{ outbox_id: string; status: OutboxStatus }>(
+    'select outbox_id, status from iu_core.fn_vector_complete($1, $2, $3)',
     [worker, rows.map((row) => row.outbox_id), rows.map((row) => row.generation)],
   )
-  return new Set(told.filter(({ status }) => status === 'done').map(({ outbox_id }) => outbox_id))
+  return new Set(outcomes.filter(({ status }) => status === 'done').map(({ outbox_id }) => outbox_id))
 }
 
-/** Answers how many of them are dead letters now. */
+/** Returns how many of them became dead letters. */
 export async function failRows(
   db: Queryable,
   worker: string,
   failed: ReadonlyMap<OutboxRow, string>,
 ): Promise<number> {
   const rows = [...failed.keys()]
-  const { rows: told } = await db.query<{ status: OutboxStatus }>(
+  const { rows: outcomes } = await db.query<{ status: OutboxStatus }>(
     'select status from iu_core.fn_vector_fail($1, $2, $3, $4)',
     [worker, rows.map((row) => row.outbox_id), rows.map((row) => row.generation), [...failed.values()]],
   )
-  return told.filter(({ status }) => status === 'dead_letter').length
+  return outcomes.filter(({ status }) => status === 'dead_letter').length
 }
 
-/** No try is used up. */
+/** Gives rows back without using up an attempt. */
 export async function releaseRows(
   db: Queryable,
   worker: string,
   rows: readonly OutboxRow[],
-  afterMs: number,
-  reason?: string,
+  { afterMs, reason }: { readonly afterMs: number; readonly reason?: string | undefined },
 ): Promise<void> {
   await db.query('select iu_core.fn_vector_release($1, $2, make_interval(secs => $3), $4)', [
     worker,
@@ -88,10 +94,10 @@ export async function releaseRows(
   ])
 }
 
-/** How long until something is due that is not yet; nothing where nothing waits that may be claimed. */
+/** How long until the next row is due; undefined if no claimable row waits. */
 export async function msUntilDue(
   db: Queryable,
-  { units }: Pick<Gates, 'units'>,
+  { phase_1 }: Pick<SearchGates, 'phase_1'>,
 ): Promise<number | undefined> {
   const { rows } = await db.query<{ ms: number | null }>(
     `select ceil(extract(epoch from least(
@@ -100,73 +106,85 @@ export async function msUntilDue(
                   and ($1 or o.unit_id is null or o.operation = 'delete') order by 1 limit 1),
               (select min(greatest(o.leased_until, o.earliest_run_at)) from iu_core.vector_outbox o
                 where o.status = 'processing' and ($1 or o.unit_id is null or o.operation = 'delete'))) - clock_timestamp()) * 1000)::integer as ms`,
-    [units],
+    [phase_1],
   )
   return rows[0]!.ms ?? undefined
 }
 
-export interface Put {
+export interface TextToPut {
   readonly outbox_id: string
   readonly generation: string
   readonly unit_version_id?: string
   readonly content_hash?: string
   readonly updated_at?: string
-  /** Without them it is taken out of search. */
+  /** Without chunks the source is removed from search. */
   readonly chunks?: readonly { from: number; to: number }[]
 }
 
-export interface Planned {
+export interface PlannedPoint {
   readonly outbox_id: string
   readonly action: 'kept' | 'embed' | 'remove'
   readonly collection: string | null
   readonly chunk_id: string | null
-  /** Place among the chunks that were put, from 1. */
+  /** Index of the chunk in `chunks`, from 1. */
   readonly position: number | null
 }
 
-/** The text stage: one transaction, and what is left to do for the stores. */
-export async function putSources(db: Queryable, worker: string, sources: readonly Put[]): Promise<Planned[]> {
-  const { rows } = await db.query<Planned>(
+/** Writes texts and chunks in one transaction, and returns what is left to do in the stores. */
+export async function putSources(
+  db: Queryable,
+  worker: string,
+  sources: readonly TextToPut[],
+): Promise<PlannedPoint[]> {
+  const { rows } = await db.query<PlannedPoint>(
     'select outbox_id, action, collection, chunk_id, position from iu_core.fn_vector_put($1, $2)',
     [worker, JSON.stringify(sources)],
   )
   return rows
 }
 
-/** With the generation that each was recorded with. */
-export async function pointsWritten(
+/** `generations`: the generation with which each point was recorded. */
+export async function recordPointsWritten(
   db: Queryable,
   collection: string,
   ids: readonly string[],
   generations: readonly string[],
 ): Promise<void> {
-  await db.query('select iu_core.fn_vector_points_written($1, $2, $3)', [collection, ids, generations])
-}
-
-/** Answers how many tombstones went with them. */
-export async function pointsGone(db: Queryable, collection: string, ids: readonly string[]): Promise<number> {
-  const { rows } = await db.query<{ gone: number }>('select iu_core.fn_vector_points_gone($1, $2) as gone', [
+  await db.query('select iu_core.fn_vector_points_confirm_written($1, $2, $3)', [
     collection,
     ids,
+    generations,
   ])
-  return rows[0]!.gone
 }
 
-/** Of a collection that is being built: it is not sent again, and the collection does not wait for it. */
-export async function pointsRefused(
+/** Returns how many tombstones were deleted with them. */
+export async function recordPointsRemoved(
+  db: Queryable,
+  collection: string,
+  ids: readonly string[],
+): Promise<number> {
+  const { rows } = await db.query<{ removed: number }>(
+    'select iu_core.fn_vector_points_confirm_removed($1, $2) as removed',
+    [collection, ids],
+  )
+  return rows[0]!.removed
+}
+
+/** Only for a collection that is being built: these points are not sent again, and it can be activated without them. */
+export async function recordPointsRefused(
   db: Queryable,
   collection: string,
   ids: readonly string[],
   reason: string,
 ): Promise<void> {
-  await db.query('select iu_core.fn_vector_points_refused($1, $2, $3)', [collection, ids, reason])
+  await db.query('select iu_core.fn_vector_points_reject($1, $2, $3)', [collection, ids, reason])
 }
 
-/** Taken out so long ago that nobody who is late can write them any more: they can be taken away for good. */
+/** Points removed so long ago that no late worker can write them any more: they can be deleted for good. */
 export async function oldTombstones(db: Queryable, collection: string, limit: number): Promise<string[]> {
   const { rows } = await db.query<{ chunk_id: string }>(
     `select chunk_id from iu_core.search_point
-      where collection = $1 and state = 'gone' and changed_at < clock_timestamp() - interval '10 minutes'
+      where collection = $1 and state = 'removed' and changed_at < clock_timestamp() - interval '10 minutes'
       order by changed_at limit $2`,
     [collection, limit],
   )

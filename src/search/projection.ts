@@ -1,68 +1,75 @@
 /**
- * What a worker does with the rows it took. Text first, always, in one transaction; then vectors, whose embedder or store may
- * be away: then a row waits without using up a try, and what it says is found by its words already.
+ * The projection of claimed outbox rows. First the texts, in one transaction; then the vectors. If the embedder or the store is
+ * unavailable, a row waits without using up an attempt, and keyword search finds its text already.
  */
 import type { Logger } from 'pino'
-import type { Pool } from '../db/connection.ts'
-import { isTransient } from '../db/transient.ts'
-import { StagedoorError } from '../errors.ts'
-import { Breaker, type BreakerOptions } from './breaker.ts'
+import { StagedoorError } from '../kernel/errors.ts'
+import type { Pool } from '../kernel/postgres/connection.ts'
+import { isTransient } from '../kernel/postgres/errors.ts'
+import { Breaker, type BreakerOptions } from '../runtime/breaker.ts'
+import { readSources, type Source, toPut } from './chunks.ts'
 import { type Collection, liveCollections } from './collections.ts'
-import type { Equipment } from './equipment.ts'
-import type { ProjectionHooks } from './hooks.ts'
 import {
   failRows,
   finishRows,
   type OutboxRow,
   oldTombstones,
-  type Planned,
-  pointsGone,
-  pointsWritten,
+  type PlannedPoint,
   putSources,
+  recordPointsRemoved,
+  recordPointsWritten,
   releaseRows,
+  type SearchGates,
 } from './outbox.ts'
-import { reasonOf } from './reason.ts'
-import { putOf, readSources, type Source } from './sources.ts'
-import { isAway, type ToWrite, writePoints } from './writing.ts'
+import { type PointToWrite, writePoints } from './points.ts'
+import { failureReason, isProviderUnavailable, type SearchProviders } from './providers.ts'
 
-export interface ProjectionOptions {
+interface ProjectionDeps {
   /** As vector_worker. */
   readonly pool: Pool
   readonly worker: string
-  readonly equipment: Equipment
+  readonly providers: SearchProviders
   readonly log: Logger
   readonly hooks: ProjectionHooks
   readonly breaker?: BreakerOptions
 }
 
-/** What became of a batch. */
-export interface Projected {
+interface VectorWrite {
+  readonly kept: readonly Source[]
+  readonly planned: ReadonlyMap<string, PlannedPoint[]>
+  readonly collections: readonly Collection[]
+  /** Rows whose text is refused are added. */
+  readonly failed: Map<OutboxRow, string>
+  readonly signal: AbortSignal
+}
+
+export interface ProjectionResult {
   readonly done: number
   readonly failed: number
   readonly waiting: number
 }
 
-/** Rows whose text is in search already, so that an outage does not read them again and again. */
-const MOST_REMEMBERED = 100_000
-const LEAST_WAIT_MS = 1000
+/** Rows whose text is written already: during an outage it is not written again at every retry. */
+const MAX_REMEMBERED_ROWS = 100_000
+const MIN_WAIT_MS = 1000
 
 export class Projection {
-  private readonly options: ProjectionOptions
+  private readonly deps: ProjectionDeps
   private readonly breakers = new Map<string, Breaker>()
   private readonly textDone = new Map<string, string>()
   private readonly ensured = new Set<string>()
 
-  constructor(options: ProjectionOptions) {
-    this.options = options
+  constructor(deps: ProjectionDeps) {
+    this.deps = deps
   }
 
   breakerOf(collection: string): Breaker {
-    const breaker = this.breakers.get(collection) ?? new Breaker(this.options.breaker)
+    const breaker = this.breakers.get(collection) ?? new Breaker(this.deps.breaker)
     this.breakers.set(collection, breaker)
     return breaker
   }
 
-  /** Why vectors of the active collection are not made just now. */
+  /** Why vectors of the active collection cannot be written now; undefined if they can. */
   outage(collections: readonly Collection[]): string | undefined {
     const active = activeOf(collections)
     return active && this.breakers.get(active.collection)?.reason
@@ -70,10 +77,10 @@ export class Projection {
 
   async project(
     rows: readonly OutboxRow[],
-    gates: { aware: boolean },
+    gates: Pick<SearchGates, 'phase_3'>,
     signal: AbortSignal,
-  ): Promise<Projected> {
-    const { pool, hooks } = this.options
+  ): Promise<ProjectionResult> {
+    const { pool, hooks } = this.deps
     const before = activeOf(await liveCollections(pool))
     const [again, fresh] = this.knownDuringOutage(rows, before)
     if (again.length > 0) await this.wait(again, before)
@@ -83,14 +90,14 @@ export class Projection {
     await hooks.boundary?.('read')
     const planned = await this.putText(reading.sources, failed)
     await hooks.boundary?.('text')
-    // Read after the plan was made: it may be for one that was not there before, or is the active one only now.
+    // Read again after the plan: a collection may have been created or activated meanwhile.
     const collections = await liveCollections(pool)
     const active = activeOf(collections)
     const kept = reading.sources.filter(({ row }) => planned.has(row.outbox_id))
-    const waiting = await this.writeVectors(kept, planned, collections, failed, signal)
+    const waiting = await this.writeVectors({ kept, planned, collections, failed, signal })
     await hooks.boundary?.('written')
     const ended = fresh.filter((row) => !failed.has(row) && !waiting.has(row))
-    const done = ended.length > 0 ? await finishRows(pool, this.options.worker, ended) : new Set<string>()
+    const done = ended.length > 0 ? await finishRows(pool, this.deps.worker, ended) : new Set<string>()
     if (failed.size > 0) await this.fail(failed)
     if (waiting.size > 0) await this.wait([...waiting], active)
     for (const { outbox_id } of [...ended, ...failed.keys()]) this.textDone.delete(outbox_id)
@@ -106,64 +113,64 @@ export class Projection {
     return [known, rows.filter((row) => !known.includes(row))]
   }
 
-  /** By row: what is left to do in the stores. A row that is no longer ours, or was enqueued again, is not in it. */
+  /** What is left to do in the stores, by row. Rows that were enqueued again or claimed by another worker are missing. */
   private async putText(
     sources: readonly Source[],
     failed: Map<OutboxRow, string>,
-  ): Promise<Map<string, Planned[]>> {
-    const { pool, worker } = this.options
+  ): Promise<Map<string, PlannedPoint[]>> {
+    const { pool, worker } = this.deps
     if (sources.length === 0) return new Map()
     try {
-      const planned = grouped(await putSources(pool, worker, sources.map(putOf)))
+      const planned = groupByRow(await putSources(pool, worker, sources.map(toPut)))
       for (const { row } of sources)
         if (planned.has(row.outbox_id)) this.textDone.set(row.outbox_id, row.generation)
-      if (this.textDone.size > MOST_REMEMBERED) this.textDone.clear()
+      if (this.textDone.size > MAX_REMEMBERED_ROWS) this.textDone.clear()
       return planned
     } catch (error) {
       if (isTransient(error) || isUnreachable(error)) throw error
       if (sources.length === 1) {
-        failed.set(sources[0]!.row, reasonOf(error))
+        failed.set(sources[0]!.row, failureReason(error))
         return new Map()
       }
-      // One of them is to blame: each by itself.
-      const planned = new Map<string, Planned[]>()
+      // One of them is at fault: write each by itself.
+      const planned = new Map<string, PlannedPoint[]>()
       for (const source of sources)
         for (const [id, work] of await this.putText([source], failed)) planned.set(id, work)
       return planned
     }
   }
 
-  /** Answers the rows whose vectors have to wait. What is only being built beside the active collection is filled later. */
-  private async writeVectors(
-    kept: readonly Source[],
-    planned: ReadonlyMap<string, Planned[]>,
-    collections: readonly Collection[],
-    failed: Map<OutboxRow, string>,
-    signal: AbortSignal,
-  ): Promise<Set<OutboxRow>> {
-    const { pool, equipment, hooks } = this.options
+  /** Returns the rows whose vectors must wait for the active collection. The one that is being built is filled by the backfill. */
+  private async writeVectors({
+    kept,
+    planned,
+    collections,
+    failed,
+    signal,
+  }: VectorWrite): Promise<Set<OutboxRow>> {
+    const { pool, providers, hooks } = this.deps
     const waiting = new Set<OutboxRow>()
     for (const collection of collections) {
       const { collection: name } = collection
-      const counts = collection.state === 'active'
+      const isActive = collection.state === 'active'
       const breaker = this.breakerOf(name)
       const removed = await this.remove(collection, kept, planned, signal)
-      if (counts) for (const row of removed) waiting.add(row)
+      if (isActive) for (const row of removed) waiting.add(row)
       const items = kept.flatMap((source) => itemsOf(source, planned.get(source.row.outbox_id)!, name))
       if (items.length === 0) continue
       const generations = new Map(items.map(({ id, owner }) => [id, owner.generation]))
       if (!(await this.ensure(collection))) {
-        if (counts) for (const { owner } of items) waiting.add(owner)
+        if (isActive) for (const { owner } of items) waiting.add(owner)
         continue
       }
       const { refused, waiting: late } = await writePoints(
         {
-          equipment,
+          providers,
           breaker,
           collection,
           signal,
-          recorded: (ids) =>
-            pointsWritten(
+          recordWritten: (ids) =>
+            recordPointsWritten(
               pool,
               name,
               ids,
@@ -173,27 +180,27 @@ export class Projection {
         },
         items,
       )
-      hooks.embedded?.(name, items.length)
-      if (!counts) continue
+      hooks.onEmbedded?.(name, items.length)
+      if (!isActive) continue
       for (const [row, reason] of refused) failed.set(row, reason)
       for (const row of late) if (!failed.has(row)) waiting.add(row)
     }
     return waiting
   }
 
-  /** The store's own collection is made when it is first written. */
+  /** Creates the collection in the store before the first write. Returns false if the store is unavailable. */
   async ensure(collection: Collection): Promise<boolean> {
     const { collection: name, dimension, store } = collection
     if (this.ensured.has(name)) return true
     const breaker = this.breakerOf(name)
     if (breaker.remainingMs > 0) return false
     try {
-      await this.options.equipment.store(store).ensure(name, dimension ?? 0)
+      await this.deps.providers.store(store).ensure(name, dimension ?? 0)
       this.ensured.add(name)
       return true
     } catch (error) {
-      if (!isAway(error)) throw error
-      breaker.failed(reasonOf(error))
+      if (!isProviderUnavailable(error)) throw error
+      breaker.recordFailure(failureReason(error))
       return false
     }
   }
@@ -201,10 +208,10 @@ export class Projection {
   private async remove(
     collection: Collection,
     kept: readonly Source[],
-    planned: ReadonlyMap<string, Planned[]>,
+    planned: ReadonlyMap<string, PlannedPoint[]>,
     signal: AbortSignal,
   ): Promise<OutboxRow[]> {
-    const { pool, equipment, hooks } = this.options
+    const { pool, providers, hooks } = this.deps
     const { collection: name } = collection
     const late: OutboxRow[] = []
     const ids: string[] = []
@@ -219,55 +226,61 @@ export class Projection {
     if (!(await this.ensure(collection))) return late
     try {
       signal.throwIfAborted()
-      await equipment.store(collection.store).remove(name, ids)
+      await providers.store(collection.store).remove(name, ids)
     } catch (error) {
-      if (!isAway(error)) throw error
-      this.breakerOf(name).failed(reasonOf(error))
+      if (!isProviderUnavailable(error)) throw error
+      this.breakerOf(name).recordFailure(failureReason(error))
       return late
     }
     await hooks.boundary?.('removed')
-    await pointsGone(pool, name, ids)
+    await recordPointsRemoved(pool, name, ids)
     return []
   }
 
   /**
-   * What a worker wrote too late goes with its tombstone, for good; what somebody wants again by now is written again. No row of the
-   * outbox is touched: of units that are current nothing changes. Answers how many tombstones went.
+   * Deletes points for good whose tombstone is old, also those that a late worker wrote after the removal. A point that is wanted again
+   * by now is written again. No row of the outbox changes. Returns how many tombstones were deleted.
    */
   async purge(collections: readonly Collection[], limit: number): Promise<number> {
-    const { pool, equipment, log } = this.options
-    let gone = 0
+    const { pool, providers, log } = this.deps
+    let removed = 0
     for (const collection of collections) {
       const { collection: name, store } = collection
       const ids = await oldTombstones(pool, name, limit)
       if (ids.length === 0 || !(await this.ensure(collection))) continue
       try {
-        await equipment.store(store).remove(name, ids)
+        await providers.store(store).remove(name, ids)
       } catch (error) {
-        if (!isAway(error)) throw error
-        log.warn({ collection: name, reason: reasonOf(error) }, 'deleted points stay in the store for now')
+        if (!isProviderUnavailable(error)) throw error
+        log.warn(
+          { collection: name, reason: failureReason(error) },
+          'deleted points could not be purged from the store; will be retried',
+        )
         continue
       }
-      gone += await pointsGone(pool, name, ids)
+      removed += await recordPointsRemoved(pool, name, ids)
     }
-    return gone
+    return removed
   }
 
   private async fail(failed: ReadonlyMap<OutboxRow, string>): Promise<void> {
-    const { pool, worker, log, hooks } = this.options
+    const { pool, worker, log, hooks } = this.deps
     const dead = await failRows(pool, worker, failed)
     for (const [row, reason] of failed) {
       const { outbox_id, unit_id, document_id } = row
-      log.warn({ outbox_id, unit_id, document_id, reason }, 'this could not be put into search')
+      log.warn({ outbox_id, unit_id, document_id, reason }, 'search projection of a row failed')
     }
-    hooks.failed?.(failed.size, dead)
+    hooks.onFailed?.(failed.size, dead)
   }
 
   private async wait(rows: readonly OutboxRow[], active: Collection | undefined): Promise<void> {
-    const { pool, worker } = this.options
+    const { pool, worker } = this.deps
     const breaker = active && this.breakerOf(active.collection)
-    const afterMs = Math.max(LEAST_WAIT_MS, breaker?.remainingMs ?? 0)
-    await releaseRows(pool, worker, rows, Math.min(afterMs, 3_600_000), breaker?.reason)
+    const afterMs = Math.max(MIN_WAIT_MS, breaker?.remainingMs ?? 0)
+    await releaseRows(pool, worker, rows, {
+      afterMs: Math.min(afterMs, 3_600_000),
+      reason: breaker?.reason,
+    })
   }
 }
 
@@ -275,7 +288,11 @@ function activeOf(collections: readonly Collection[]): Collection | undefined {
   return collections.find(({ state }) => state === 'active')
 }
 
-function itemsOf(source: Source, planned: readonly Planned[], collection: string): ToWrite<OutboxRow>[] {
+function itemsOf(
+  source: Source,
+  planned: readonly PlannedPoint[],
+  collection: string,
+): PointToWrite<OutboxRow>[] {
   const { row, chunks = [] } = source
   return planned
     .filter((one) => one.action === 'embed' && one.collection === collection)
@@ -294,8 +311,8 @@ function itemsOf(source: Source, planned: readonly Planned[], collection: string
     }))
 }
 
-function grouped(planned: readonly Planned[]): Map<string, Planned[]> {
-  const byRow = new Map<string, Planned[]>()
+function groupByRow(planned: readonly PlannedPoint[]): Map<string, PlannedPoint[]> {
+  const byRow = new Map<string, PlannedPoint[]>()
   for (const one of planned) {
     const own = byRow.get(one.outbox_id)
     if (own) own.push(one)
@@ -306,4 +323,21 @@ function grouped(planned: readonly Planned[]): Map<string, Planned[]> {
 
 function isUnreachable(error: unknown): boolean {
   return error instanceof StagedoorError && error.code === 'database_unreachable'
+}
+
+/** Points at which a process may crash; for tests. */
+type CrashPoint = 'claimed' | 'read' | 'text' | 'removed' | 'embedded' | 'upserted' | 'written'
+
+/** For metrics. */
+export interface ProjectionHooks {
+  onClaim?(rows: number): void
+  /** Rows that are in search as they are now. */
+  onDone?(rows: number, ms: number): void
+  onFailed?(rows: number, deadLetters: number): void
+  /** Rows that wait for an embedder or a store. */
+  onWaiting?(rows: number): void
+  /** Chunks that were sent to the embedder of a collection. */
+  onEmbedded?(collection: string, chunks: number): void
+  onActivated?(collection: string): void
+  boundary?(name: CrashPoint): Promise<void> | void
 }

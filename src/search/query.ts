@@ -1,60 +1,57 @@
 /**
- * A question is answered by words and by meaning side by side, and what both found is checked against Postgres under the
- * caller's own rights before anything of it is shown. Freshness is told with every hit; what could not be asked, with the answer.
+ * A search query: keyword search and vector search run side by side, and every hit is checked in PostgreSQL under the caller's own
+ * rights before it is shown. Each hit says how fresh it is; the answer warns about a leg that could not be asked.
  */
-import type { Client } from '../db/connection.ts'
-import { denseWeight } from './fusion.ts'
-import { queryWords } from './highlights.ts'
-import type { Dense, OpenedSearch, SearchState } from './opened.ts'
-import { type Question, questionOf, type SearchRequest } from './question.ts'
-import { QuestionVectors } from './question-vectors.ts'
-import { type LegsFound, type SearchHit, show } from './shown.ts'
+
+import { StagedoorError } from '../kernel/errors.ts'
+import { UUID } from '../kernel/ids.ts'
+import { omitUndefined } from '../kernel/omit-undefined.ts'
+import type { Client } from '../kernel/postgres/connection.ts'
+import { type LegsFound, loadHits, queryWords } from './hits.ts'
+import type { DenseResult } from './providers.ts'
+import { denseWeight } from './ranking.ts'
+import type { SearchAnswer } from './shapes.ts'
+import { QuestionVectors, type SearchState, type VectorSearch } from './vector-search.ts'
 import { ANSWER_WARNINGS } from './warnings.ts'
 
-export interface SearchAnswer {
-  readonly hits: readonly SearchHit[]
-  readonly warnings: readonly string[]
-  readonly took_ms: number
-  /** How many chunks each leg found. */
-  readonly legs: { readonly lexical: number; readonly dense: number | 'off' | 'unavailable' }
-}
+export type { SearchAnswer } from './shapes.ts'
 
-/** One transaction under the rights of whoever asks. */
+/** Runs work in one transaction under the rights of the caller. */
 export type Transaction = <T>(work: (client: Client) => Promise<T>) => Promise<T>
 
 export interface SearchDeps {
   readonly transaction: Transaction
-  readonly opened: OpenedSearch
+  readonly vectorSearch: VectorSearch
 }
 
-/** Chunks from each leg: enough that what is fused, judged and thrown away does not empty the page. */
-const DEPTH = 100
-/** Chunks that are listed for a store; where the filters leave more, it is asked for more, and those are checked. */
-const MOST_ALLOWED = 10_000
-/** The other words of a longer one are not looked for. */
-const MOST_WORDS = 64
+/** Chunks from each leg: enough for a full page after fusion and the visibility checks. */
+const LEG_DEPTH = 100
+/** Up to this many allowed chunks are listed for the store. Beyond it, the store returns more, and those are checked. */
+const MAX_LISTED_CHUNKS = 10_000
+/** Further words of a question are ignored. */
+const MAX_QUERY_WORDS = 64
 
 /** Quotes of any kind, as fn_search_parse takes them. */
 const QUOTED = /["“”„«»]([^"“”„«»]*)["“”„«»]/g
 const QUOTES = /["“”„«»]/g
-const ONLY_BEGINNINGS = /^(\s*[^\s"*]{2,}\*(?=\s|$))+\s*$/
+const ONLY_PREFIXES = /^(\s*[^\s"*]{2,}\*(?=\s|$))+\s*$/
 
 export const search = (deps: SearchDeps, request: SearchRequest): Promise<SearchAnswer> =>
   answer(deps, request, false)
 
-/** `literal`: what must be there word for word is found by words alone. */
+/** `literal`: keyword search alone, for a phrase or a prefix. */
 async function answer(deps: SearchDeps, request: SearchRequest, literal: boolean): Promise<SearchAnswer> {
   const began = performance.now()
-  const question = questionOf(request)
-  const state = await deps.opened.state(question.workspace_id)
+  const question = parseQuestion(request)
+  const state = await deps.vectorSearch.state(question.workspace_id)
   const asked = scopeOf(question, state)
   const legs = await askLegs(deps, question, state, { ...asked, literal })
   const hits =
     legs.lexical.length + legs.dense.length + legs.legacy.length === 0
       ? []
-      : await deps.transaction((client) => show(client, question, legs, request.explain === true))
+      : await deps.transaction((client) => loadHits(client, question, legs, request.explain === true))
   if (hits.length === 0 && isQuoted(question.text)) {
-    // By words still: what is only near in meaning to a phrase that is nowhere would look like an answer.
+    // Still keywords alone: a text that is only near in meaning to a phrase that occurs nowhere would look like an answer.
     const again = await answer(deps, { ...request, text: question.text.replace(QUOTES, ' ') }, true)
     if (again.hits.length > 0)
       return {
@@ -72,21 +69,21 @@ async function answer(deps: SearchDeps, request: SearchRequest, literal: boolean
 }
 
 interface Scope {
-  /** As the database takes it. */
+  /** In the form that the SQL functions take. */
   readonly filters: Readonly<Record<string, unknown>>
   readonly units: boolean
   readonly documents: boolean
   readonly warnings: readonly string[]
 }
 
-/** Which of the two is asked: what the question wants, as far as the phases of the migration allow. */
+/** Whether units, documents of the old knowledge base, or both are searched: as the question asks and the phases allow. */
 function scopeOf({ filters, source, ofUnits }: Question, state: SearchState): Scope {
   const units = source !== 'document'
   const wanted = source === 'document' || (source === undefined && !ofUnits && state.documents)
-  // Alone, the old knowledge base is asked in any phase.
-  const documents = wanted && (source === 'document' || state.phase2)
+  // On its own, the old knowledge base is searched in any phase.
+  const documents = wanted && (source === 'document' || state.phase_2)
   return {
-    // Where there are none, nothing has to be kept out: a filter costs three times as much as the words.
+    // Without documents no source filter is needed: it costs three times as much as the keyword search.
     filters:
       units && (documents || !state.documents)
         ? filters
@@ -94,7 +91,7 @@ function scopeOf({ filters, source, ofUnits }: Question, state: SearchState): Sc
     units,
     documents,
     warnings: [
-      ...(units && !state.phase1 ? [ANSWER_WARNINGS.phaseOne] : []),
+      ...(units && !state.phase_1 ? [ANSWER_WARNINGS.phaseOne] : []),
       ...(wanted && !documents ? [ANSWER_WARNINGS.phaseTwo] : []),
       ...(units && !state.excluded ? [ANSWER_WARNINGS.excluded] : []),
     ],
@@ -107,48 +104,47 @@ interface Legs extends LegsFound {
 }
 
 async function askLegs(
-  { transaction, opened }: SearchDeps,
+  { transaction, vectorSearch }: SearchDeps,
   question: Question,
   state: SearchState,
   scope: Scope & { readonly literal: boolean },
 ): Promise<Legs> {
   const { active } = state
   const { workspace_id: workspace, text, filtered } = question
-  const limit = Math.max(DEPTH, 3 * question.limit)
+  const limit = Math.max(LEG_DEPTH, 3 * question.limit)
   const weight = active === undefined ? 0 : denseWeight(active)
-  // What must be there word for word is found by words.
-  const isLiteral = scope.literal || isQuoted(text) || ONLY_BEGINNINGS.test(text)
+  const isLiteral = scope.literal || isQuoted(text) || ONLY_PREFIXES.test(text)
   const asksUnits = scope.units && active !== undefined && weight > 0 && !isLiteral
-  const allowed = new Awaited<readonly string[] | undefined>()
+  const allowed = new Deferred<readonly string[] | undefined>()
   const byWords = transaction(async (client) => {
-    const found = await lexical(client, question, scope, { limit, pending: state.phase1 })
+    const found = await lexical(client, question, scope, { limit, pending: state.phase_1 })
     if (filtered && asksUnits) allowed.resolve(await allowedChunks(client, question, scope))
-    const asked = found.length === 0 ? await parsed(client, text) : undefined
+    const asked = found.length === 0 ? await parseWords(client, text) : undefined
     return { found, asked }
   })
   const foundByWords = byWords.then(({ found }) =>
     found.filter(({ pending }) => !pending).map(({ id }) => id),
   )
-  // The other leg must not wait for what will never come; the error itself is thrown below.
+  // On an error the vector leg must not wait for the list; the error itself is thrown below.
   foundByWords.catch(() => allowed.resolve([]))
   const vectors = new QuestionVectors(text)
-  const off: Dense = { ids: [] }
+  const off: DenseResult = { ids: [] }
   const [words, dense, legacy] = await Promise.all([
     byWords,
     asksUnits
-      ? opened.units(active, {
+      ? vectorSearch.units(active, {
           vectors,
           workspace,
           limit,
           byWords: foundByWords,
           ...(filtered && {
             only: allowed.promise,
-            passing: (ids) => transaction((client) => passing(client, question, scope, ids)),
+            passing: (ids) => transaction((client) => passingChunks(client, question, scope, ids)),
           }),
         })
       : off,
     scope.documents && !isLiteral
-      ? opened.documents({
+      ? vectorSearch.documents({
           vectors,
           limit,
           byWords: foundByWords,
@@ -156,7 +152,7 @@ async function askLegs(
         })
       : off,
   ])
-  const isLong = queryWords(text).words.length > MOST_WORDS
+  const isLong = queryWords(text).words.length > MAX_QUERY_WORDS
   const common = {
     lexical: words.found.map(({ id }) => id),
     denseWeight: weight || 1,
@@ -183,8 +179,7 @@ function isQuoted(text: string): boolean {
   return false
 }
 
-/** A promise that is settled from outside, once. */
-class Awaited<T> {
+class Deferred<T> {
   readonly promise: Promise<T>
   resolve!: (value: T) => void
 
@@ -196,12 +191,12 @@ class Awaited<T> {
 }
 
 interface FoundByWords {
-  /** Of a chunk; of a text that is not projected yet, its version. */
+  /** Of a chunk, or of the version of a unit that is not projected yet. */
   readonly id: string
   readonly pending: boolean
 }
 
-/** Best first; among them units whose newest text search has not taken in yet, which are found in the tables themselves. */
+/** Best first. Includes units whose newest text is not projected yet; those are found in their tables. */
 async function lexical(
   client: Client,
   { workspace_id, text }: Question,
@@ -220,7 +215,7 @@ async function lexical(
   return rows
 }
 
-/** What the filters leave over for the store; undefined: more than can be listed for it. */
+/** Chunks that the filters allow; undefined: more than MAX_LISTED_CHUNKS. */
 async function allowedChunks(
   client: Client,
   { workspace_id }: Question,
@@ -229,12 +224,12 @@ async function allowedChunks(
   const { rows } = await client.query<{ allowed: string[] | null }>({
     name: 'search_allowed',
     text: 'select iu_core.fn_search_allowed_ids($1, $2, $3) as allowed',
-    values: [workspace_id, JSON.stringify({ ...filters, source: 'unit' }), MOST_ALLOWED],
+    values: [workspace_id, JSON.stringify({ ...filters, source: 'unit' }), MAX_LISTED_CHUNKS],
   })
   return rows[0]!.allowed ?? undefined
 }
 
-async function passing(
+async function passingChunks(
   client: Client,
   { workspace_id }: Question,
   { filters }: Scope,
@@ -242,13 +237,13 @@ async function passing(
 ): Promise<string[]> {
   const { rows } = await client.query<{ passing: string[] }>({
     name: 'search_passing',
-    text: 'select iu_core.fn_search_passing($1, $2, $3) as passing',
+    text: 'select iu_core.fn_search_filter_chunks($1, $2, $3) as passing',
     values: [workspace_id, JSON.stringify({ ...filters, source: 'unit' }), ids],
   })
   return rows[0]!.passing
 }
 
-/** By the names that the old knowledge base gives them. */
+/** `names`: as the old knowledge base names its documents. */
 async function passingDocuments(
   client: Client,
   { workspace_id }: Question,
@@ -257,23 +252,180 @@ async function passingDocuments(
 ): Promise<string[]> {
   const { rows } = await client.query<{ passing: string[] }>({
     name: 'search_passing_documents',
-    text: 'select iu_core.fn_search_passing_documents($1, $2, $3) as passing',
+    text: 'select iu_core.fn_search_filter_documents($1, $2, $3) as passing',
     values: [workspace_id, JSON.stringify({ ...filters, source: 'document' }), names],
   })
   return rows[0]!.passing
 }
 
 interface Parsed {
-  /** Nothing that could be looked for: common words alone, or no words at all. */
+  /** Nothing to search for: stop words only, or no words at all. */
   readonly empty: boolean
   readonly stops: boolean
 }
 
-async function parsed(client: Client, text: string): Promise<Parsed> {
+async function parseWords(client: Client, text: string): Promise<Parsed> {
   const { rows } = await client.query<Parsed>(
     `select p.words = '{}' and p.prefixes = '{}' and p.phrases = '{}' as empty, p.stops <> '{}' as stops
        from iu_core.fn_search_parse($1) as p`,
     [text],
   )
   return rows[0]!
+}
+
+// The request and its checks.
+
+export const SOURCES = ['unit', 'document'] as const
+export const LIFECYCLES = ['draft', 'enacted', 'superseded'] as const
+
+export interface SearchFilters {
+  /** Units with one of these topics. */
+  readonly topic?: string | readonly string[] | undefined
+  /** Default: all but superseded. Retired and deleted units are not in search. */
+  readonly lifecycle?: (typeof LIFECYCLES)[number] | readonly (typeof LIFECYCLES)[number][] | undefined
+  readonly kind?: string | readonly string[] | undefined
+  /** Units whose profile contains all of this. */
+  readonly profile?: Readonly<Record<string, unknown>> | undefined
+  /** Units with an edge of this type, to this address, id or reference, or both. */
+  readonly edge?: { readonly type?: string; readonly target?: string } | undefined
+  /** Address or id of a unit: that unit, and all units inside it at any depth. */
+  readonly container?: string | undefined
+  /** Language of the text: en, vi, … */
+  readonly language?: string | readonly string[] | undefined
+  /** Only units, or only documents of the old knowledge base. */
+  readonly source?: (typeof SOURCES)[number] | undefined
+}
+
+export interface SearchRequest {
+  readonly workspaceId: string
+  readonly text: string
+  /** Default 10, at most 100. */
+  readonly limit?: number
+  readonly filters?: SearchFilters
+  /** Adds to each hit why it is shown. */
+  readonly explain?: boolean
+}
+
+export interface Question {
+  readonly workspace_id: string
+  readonly text: string
+  readonly limit: number
+  /** In the form that the SQL functions take: without undefined ones. */
+  readonly filters: Readonly<Record<string, unknown>>
+  /** Whether a filter other than `source` is set. */
+  readonly filtered: boolean
+  /** Whether a filter is set that only units have. */
+  readonly ofUnits: boolean
+  readonly source: SearchFilters['source']
+  /** Superseded units are shown only if the filter asks for them. */
+  readonly superseded: boolean
+}
+
+export const MAX_HITS = 100
+/** About 10,000 long words. */
+export const MAX_QUESTION_CHARACTERS = 100_000
+
+/** A profile itself may not be nested deeper. */
+const MAX_FILTER_DEPTH = 100
+
+const FILTERS = ['topic', 'lifecycle', 'kind', 'profile', 'edge', 'container', 'language', 'source'] as const
+
+function parseQuestion({ workspaceId, text, limit = 10, filters = {} }: SearchRequest): Question {
+  if (typeof workspaceId !== 'string' || !UUID.test(workspaceId))
+    throw wrong('workspaceId must be the id of a workspace')
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_HITS)
+    throw wrong(`limit must be between 1 and ${MAX_HITS}`)
+  const given = definedOf(filters)
+  checkFilters(given)
+  const { source, language: _, ...ofUnits } = given
+  return {
+    workspace_id: workspaceId,
+    text: askedText(text),
+    limit,
+    filters: given,
+    filtered: Object.keys(given).some((name) => name !== 'source'),
+    ofUnits: Object.keys(ofUnits).length > 0,
+    source: source as SearchFilters['source'],
+    superseded: listOf(given.lifecycle).includes('superseded'),
+  }
+}
+
+/** Control characters and half surrogate pairs match nothing, and PostgreSQL rejects some of them. */
+function askedText(text: unknown): string {
+  if (typeof text !== 'string') throw wrong('The question must be a text')
+  const asked = text.replace(/[\p{Cc}\p{Cs}]+/gu, ' ').trim()
+  if (asked === '')
+    throw wrong('The question is empty: enter a question, a few words, "a phrase" or a prefix*')
+  if (asked.length > MAX_QUESTION_CHARACTERS)
+    throw wrong(`The question is longer than ${MAX_QUESTION_CHARACTERS.toLocaleString('en')} characters`)
+  return asked
+}
+
+function checkFilters(filters: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(filters)) {
+    if (!FILTERS.includes(name as never))
+      throw wrong(`There is no filter ${name.slice(0, 60)}; there are ${FILTERS.join(', ')}`)
+    checkFilter(name as (typeof FILTERS)[number], value)
+  }
+}
+
+function checkFilter(name: (typeof FILTERS)[number], value: unknown): void {
+  switch (name) {
+    case 'topic':
+    case 'kind':
+    case 'language':
+      if (!listOf(value).every((one) => typeof one === 'string' && one !== '' && one.length <= 100))
+        throw wrong(`The filter ${name} takes one word or a list of words`)
+      return
+    case 'lifecycle':
+      if (!listOf(value).every((one) => LIFECYCLES.includes(one as never)))
+        throw wrong(
+          `The filter lifecycle takes ${LIFECYCLES.join(', ')}; retired and deleted units are not in search`,
+        )
+      return
+    case 'source':
+      if (!SOURCES.includes(value as never)) throw wrong(`The filter source takes ${SOURCES.join(' or ')}`)
+      return
+    case 'container':
+      if (typeof value !== 'string' || value === '')
+        throw wrong('The filter container takes the address or id of a unit')
+      return
+    case 'profile':
+      if (!isObject(value)) throw wrong('The filter profile takes an object, such as {"audience": "staff"}')
+      if (!isWithin(value, MAX_FILTER_DEPTH))
+        throw wrong(`The filter profile is nested more than ${MAX_FILTER_DEPTH} deep`)
+      return
+    case 'edge': {
+      const { type, target, ...rest } = isObject(value) ? value : {}
+      const given = [type, target].filter((one) => one !== undefined)
+      if (
+        given.length === 0 ||
+        !given.every((one) => typeof one === 'string') ||
+        Object.keys(rest).length > 0
+      )
+        throw wrong('The filter edge takes {"type": …}, {"target": …} or both')
+    }
+  }
+}
+
+function definedOf(filters: unknown): Record<string, unknown> {
+  if (!isObject(filters)) throw wrong('Filters are an object')
+  return omitUndefined(filters)
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isWithin(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  return depth > 0 && Object.values(value).every((inner) => isWithin(inner, depth - 1))
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return value === undefined ? [] : Array.isArray(value) ? value : [value]
+}
+
+function wrong(reason: string): StagedoorError {
+  return new StagedoorError('argument_invalid', { reason })
 }

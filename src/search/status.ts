@@ -1,47 +1,11 @@
-/** How search is: collections, what waits to be projected, what went wrong, what it cost. */
-import type { Queryable } from '../db/connection.ts'
+/** The state of search: collections, outbox, outages, cost; dead letters, and how they are replayed. */
+import type { Queryable } from '../kernel/postgres/connection.ts'
+import { SEARCH_GATES_SQL } from './outbox.ts'
+import type { SearchDeadLetter, SearchStatus } from './shapes.ts'
 
-export interface SearchStatus {
-  readonly collections: readonly {
-    readonly collection: string
-    readonly state: string
-    readonly embedder: string
-    readonly model: string | null
-    readonly dimension: number | null
-    readonly store: string
-    readonly points: number
-    /** Recorded, and not yet in the store. */
-    readonly writing: number
-    /** Its embedder does not take them; a collection that is being built does without. */
-    readonly refused: number
-  }[]
-  readonly chunks: { readonly units: number; readonly documents: number }
-  readonly outbox: {
-    readonly pending: number
-    readonly processing: number
-    readonly done: number
-    readonly dead_letter: number
-    readonly due: number
-    /** How long the oldest due row has waited. */
-    readonly oldest_due_s: number | null
-  }
-  /** What the embedder or the store said when it was away last, and how many rows wait for it. */
-  readonly outage: { readonly rows: number; readonly reason: string } | null
-  /** What failed and is tried again: how many, and what was said of the last. */
-  readonly retrying: { readonly rows: number; readonly reason: string } | null
-  readonly gates: Readonly<Record<'excluded' | 'phase_1' | 'phase_2' | 'phase_3', boolean>>
-  /** Seconds that search waits after an edit, and before it takes out what was deleted. */
-  readonly window: { readonly quiet_s: number; readonly delete_s: number }
-  readonly cost: readonly {
-    readonly day: string
-    readonly embedder: string
-    readonly model: string
-    readonly requests: number
-    readonly tokens: number
-  }[]
-}
+export type { SearchDeadLetter, SearchStatus } from './shapes.ts'
 
-/** `db` acts as a service: it is about all workspaces. */
+/** `db` acts as a service: the status covers all workspaces. */
 export async function searchStatus(db: Queryable): Promise<SearchStatus> {
   const { rows } = await db.query<{ status: SearchStatus }>(
     `select jsonb_build_object(
@@ -67,12 +31,7 @@ export async function searchStatus(db: Queryable): Promise<SearchStatus> {
        'retrying', (select case when count(*) > 0 then jsonb_build_object('rows', count(*),
                               'reason', (array_agg(last_error order by changed_at desc))[1]) end
                       from iu_core.vector_outbox where status = 'pending' and retry_count > 0 and last_error is not null),
-       'gates', (select jsonb_build_object(
-            'excluded', coalesce(bool_or(value = 'true') filter (where key = 'iu_core.no_vector_staging_excluded'), false),
-            'phase_1', coalesce(bool_or(value = 'true') filter (where key = 'search.phase_1.enabled'), false),
-            'phase_2', coalesce(bool_or(value = 'true') filter (where key = 'search.phase_2.enabled'), false),
-            'phase_3', coalesce(bool_or(value = 'true') filter (where key = 'search.phase_3.enabled'), false))
-          from iu_core.dot_config),
+       'gates', (select to_jsonb(g) from (${SEARCH_GATES_SQL}) as g),
        'window', (select jsonb_build_object('quiet_s', extract(epoch from w.quiet_window), 'delete_s', extract(epoch from w.delete_delay))
                     from iu_core.vector_policy w),
        'cost', (select coalesce(jsonb_agg(to_jsonb(k) order by k.day desc, k.embedder, k.model), '[]')
@@ -81,17 +40,17 @@ export async function searchStatus(db: Queryable): Promise<SearchStatus> {
   return rows[0]!.status
 }
 
-/** Counts end here: enough to say that something is behind, and cheap however much waits. */
+/** Counts stop here: enough to say that search is behind, and cheap with any backlog. */
 export const MAX_COUNTED = 1000
 
-export interface WaitingForSearch {
+interface WaitingForSearch {
   /** Units and documents whose newest text is not in search yet. */
   readonly pending: number
-  /** Those that failed every try and need a person. */
+  /** Those that failed every attempt and need a person. */
   readonly failed: number
 }
 
-/** How much of what the caller may see is not in search, up to MAX_COUNTED each. */
+/** How many units and documents that the caller may read are not in search, each up to MAX_COUNTED. */
 export async function waitingForSearch(db: Queryable): Promise<WaitingForSearch> {
   const { rows } = await db.query<WaitingForSearch>(
     `select (select count(*)::int from (select from iu_core.vector_outbox
@@ -103,24 +62,14 @@ export async function waitingForSearch(db: Queryable): Promise<WaitingForSearch>
   return rows[0]!
 }
 
-export interface DeadProjection {
-  readonly outbox_id: string
-  readonly unit_id: string | null
-  readonly document_id: string | null
-  readonly name: string
-  readonly tries: number
-  readonly error: string | null
-  readonly died_at: Date
-}
-
-/** What could not be put into search, the newest first. Members see those of their workspaces. */
-export async function deadProjections(
+/** Rows that failed every attempt, newest first. Members see those of their workspaces. */
+export async function listDeadLetters(
   db: Queryable,
   { workspace, limit = 100 }: { workspace?: string; limit?: number } = {},
-): Promise<DeadProjection[]> {
-  const { rows } = await db.query<DeadProjection>(
+): Promise<SearchDeadLetter[]> {
+  const { rows } = await db.query<SearchDeadLetter>(
     `select o.outbox_id, o.unit_id, o.document_id, coalesce(u.canonical_address, d.source_ref) as name,
-            o.retry_count + 1 as tries, o.last_error as error, o.changed_at as died_at
+            o.retry_count + 1 as tries, o.last_error as error, o.changed_at as failed_at
        from iu_core.vector_outbox o
        left join iu_core.information_unit u on u.unit_id = o.unit_id
        left join iu_core.kb_document d on d.document_id = o.document_id
@@ -131,10 +80,10 @@ export async function deadProjections(
   return rows
 }
 
-/** Dead letters are tried again. Answers how many. */
-export async function replayProjections(
+/** Enqueues dead letters again. Returns how many. */
+export async function replayDeadLetters(
   db: Queryable,
-  { workspace, outbox }: { workspace?: string; outbox?: readonly string[] } = {},
+  { workspace, outbox }: { workspace?: string; outbox?: readonly string[] | undefined } = {},
 ): Promise<number> {
   const { rows } = await db.query<{ replayed: number }>(
     'select iu_core.fn_vector_replay($1, $2) as replayed',
@@ -143,14 +92,57 @@ export async function replayProjections(
   return rows[0]!.replayed
 }
 
-/** What waits for quiet is due now. Answers how many were waiting. */
-export async function projectNow(
+/** Ends the quiet window: waiting rows are due now. Returns how many were waiting. */
+export async function flushOutbox(
   db: Queryable,
   { workspace, units }: { workspace?: string; units?: readonly string[] },
 ): Promise<number> {
-  const { rows } = await db.query<{ due: number }>('select iu_core.fn_vector_now($1, $2) as due', [
+  const { rows } = await db.query<{ due: number }>('select iu_core.fn_vector_flush($1, $2) as due', [
     units ?? null,
     workspace ?? null,
   ])
   return rows[0]!.due
+}
+
+/** How many rows of a workspace have been projected, ever. */
+export async function countProjected(db: Queryable, workspace: string): Promise<number> {
+  const { rows } = await db.query<{ done: number }>(
+    `select count(*)::integer as done ${OUTBOX_OF_WORKSPACE} and o.status = 'done'`,
+    [workspace],
+  )
+  return rows[0]!.done
+}
+
+/** What failed and is tried again: how many rows, and why the last did. */
+export interface RetriedRows {
+  readonly rows: number
+  readonly reason: string
+}
+
+export async function findRetries(db: Queryable, workspace: string): Promise<RetriedRows | null> {
+  const { rows } = await db.query<RetriedRows>(
+    `select count(*)::integer as rows, (array_agg(o.last_error order by o.changed_at desc))[1] as reason
+     ${OUTBOX_OF_WORKSPACE} and o.status = 'pending' and o.retry_count > 0 and o.last_error is not null`,
+    [workspace],
+  )
+  return rows[0]!.rows > 0 ? rows[0]! : null
+}
+
+const OUTBOX_OF_WORKSPACE = `from iu_core.vector_outbox o
+       left join iu_core.information_unit u on u.unit_id = o.unit_id
+       left join iu_core.kb_document k on k.document_id = o.document_id
+      where coalesce(u.workspace_id, k.workspace_id) = $1`
+
+/** Whether anything of a workspace is in search, and how many of its units are not yet. */
+export async function searchCoverage(
+  db: Queryable,
+  workspace: string,
+): Promise<{ has_chunks: boolean; waiting: number }> {
+  const { rows } = await db.query<{ has_chunks: boolean; waiting: number }>(
+    `select exists (select from iu_core.search_chunk c where c.workspace_id = $1) as has_chunks,
+            (select count(*)::integer from iu_core.vector_outbox o join iu_core.information_unit u on u.unit_id = o.unit_id
+              where u.workspace_id = $1 and o.status in ('pending', 'processing')) as waiting`,
+    [workspace],
+  )
+  return rows[0]!
 }

@@ -1,8 +1,7 @@
-/** What search says about itself: short sentences that tell the reader what to do. */
-import type { Caution } from './matrix.ts'
+/** Warnings of search answers and hits: what is wrong, and what the reader can do. */
+import type { Caution } from './ranking.ts'
 
-/** What a sentence about a hit needs. */
-export interface Warned {
+interface WarningContext {
   readonly canonical_address?: string | undefined
   /** Which version's text is shown, and which one is current. */
   readonly version_no?: number | undefined
@@ -11,70 +10,70 @@ export interface Warned {
 
 const QUIET = 'about 2 minutes after an edit'
 
-/** About a unit that is shown. */
+/** About a unit in the hits. */
 export function unitWarning(
   caution: Caution,
-  { version_no: shown, current_version_no: current }: Warned,
+  { version_no: shown, current_version_no: current }: WarningContext,
 ): string {
-  const behind = shown !== undefined && current !== undefined && shown < current
+  const isOlder = shown !== undefined && current !== undefined && shown < current
   const shows = `Shows version ${shown}; version ${current}`
   switch (caution) {
     case 'unit_pending':
-      return behind
+      return isOlder
         ? `${shows} is not in search yet (${QUIET}).`
-        : `Shows its newest text; its place in search is still being brought up to date (${QUIET}).`
+        : `Shows its newest text; it is being indexed (${QUIET}).`
     case 'unit_stale':
-      return behind
-        ? `${shows} has waited for search longer than it should: \`stagedoor search status\` says why.`
-        : 'Its text has waited for search longer than it should: `stagedoor search status` says why.'
+      return isOlder
+        ? `${shows} has waited too long to be indexed: \`stagedoor search status\` says why.`
+        : 'Its text has waited too long to be indexed: `stagedoor search status` says why.'
     case 'unit_error':
-      return behind
-        ? `${shows} could not be brought into search: \`stagedoor search dead\` says why.`
-        : 'Bringing its text into search failed: `stagedoor search dead` says why.'
+      return isOlder
+        ? `${shows} could not be indexed: \`stagedoor search dead-letters\` says why.`
+        : 'Its text could not be indexed: `stagedoor search dead-letters` says why.'
     case 'document_stale':
-      return 'The document that it was cut from has changed since search read it.'
+      return 'The document that it was cut from has changed since it was indexed.'
     case 'document_error':
-      return 'The document that it was cut from could not be brought into search: `stagedoor search dead` says why.'
+      return 'The document that it was cut from could not be indexed: `stagedoor search dead-letters` says why.'
   }
 }
 
-/** About a document of the old knowledge base that is shown, and the units beside it. */
-export function documentWarning(caution: Caution, { canonical_address: unit }: Warned): string {
+/** About a document of the old knowledge base in the hits, and the units cut from it. */
+export function documentWarning(caution: Caution, { canonical_address: unit }: WarningContext): string {
   switch (caution) {
     case 'document_stale':
-      return `It has changed since search read it: the new text follows (${QUIET}).`
+      return `It has changed since it was indexed; the new text follows (${QUIET}).`
     case 'document_error':
-      return 'Its newest text could not be brought into search: `stagedoor search dead` says why.'
+      return 'Its newest text could not be indexed: `stagedoor search dead-letters` says why.'
     case 'unit_pending':
-      return `A part of it, the unit ${unit}, has a text that is not in search yet (${QUIET}).`
+      return `A part of it, the unit ${unit}, has a text that is not indexed yet (${QUIET}).`
     case 'unit_stale':
-      return `A part of it, the unit ${unit}, has a newer text than search: \`stagedoor unit show ${unit}\`.`
+      return `A part of it, the unit ${unit}, has a newer text than the index: \`stagedoor unit show ${unit}\`.`
     case 'unit_error':
-      return `A part of it, the unit ${unit}, could not be brought into search: \`stagedoor search dead\` says why.`
+      return `A part of it, the unit ${unit}, could not be indexed: \`stagedoor search dead-letters\` says why.`
   }
 }
 
-/** About a whole answer. */
+/** About the whole answer. */
 export const ANSWER_WARNINGS = {
-  embedderDown: 'Found by words only: the embedder cannot be reached. Ask again later for hits by meaning.',
-  embedderSlow: 'Found by words only: the embedder took too long. Ask again for hits by meaning.',
+  embedderDown: 'Keyword hits only: the embedder is unreachable. Search again later for hits by meaning.',
+  embedderSlow: 'Keyword hits only: the embedder took too long. Search again for hits by meaning.',
   embedderRefused:
-    'Found by words only: the embedder made no usable vector of this question. Ask in other or fewer words; if every question says so, its model or its dimension is set wrong.',
+    'Keyword hits only: the embedder did not return a usable vector for this question. Try other or fewer words; if every question fails, check its model and dimension.',
   embedderUnknown:
-    'Found by words only: the embedder of the collection is not set up here. `stagedoor search status` says what it needs.',
-  storeDown: 'Found by words only: the vector store cannot be reached. Ask again later for hits by meaning.',
-  stopWords: 'Common words alone find nothing: add a word that says what it is about.',
-  noWords: 'There is no word in it that could be looked for: say in a few words what it is about.',
-  phraseNowhere: 'Nothing has the words in quotes as they stand: this was found without the quotes.',
-  manyWords: 'The question is long: only its 64 rarest words were looked for.',
+    'Keyword hits only: the embedder of the collection is not configured here. `stagedoor search status` says what it needs.',
+  storeDown: 'Keyword hits only: the vector store is unreachable. Search again later for hits by meaning.',
+  stopWords: 'The question has only common words: add a more specific word.',
+  noWords: 'The question has no searchable word: enter a few words.',
+  phraseNowhere: 'No text has the quoted phrase: these hits were found without the quotes.',
+  manyWords: 'The question is long: only its 64 rarest words were used.',
   legacyByText:
-    'The old knowledge base is searched by its text only: its own embedder (text-embedding-3-small) and Qdrant are not set up here.',
-  legacyDown: 'The old knowledge base is searched by its text only: its vectors cannot be reached just now.',
+    'The old knowledge base is searched by keywords only: its embedder (text-embedding-3-small) and Qdrant are not configured here.',
+  legacyDown: 'The old knowledge base is searched by keywords only: its vectors are unreachable.',
   legacyRefused:
-    'The old knowledge base is searched by its text only: its embedder did not take this question. Ask in other or fewer words.',
-  phaseTwo: 'The old knowledge base is left out: phase 2 is closed. `stagedoor search phase 2 open` adds it.',
-  phaseOne:
-    'Units are not brought into search: phase 1 is closed. `stagedoor search phase 1 open` begins it.',
+    'The old knowledge base is searched by keywords only: its embedder rejected this question. Try other or fewer words.',
+  phaseTwo:
+    'The old knowledge base is not searched: phase 2 is closed. `stagedoor search phase 2 open` adds it.',
+  phaseOne: 'Units are not indexed: phase 1 is closed. `stagedoor search phase 1 open` starts it.',
   excluded:
-    'Nothing new is embedded: the gate iu_core.no_vector_staging_excluded is closed. An administrator opens it.',
+    'Nothing new is indexed: the gate iu_core.no_vector_staging_excluded is closed. An administrator can open it.',
 } as const

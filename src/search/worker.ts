@@ -1,41 +1,54 @@
-/** Projects units and documents into search: takes what is due, works it off, and rests until something is. */
+/**
+ * The search worker: claims due rows of the outbox, projects them, and maintains collections meanwhile. Idle, it waits for a
+ * notification or the next poll. `drainOutbox` runs one until nothing of a workspace is due.
+ */
 import { randomUUID } from 'node:crypto'
 import pino, { type Logger } from 'pino'
-import type { Pool } from '../db/connection.ts'
-import { mapConnectionError } from '../db/database-error.ts'
-import type { HealthCheck } from '../db/health.ts'
-import { harmless } from '../db/hooks.ts'
-import { type Listener, listen } from '../db/listen.ts'
-import { Repeating } from '../db/repeating.ts'
-import { isConnectionError } from '../db/transient.ts'
-import { Wake } from '../db/wake.ts'
-import type { BreakerOptions } from './breaker.ts'
-import { type Collection, liveCollections } from './collections.ts'
-import type { Equipment } from './equipment.ts'
-import { fillCollection } from './filling.ts'
-import type { ProjectionHooks } from './hooks.ts'
-import { clearRetired, ensureFirstCollection, refit } from './maintenance.ts'
-import { claimRows, type Gates, msUntilDue, readGates, releaseRows } from './outbox.ts'
-import { Projection } from './projection.ts'
-import { reasonOf } from './reason.ts'
+import type { Pool } from '../kernel/postgres/connection.ts'
+import { isConnectionError, mapConnectionError } from '../kernel/postgres/errors.ts'
+import type { HealthCheck } from '../kernel/postgres/health.ts'
+import { type Listener, listen } from '../kernel/postgres/listen.ts'
+import type { BreakerOptions } from '../runtime/breaker.ts'
+import { guardHooks } from '../runtime/hooks.ts'
+import { PeriodicTasks } from '../runtime/periodic-tasks.ts'
+import { Wake } from '../runtime/wake.ts'
+import {
+  backfillCollection,
+  type Collection,
+  deleteRetired,
+  ensureFirstCollection,
+  liveCollections,
+  refit,
+} from './collections.ts'
+import {
+  claimRows,
+  msUntilDue,
+  readGates,
+  releaseRows,
+  SEARCH_GATES_SQL,
+  type SearchGates,
+} from './outbox.ts'
+import { Projection, type ProjectionHooks } from './projection.ts'
+import { failureReason, type SearchProviders } from './providers.ts'
+import { ANSWER_WARNINGS } from './warnings.ts'
 
 export interface SearchWorkerOptions {
   /** Sessions as vector_worker, three at least. */
   readonly pool: Pool
-  /** A direct connection, for notices of what is due at once. Without it polling alone finds it. */
+  /** A direct connection for notifications. Without it the worker finds due rows by polling alone. */
   readonly listenUrl?: string
-  /** Not closed by the worker. */
-  readonly equipment: Equipment
-  /** Rows a claim; default 100. */
+  /** The caller closes them. */
+  readonly providers: SearchProviders
+  /** Rows per claim; default 100. */
   readonly batch?: number
-  /** After this long a silent worker's rows go to others; default 2 minutes, at most 10. */
+  /** A claimed row that is not finished by then can be claimed by another worker; default 2 minutes, at most 10. */
   readonly leaseMs?: number
-  /** How often to look without a notice; default 30 s. */
+  /** How often to look for due rows without a notification; default 30 s. */
   readonly pollMs?: number
-  /** How often collections are looked after; default 30 s. */
-  readonly careMs?: number
-  /** False: it fits no models, whatever there is to learn from. */
-  readonly fits?: boolean
+  /** How often collections are maintained; default 30 s. */
+  readonly collectionsPollMs?: number
+  /** False: this worker fits no LSA models. */
+  readonly fitModels?: boolean
   readonly breaker?: BreakerOptions
   readonly log?: Logger
   readonly hooks?: ProjectionHooks
@@ -44,22 +57,22 @@ export interface SearchWorkerOptions {
 export interface SearchWorker {
   readonly id: string
   health(): HealthCheck
-  /** Begins nothing new, lets what runs end, and leaves. The same promise however often it is called. */
+  /** Claims nothing new and finishes what runs. Every call returns the same promise. */
   stop(): Promise<void>
 }
 
 const POLL_MS = 30_000
-const CARE_MS = 30_000
+const COLLECTIONS_POLL_MS = 30_000
 const LEASE_MS = 120_000
 const BATCH = 100
 const RETRY_MS = 200
-const LONGEST_RETRY_MS = 10_000
-/** Of a lease: whoever is not done by then writes nothing any more. */
-const SAFE_PART = 0.8
-/** What is due and could not be claimed is in somebody else's hands just now. */
-const LEAST_REST_MS = 1000
+const MAX_RETRY_MS = 10_000
+/** Share of the lease after which the worker writes nothing any more. */
+const LEASE_SAFE_SHARE = 0.8
+/** Due rows that could not be claimed are locked by another worker: poll again soon. */
+const MIN_IDLE_MS = 1000
 
-/** Throws when the database cannot be reached or refuses; later the worker goes on by itself. */
+/** Throws if the database is unreachable or refuses. After that the worker retries by itself. */
 export async function startSearchWorker(options: SearchWorkerOptions): Promise<SearchWorker> {
   const worker = new RunningSearchWorker(options)
   await worker.start()
@@ -73,28 +86,28 @@ class RunningSearchWorker implements SearchWorker {
   private readonly hooks: ProjectionHooks
   private readonly projection: Projection
   private readonly wake = new Wake()
-  private readonly careWake = new Wake()
-  private readonly errands: Repeating
+  private readonly collectionsWake = new Wake()
+  private readonly tasks: PeriodicTasks
   private readonly stopping = new AbortController()
   private listener: Listener | undefined
   private loops: Promise<unknown> = Promise.resolve()
   private collections: readonly Collection[] = []
-  private gates: Gates | undefined
-  private trouble: string | undefined
-  /** Collections whose store is away, so that it is said once. */
-  private readonly left = new Set<string>()
+  private gates: SearchGates | undefined
+  private lastError: string | undefined
+  /** Collections whose unreachable store was logged already. */
+  private readonly reportedStores = new Set<string>()
   private stopped: Promise<void> | undefined
 
   constructor(options: SearchWorkerOptions) {
     this.options = options
     this.log = options.log ?? pino({ level: 'silent' })
-    const { boundary, ...measures } = options.hooks ?? {}
-    this.hooks = { ...harmless(measures, this.log), ...(boundary && { boundary }) }
-    this.errands = new Repeating(this.log)
+    const { boundary, ...metrics } = options.hooks ?? {}
+    this.hooks = { ...guardHooks(metrics, this.log), ...(boundary && { boundary }) }
+    this.tasks = new PeriodicTasks(this.log)
     this.projection = new Projection({
       pool: options.pool,
       worker: this.id,
-      equipment: options.equipment,
+      providers: options.providers,
       log: this.log,
       hooks: this.hooks,
       ...(options.breaker && { breaker: options.breaker }),
@@ -104,28 +117,34 @@ class RunningSearchWorker implements SearchWorker {
   async start(): Promise<void> {
     try {
       await ensureFirstCollection(this.options.pool)
-      await this.look()
+      await this.refresh()
     } catch (error) {
       throw mapConnectionError(error)
     }
     this.listener = this.startListening()
-    this.errands.every(this.options.careMs ?? CARE_MS, async () => this.careWake.now())
-    this.loops = Promise.all([this.workUntilStopped(), this.careUntilStopped()])
+    this.tasks.every(this.options.collectionsPollMs ?? COLLECTIONS_POLL_MS, async () =>
+      this.collectionsWake.now(),
+    )
+    this.loops = Promise.all([this.projectUntilStopped(), this.maintainUntilStopped()])
   }
 
   health(): HealthCheck {
     const name = 'search'
     if (this.stopping.signal.aborted) return { name, ok: false, detail: 'stopping' }
-    if (this.trouble !== undefined) return { name, ok: false, detail: this.trouble }
+    if (this.lastError !== undefined) return { name, ok: false, detail: this.lastError }
     if (this.gates?.excluded === false) {
-      const detail = 'nothing is put into search: iu_core.no_vector_staging_excluded is closed or missing'
-      return { name, ok: false, detail }
+      return {
+        name,
+        ok: false,
+        detail: 'indexing is off: the gate iu_core.no_vector_staging_excluded is closed or missing',
+      }
     }
     const outage = this.projection.outage(this.collections)
-    // Search answers by its words meanwhile, and catches up by itself.
-    if (outage !== undefined) return { name, ok: true, detail: `by words only, vectors wait: ${outage}` }
-    const phase = this.gates?.units === false ? '; units wait for phase 1' : ''
-    return { name, ok: true, detail: `projected into ${names(this.collections)}${phase}` }
+    // Keyword search works meanwhile, and vectors catch up by themselves.
+    if (outage !== undefined)
+      return { name, ok: true, detail: `keyword search only, vectors will catch up: ${outage}` }
+    const phase = this.gates?.phase_1 === false ? '; units are not indexed before phase 1' : ''
+    return { name, ok: true, detail: `indexing into ${names(this.collections)}${phase}` }
   }
 
   stop(): Promise<void> {
@@ -136,125 +155,201 @@ class RunningSearchWorker implements SearchWorker {
   private async shutDown(): Promise<void> {
     this.stopping.abort()
     this.wake.now()
-    this.careWake.now()
-    this.errands.stop()
+    this.collectionsWake.now()
+    this.tasks.stop()
     await this.loops
     await this.listener?.stop()
   }
 
-  private async workUntilStopped(): Promise<void> {
+  private async projectUntilStopped(): Promise<void> {
     for (let retryMs = RETRY_MS; !this.stopping.signal.aborted; ) {
       try {
-        await this.workOnce()
+        await this.projectOnce()
         retryMs = RETRY_MS
-        this.trouble = undefined
+        this.lastError = undefined
       } catch (error) {
-        this.trouble = (error as Error).message
+        this.lastError = (error as Error).message
         const level = isConnectionError(error) ? 'warn' : 'error'
-        this.log[level]({ err: error }, 'nothing could be put into search; trying again')
+        this.log[level]({ err: error }, 'search projection failed; will be retried')
         await this.wake.wait(retryMs * (0.5 + Math.random()))
-        retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS)
+        retryMs = Math.min(retryMs * 2, MAX_RETRY_MS)
       }
     }
   }
 
-  private async workOnce(): Promise<void> {
+  private async projectOnce(): Promise<void> {
     const { pool, batch = BATCH, leaseMs = LEASE_MS, pollMs = POLL_MS } = this.options
-    await this.look()
+    await this.refresh()
     const { gates } = this
     if (!gates?.excluded) return this.wake.wait(pollMs)
-    // From before the claim: the database's lease began later than this.
-    const signal = AbortSignal.timeout(leaseMs * SAFE_PART)
+    // Started before the claim, so it ends before the lease of the database does.
+    const signal = AbortSignal.timeout(leaseMs * LEASE_SAFE_SHARE)
     const rows = await claimRows(pool, this.id, { limit: batch, leaseMs })
-    if (rows.length === 0) return this.rest(gates)
-    this.hooks.claimed?.(rows.length)
+    if (rows.length === 0) return this.idle(gates)
+    this.hooks.onClaim?.(rows.length)
     await this.hooks.boundary?.('claimed')
     const began = performance.now()
     try {
       const { done, waiting } = await this.projection.project(rows, gates, signal)
-      if (done > 0) this.hooks.done?.(done, performance.now() - began)
-      if (waiting > 0) this.hooks.waiting?.(waiting)
-      if (done > 0) this.careWake.now()
+      if (done > 0) this.hooks.onDone?.(done, performance.now() - began)
+      if (waiting > 0) this.hooks.onWaiting?.(waiting)
+      if (done > 0) this.collectionsWake.now()
     } catch (error) {
-      // A bug, or the database went away: others need not wait for the lease.
-      await releaseRows(pool, this.id, rows, 10_000, reasonOf(error)).catch(() => {})
+      // A bug, or the database is unreachable: release the rows, so that nobody has to wait for the lease.
+      await releaseRows(pool, this.id, rows, { afterMs: 10_000, reason: failureReason(error) }).catch(
+        () => {},
+      )
       throw error
     }
   }
 
-  /** Nothing is due: old tombstones go, then it waits. */
-  private async rest(gates: Gates): Promise<void> {
+  /** Nothing is due: purges old tombstones, then waits. */
+  private async idle(gates: SearchGates): Promise<void> {
     const { pool, batch = BATCH, pollMs = POLL_MS } = this.options
     const isOut = this.projection.outage(this.collections) !== undefined
     if (!isOut && (await this.projection.purge(this.collections, batch)) > 0) return
     const dueMs = (await msUntilDue(pool, gates)) ?? pollMs
-    await this.wake.wait(Math.min(pollMs, dueMs > 0 ? dueMs : LEAST_REST_MS))
+    await this.wake.wait(Math.min(pollMs, dueMs > 0 ? dueMs : MIN_IDLE_MS))
   }
 
-  private async look(): Promise<void> {
+  private async refresh(): Promise<void> {
     const { pool } = this.options
     this.gates = await readGates(pool)
     this.collections = await liveCollections(pool)
   }
 
-  /** Beside the work, in steps: filling takes as long as it takes, and units go on being projected. */
-  private async careUntilStopped(): Promise<void> {
+  /** Runs concurrently with the projection, in steps: a backfill takes long, and units are projected meanwhile. */
+  private async maintainUntilStopped(): Promise<void> {
     while (!this.stopping.signal.aborted) {
-      const more = await this.careOnce().catch((error) => {
-        this.log.warn({ err: error }, 'collections could not be looked after; tried again in a moment')
+      const more = await this.maintainCollections().catch((error) => {
+        this.log.warn({ err: error }, 'maintenance of search collections failed; will be retried')
         return false
       })
-      if (!more) await this.careWake.wait()
+      if (!more) await this.collectionsWake.wait()
     }
   }
 
-  private async careOnce(): Promise<boolean> {
-    const { pool, equipment } = this.options
+  /** Answers whether there is more to do at once. */
+  private async maintainCollections(): Promise<boolean> {
+    const { pool, providers } = this.options
     const { signal } = this.stopping
     if (!(await readGates(pool)).excluded) return false
     const building = (await liveCollections(pool)).find(({ state }) => state === 'building')
     if (building) {
-      const filled = await fillCollection(
-        { pool, equipment, projection: this.projection, hooks: this.hooks, log: this.log },
+      const result = await backfillCollection(
+        { pool, providers, projection: this.projection, hooks: this.hooks, log: this.log },
         building,
         signal,
       )
-      if (filled === 'switched') this.log.info({ collection: building.collection }, 'search has switched')
-      return filled === 'more'
+      if (result === 'switched')
+        this.log.info({ collection: building.collection }, 'search switched to the new collection')
+      return result === 'more'
     }
-    const cleared = await clearRetired(pool, equipment, (collection, error) => {
-      if (this.left.has(collection)) return
-      this.left.add(collection)
+    const cleared = await deleteRetired(pool, providers, (collection, error) => {
+      if (this.reportedStores.has(collection)) return
+      this.reportedStores.add(collection)
       this.log.warn(
-        { collection, reason: reasonOf(error) },
-        'an old collection could not be taken out of its store',
+        { collection, reason: failureReason(error) },
+        'a retired collection could not be deleted from its store',
       )
     })
-    if (cleared > 0) this.log.info({ collections: cleared }, 'old collections are gone')
-    if (this.options.fits === false) return false
+    if (cleared > 0) this.log.info({ collections: cleared }, 'retired collections deleted')
+    if (this.options.fitModels === false) return false
     const fitted = await refit(pool, signal)
-    if (fitted !== undefined)
-      this.log.info({ collection: fitted }, 'a model was fitted to what units say now')
+    if (fitted !== undefined) this.log.info({ collection: fitted }, 'fitted a new LSA model')
     return fitted !== undefined
   }
 
   private startListening(): Listener | undefined {
     const { listenUrl } = this.options
     if (listenUrl === undefined) return undefined
-    const both = (): void => {
+    const wakeBoth = (): void => {
       this.wake.now()
-      this.careWake.now()
+      this.collectionsWake.now()
     }
     return listen({
       url: listenUrl,
       channels: ['stagedoor_vectors'],
       log: this.log,
-      heard: both,
-      connected: both,
+      onNotify: wakeBoth,
+      onConnect: wakeBoth,
     })
   }
 }
 
 function names(collections: readonly Collection[]): string {
   return collections.map(({ collection }) => collection).join(' and ') || 'nothing yet'
+}
+
+export interface RemainingWork {
+  /** Due rows. */
+  readonly due: number
+  /** Rows that are not due: inside the quiet window, before a retry, during an outage, or behind a closed gate or phase. */
+  readonly waiting: number
+  /** The error of the embedder or the store. */
+  readonly outage: string | null
+  /** Which gate or phase holds rows back, and how it is opened. */
+  readonly closed: string | null
+}
+
+interface DrainDeps {
+  readonly pool: Pool
+  readonly workspace: string
+  readonly startWorker: () => Promise<SearchWorker>
+  readonly onProgress?: (done: number, of: number) => void
+}
+
+const DRAIN_POLL_MS = 100
+
+/**
+ * Projects in this process until nothing of the workspace is due any more, also where no server runs. Rows that wait for an outage
+ * to end or for a gate to open are not due.
+ */
+export async function drainOutbox({
+  pool,
+  workspace,
+  startWorker,
+  onProgress,
+}: DrainDeps): Promise<RemainingWork> {
+  let left = await countRemaining(pool, workspace)
+  const total = left.due
+  if (total === 0) return left
+  const worker = await startWorker()
+  try {
+    while (left.due > 0) {
+      await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS))
+      left = await countRemaining(pool, workspace)
+      onProgress?.(Math.max(0, total - left.due), total)
+    }
+    return left
+  } finally {
+    await worker.stop()
+  }
+}
+
+interface RemainingRow extends Omit<RemainingWork, 'closed'> {
+  readonly behind_gate: number
+  readonly behind_phase: number
+}
+
+/** Due means claimable by fn_vector_claim. Rows under a lease count too: their worker finishes them even if a gate closes. */
+async function countRemaining(pool: Pool, workspace: string): Promise<RemainingWork> {
+  const { rows } = await pool.query<RemainingRow>(
+    `select count(*) filter (where d.due)::integer as due, count(*) filter (where not d.due)::integer as waiting,
+            max(o.last_error) filter (where o.retry_count = 0) as outage,
+            count(*) filter (where not d.due and not g.excluded)::integer as behind_gate,
+            count(*) filter (where not d.due and not p.open)::integer as behind_phase
+       from (${SEARCH_GATES_SQL}) as g
+      cross join iu_core.vector_outbox o
+       left join iu_core.information_unit u on u.unit_id = o.unit_id
+       left join iu_core.kb_document k on k.document_id = o.document_id
+      cross join lateral (select g.phase_1 or o.unit_id is null or o.operation = 'delete' as open) as p
+      cross join lateral (select o.status = 'processing' and o.leased_until > clock_timestamp()
+                                 or g.excluded and p.open and (o.status = 'processing' or o.earliest_run_at <= clock_timestamp()) as due) as d
+      where o.status in ('pending', 'processing') and coalesce(u.workspace_id, k.workspace_id) = $1`,
+    [workspace],
+  )
+  const { behind_gate, behind_phase, ...left } = rows[0]!
+  const { excluded, phaseOne } = ANSWER_WARNINGS
+  return { ...left, closed: behind_gate > 0 ? excluded : behind_phase > 0 ? phaseOne : null }
 }

@@ -1,11 +1,11 @@
 /**
- * What the staging zone needs from time to time, while its cleanup gate is open: overdue records expire, ended ones
- * are cleaned, blobs without a record are deleted. Any number of processes run these; one at a time does the work.
+ * Maintenance of the staging zone, while its cleanup gate is open: overdue records expire, ended ones are cleaned, blobs without a
+ * record are deleted. Any number of processes may run it; one at a time does the work.
  */
-import type { Client } from '../db/connection.ts'
-import type { MaintenanceTask } from '../db/maintenance.ts'
-import type { BlobStore } from './blobs/store.ts'
-import { cleanRecords, expireRecords } from './lifecycle.ts'
+import type { Client } from '../kernel/postgres/connection.ts'
+import type { MaintenanceTask } from '../runtime/periodic-tasks.ts'
+import type { BlobStore } from './blobs.ts'
+import { cleanRecords, expireRecords } from './records.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -22,9 +22,9 @@ const ORPHAN_AGE_MS = DAY
 /** Deletes blobs that no record of this database refers to: only where the store is this database's alone. */
 export const ORPHANS = 'staging orphans'
 
-export interface StagingTaskOptions {
-  /** Told of every blob that could not be deleted. It stays in the trash, behind all others. */
-  readonly undeleted?: (blobRef: string, error: unknown) => void
+interface StagingTaskOptions {
+  /** A blob could not be deleted. It stays in the trash, after all others. */
+  readonly onDeleteFailed?: (blobRef: string, error: unknown) => void
   /** How long a run may go on; default 20 s. */
   readonly runMs?: number
 }
@@ -35,7 +35,11 @@ export function stagingTasks(blobs?: BlobStore, options: StagingTaskOptions = {}
       name: 'staging expiry',
       everyMs: MINUTE,
       async run(client) {
-        const expired = await inBatches(client, 'expiry', BATCH, () => expireRecords(client, BATCH))
+        const expired = await inBatches(client, {
+          work: 'expiry',
+          size: BATCH,
+          batch: () => expireRecords(client, BATCH),
+        })
         return expired > 0 ? `${expired} staging records expired` : undefined
       },
     },
@@ -43,12 +47,11 @@ export function stagingTasks(blobs?: BlobStore, options: StagingTaskOptions = {}
       name: 'staging cleanup',
       everyMs: 5 * MINUTE,
       async run(client) {
-        const cleaned = await inBatches(
-          client,
-          'cleanup',
-          BATCH,
-          async () => (await cleanRecords(client, { limit: BATCH })).cleaned,
-        )
+        const cleaned = await inBatches(client, {
+          work: 'cleanup',
+          size: BATCH,
+          batch: async () => (await cleanRecords(client, { limit: BATCH })).cleaned,
+        })
         return cleaned > 0 ? `${cleaned} staging records cleaned` : undefined
       },
     },
@@ -57,14 +60,19 @@ export function stagingTasks(blobs?: BlobStore, options: StagingTaskOptions = {}
   return tasks
 }
 
-function trashTask(blobs: BlobStore, { undeleted, runMs }: StagingTaskOptions): MaintenanceTask {
+function trashTask(blobs: BlobStore, { onDeleteFailed, runMs }: StagingTaskOptions): MaintenanceTask {
   return {
     name: 'staging blobs',
     everyMs: 5 * MINUTE,
     async run(client) {
       const failed = new Map<string, unknown>()
-      const deleted = await inBatches(client, 'blobs', 1, () => deleteTrash(client, blobs, failed), runMs)
-      for (const [blobRef, error] of failed) undeleted?.(blobRef, error)
+      const deleted = await inBatches(client, {
+        work: 'blobs',
+        size: 1,
+        batch: () => deleteTrash(client, blobs, failed),
+        runMs,
+      })
+      for (const [blobRef, error] of failed) onDeleteFailed?.(blobRef, error)
       const words: string[] = []
       if (deleted > 0) words.push(`${deleted} blobs without a record deleted`)
       if (failed.size > 0) words.push(`${failed.size} could not be deleted, and are tried again`)
@@ -99,8 +107,8 @@ export async function deleteTrash(
 }
 
 /**
- * Uploads that no record ever came for. They go through the trash, where it is settled who refers to them. A run
- * that ends early is gone on with by the next one, so that the last blob is reached, however many there are.
+ * Blobs without a record. They are moved to the trash, where references to them are checked. The next run continues where
+ * a run ended early, so that every blob is reached.
  */
 function orphanTask(blobs: BlobStore, { runMs }: StagingTaskOptions): MaintenanceTask {
   let seen: string | undefined
@@ -117,7 +125,9 @@ function orphanTask(blobs: BlobStore, { runMs }: StagingTaskOptions): Maintenanc
         seen = refs.length < BATCH ? undefined : refs.at(-1)
         return refs.length
       }
-      await inBatches(client, 'orphans', BATCH, look, runMs).finally(() => listed.return([]))
+      await inBatches(client, { work: 'orphans', size: BATCH, batch: look, runMs }).finally(() =>
+        listed.return([]),
+      )
       const drafts = (await isOpen(client)) ? await blobs.sweep(before) : 0
       if (orphans + drafts === 0) return undefined
       return `${orphans} blobs have no record, ${drafts} uploads never ended`
@@ -135,23 +145,26 @@ async function* inGroups<T>(items: AsyncIterable<T>, size: number): AsyncGenerat
   return group
 }
 
+interface Batches {
+  /** Names the advisory lock. */
+  readonly work: string
+  /** A batch that did less was the last. */
+  readonly size: number
+  batch(): Promise<number>
+  readonly runMs?: number | undefined
+}
+
 /**
- * Does batches until one is not full, each in a transaction of its own. Whoever holds the lock is the leader; it is
- * let go with each batch, and another process may be the one that goes on. Returns the sum.
+ * Runs batches until one is not full, each in a transaction of its own under an advisory lock. Between two batches another process may
+ * take the lock and continue. Returns the sum.
  */
-async function inBatches(
-  client: Client,
-  work: string,
-  full: number,
-  batch: () => Promise<number>,
-  runMs = RUN_MS,
-): Promise<number> {
+async function inBatches(client: Client, { work, size, batch, runMs = RUN_MS }: Batches): Promise<number> {
   const until = performance.now() + runMs
   let sum = 0
   while ((await isOpen(client)) && (await isLeader(client, work))) {
     const done = await batch()
     sum += done
-    if (done < full || performance.now() > until) break
+    if (done < size || performance.now() > until) break
     await client.query('commit and chain')
   }
   return sum
@@ -172,10 +185,10 @@ async function isLeader(client: Client, work: string): Promise<boolean> {
   return rows[0]!.taken
 }
 
-/** Out of the trash, for whoever deletes them before this transaction ends. */
+/** Takes blobs out of the trash. The caller deletes them before this transaction ends. */
 async function takeBlobs(client: Client, scheme: string, limit: number): Promise<string[]> {
   const { rows } = await client.query<{ ref: string }>(
-    'select ref from iu_core.fn_iu_staging_blobs_take($1, $2) as ref',
+    'select ref from iu_core.fn_iu_staging_blobs_claim($1, $2) as ref',
     [scheme, limit],
   )
   return rows.map(({ ref }) => ref)
@@ -184,7 +197,7 @@ async function takeBlobs(client: Client, scheme: string, limit: number): Promise
 /** Returns how many of them were put into the trash now. */
 async function trashOrphans(client: Client, blobRefs: readonly string[]): Promise<number> {
   const { rows } = await client.query<{ orphans: number }>(
-    'select iu_core.fn_iu_staging_blobs_orphaned($1) as orphans',
+    'select iu_core.fn_iu_staging_blobs_trash_orphans($1) as orphans',
     [blobRefs],
   )
   return rows[0]!.orphans

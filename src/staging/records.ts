@@ -1,85 +1,28 @@
 /** Staging records: thin over the SQL functions, which hold every rule. */
-import type { Queryable } from '../db/connection.ts'
-import { StagedoorError } from '../errors.ts'
-import type { BlobFacts } from './blobs/store.ts'
 
-export const STAGING_KINDS = [
-  'mark_manifest',
-  'review_package',
-  'cut_preview',
-  'sql_snapshot',
-  'nosql_payload',
-  'draft_iu_composition',
-  'agent_intermediate',
-  'event_working_state',
-] as const
-export const PAYLOAD_TYPES = [
-  'manifest_json',
-  'mark_report',
-  'sql_result_snapshot',
-  'nosql_payload',
-  'source_excerpt',
-  'import_preview',
-  'event_working_state',
-  'composition_draft',
-  'review_bundle',
-] as const
-export const LIFECYCLE = ['pending', 'approved', 'consumed', 'rejected', 'expired', 'cleaned'] as const
+import { type ErrorCode, StagedoorError } from '../kernel/errors.ts'
+import type { Queryable } from '../kernel/postgres/connection.ts'
+import { columnsOf } from '../kernel/schema.ts'
+import type { BlobFacts } from './blobs.ts'
+import {
+  type ChecklistItem,
+  type CreatedRecord,
+  type LIFECYCLE,
+  type PAYLOAD_TYPES,
+  type PartDigest,
+  type STAGING_KINDS,
+  StagingRecord,
+} from './shapes.ts'
+
+export type { ChecklistItem, CreatedRecord, StagingRecord } from './shapes.ts'
+
+export { LIFECYCLE, PAYLOAD_TYPES, STAGING_KINDS } from './shapes.ts'
 
 export type StagingKind = (typeof STAGING_KINDS)[number]
-export type PayloadType = (typeof PAYLOAD_TYPES)[number]
-export type LifecycleStatus = (typeof LIFECYCLE)[number]
+type PayloadType = (typeof PAYLOAD_TYPES)[number]
+type LifecycleStatus = (typeof LIFECYCLE)[number]
 
-export interface PartDigest {
-  readonly part_index: number
-  readonly part_name: string
-  readonly payload_kind: 'json' | 'text' | 'blob_ref'
-  readonly byte_len: number
-  readonly content_hash: string
-}
-
-export interface StagingRecord {
-  readonly staging_record_id: string
-  readonly workspace_id: string | null
-  readonly staging_kind: StagingKind
-  readonly payload_type: PayloadType
-  readonly purpose: string
-  readonly lifecycle_status: LifecycleStatus
-  readonly owner_actor: string
-  readonly owner_via: string | null
-  readonly source_kind: string
-  readonly source_ref: string | null
-  readonly content_hash: string
-  /** A bigint, as text. */
-  readonly byte_len: string
-  readonly part_count: number
-  readonly part_digests: PartDigest[]
-  readonly metadata: Record<string, unknown> | null
-  readonly referenced_iu_ids: string[] | null
-  readonly approval_required: boolean
-  readonly four_eyes: boolean
-  readonly checklist_required: boolean
-  readonly created_at: Date
-  readonly expires_at: Date
-  readonly approved_at: Date | null
-  readonly approved_by: string | null
-  readonly approved_via: string | null
-  readonly approval_doc_id: string | null
-  readonly rejected_at: Date | null
-  readonly rejected_by: string | null
-  readonly rejected_reason: string | null
-  readonly consumed_at: Date | null
-  readonly consumed_by_run_id: string | null
-  readonly expired_at: Date | null
-  readonly retain_until: Date | null
-  readonly cleaned_at: Date | null
-}
-
-const COLUMNS = `staging_record_id, workspace_id, staging_kind, payload_type, purpose, lifecycle_status, owner_actor,
-  owner_via, source_kind, source_ref, content_hash, byte_len, part_count, part_digests, metadata, referenced_iu_ids,
-  approval_required, four_eyes, checklist_required, created_at, expires_at, approved_at, approved_by, approved_via,
-  approval_doc_id, rejected_at, rejected_by, rejected_reason, consumed_at, consumed_by_run_id, expired_at, retain_until,
-  cleaned_at`
+const COLUMNS = columnsOf(StagingRecord)
 
 export interface NewPart {
   readonly part_name: string
@@ -110,15 +53,7 @@ export interface NewRecord {
   readonly parts: readonly NewPart[]
 }
 
-export interface CreatedRecord {
-  readonly staging_record_id: string
-  readonly lifecycle_status: LifecycleStatus
-  readonly content_hash: string
-  /** False when the idempotency key found a record that exists. */
-  readonly created: boolean
-}
-
-export interface CreateExtras {
+interface CreateExtras {
   /** By reference. Where given, length and digest of every blob part are these, whatever the request says. */
   readonly blobs?: Readonly<Record<string, BlobFacts>>
   /** Parts after those of the request: JSON text of an array. */
@@ -168,18 +103,18 @@ const CREATE = `select c.* from (select $1::jsonb as r, $3::jsonb as blobs) as g
            then array(select jsonb_array_elements_text(r -> 'referenced_iu_ids'))::uuid[] end) as c`
 
 export interface RecordFilter {
-  readonly status?: LifecycleStatus
-  readonly kind?: StagingKind
-  readonly owner?: string
-  readonly workspace?: string
+  readonly status?: LifecycleStatus | undefined
+  readonly kind?: StagingKind | undefined
+  readonly owner?: string | undefined
+  readonly workspace?: string | undefined
   /** Only what needs a person: pending, not expired, with approval required, and not the review of an upload. */
-  readonly undecided?: boolean
+  readonly undecided?: boolean | undefined
   readonly limit: number
   /** The id of the last record of the page before. */
-  readonly after?: string
+  readonly after?: string | undefined
 }
 
-/** By the plan and not by source_ref, which whoever stages a record can write: nobody hides one from the reviewers. */
+/** By the plan, not by source_ref: anyone who stages a record can write source_ref, and must not hide a record from reviewers. */
 const UNDECIDED = `and lifecycle_status = 'pending' and approval_required and expires_at > clock_timestamp()
         and not exists (select from iu_core.ingest_plan p where p.review_record_id = staging_record_id)`
 
@@ -214,6 +149,12 @@ export async function findRecord(db: Queryable, id: string): Promise<StagingReco
   return rows[0]
 }
 
+export async function requireRecord(db: Queryable, id: string): Promise<StagingRecord> {
+  const record = await findRecord(db, id)
+  if (!record) throw new StagedoorError('staging_not_found', { record: id })
+  return record
+}
+
 export interface Part extends PartDigest {
   /** JSON in its canonical text, or the text itself; null for a blob. */
   readonly content: string | null
@@ -236,15 +177,6 @@ export async function readPart(
   return rows[0]
 }
 
-export interface ChecklistItem {
-  readonly item_id: string
-  readonly label: string
-  readonly required: boolean
-  readonly ticked_by: string | null
-  readonly ticked_at: Date | null
-  readonly note: string | null
-}
-
 export async function readChecklist(db: Queryable, id: string): Promise<ChecklistItem[]> {
   const { rows } = await db.query<ChecklistItem>('select * from iu_core.fn_iu_staging_checklist($1)', [id])
   return rows
@@ -254,8 +186,7 @@ export async function tickItem(
   db: Queryable,
   id: string,
   item: string,
-  ticked: boolean,
-  note?: string,
+  { ticked, note }: { readonly ticked: boolean; readonly note?: string | undefined },
 ): Promise<void> {
   await db.query('select iu_core.fn_iu_staging_tick($1, $2, $3, $4)', [id, item, ticked, note ?? null])
 }
@@ -264,7 +195,7 @@ export async function tickItem(
 export async function approveRecord(
   db: Queryable,
   id: string,
-  decision: { digest: string; approvalDocId?: string; approvedBy?: string },
+  decision: { digest: string; approvalDocId?: string | undefined; approvedBy?: string },
 ): Promise<void> {
   await db.query('select iu_core.fn_iu_staging_approve($1, $2, $3, $4)', [
     id,
@@ -286,7 +217,7 @@ export async function withdrawRecord(db: Queryable, id: string): Promise<void> {
 export async function consumeRecord(
   db: Queryable,
   id: string,
-  consumer: { runId?: string; command?: string; digest?: string },
+  consumer: { runId?: string | undefined; command?: string; digest?: string | undefined },
 ): Promise<string> {
   const run = consumer.runId ?? (await startRun(db, id, consumer.command ?? 'staging consume'))
   await db.query('select iu_core.fn_iu_staging_consume($1, $2, $3)', [id, run, consumer.digest ?? null])
@@ -306,4 +237,128 @@ async function startRun(db: Queryable, id: string, command: string): Promise<str
 
 export async function unregisterRecord(db: Queryable, id: string): Promise<void> {
   await db.query('select iu_core.fn_iu_staging_unregister($1)', [id])
+}
+
+// Retention: expiry, cleanup, health, and the policy of a kind.
+
+/** Returns how many expired; call again until 0. */
+export async function expireRecords(db: Queryable, limit = 1000): Promise<number> {
+  const { rows } = await db.query<{ expired: number }>('select iu_core.fn_iu_staging_expire($1) as expired', [
+    limit,
+  ])
+  return rows[0]!.expired
+}
+
+export interface CleanupScope {
+  readonly limit?: number | undefined
+  readonly dry_run?: boolean | undefined
+  readonly kinds?: readonly StagingKind[] | undefined
+  readonly workspace_id?: string | undefined
+}
+
+export interface CleanupResult {
+  readonly cleaned: number
+  readonly parts: number
+  readonly bytes: number
+  readonly dry_run: boolean
+}
+
+/** One batch; call again until nothing was cleaned. */
+export async function cleanRecords(db: Queryable, scope: CleanupScope = {}): Promise<CleanupResult> {
+  const { rows } = await db.query<{ result: CleanupResult }>(
+    'select iu_core.fn_iu_staging_cleanup($1) as result',
+    [JSON.stringify(scope)],
+  )
+  return rows[0]!.result
+}
+
+export interface StagingHealth {
+  readonly ok: boolean
+  readonly checks: readonly { name: string; ok: boolean; detail: string }[]
+  readonly lifecycle: Readonly<Record<string, number>>
+  readonly gates: Readonly<Record<string, boolean>>
+}
+
+export async function stagingHealth(db: Queryable, sample = 100): Promise<StagingHealth> {
+  const { rows } = await db.query<{ health: StagingHealth }>(
+    'select iu_core.fn_iu_staging_healthcheck($1) as health',
+    [sample],
+  )
+  return rows[0]!.health
+}
+
+export interface KindPolicy {
+  readonly staging_kind: StagingKind
+  readonly payload_types: readonly string[]
+  readonly approval_required: boolean
+  readonly four_eyes: boolean
+  readonly checklist_required: boolean
+  readonly time_to_live: string
+  readonly retention: string
+  readonly reason: string
+}
+
+export async function listPolicies(db: Queryable): Promise<KindPolicy[]> {
+  const { rows } = await db.query<KindPolicy>(
+    `select staging_kind, approval_required, four_eyes, checklist_required, time_to_live::text, retention::text, reason,
+            array(select payload_type from iu_core.iu_staging_kind_type t
+                   where t.staging_kind = p.staging_kind order by 1) as payload_types
+       from iu_core.iu_staging_kind_policy p order by staging_kind`,
+  )
+  return rows
+}
+
+interface PolicyChanges {
+  readonly four_eyes?: boolean | undefined
+  readonly checklist_required?: boolean | undefined
+  /** As PostgreSQL writes an interval: `3 days`. */
+  readonly time_to_live?: string | undefined
+  readonly retention?: string | undefined
+}
+
+/** For records from now on. `db` must act as workflow_admin. */
+export async function setPolicy(
+  db: Queryable,
+  kind: string,
+  changes: PolicyChanges,
+  reason: string,
+): Promise<void> {
+  await db.query('select iu_core.fn_iu_staging_set_policy($1, $2, $3)', [
+    kind,
+    JSON.stringify(changes),
+    reason,
+  ])
+}
+
+/** Limits that the database enforces, for callers that check before. Larger content is sent as a blob. */
+const MEBIBYTE = 1024 ** 2
+
+export const MAX_PARTS = 100
+/** Of a JSON or text part. */
+export const MAX_PART_BYTES = 10 * MEBIBYTE
+/** Of all of them together. */
+export const MAX_TOTAL_BYTES = 64 * MEBIBYTE
+
+// JSON that must arrive and leave exactly as it is: JavaScript rounds numbers beyond 2^53.
+
+/** Refuses what is not UTF-8 instead of storing replacement characters. A byte order mark is kept where asked. */
+export function decodeUtf8(bytes: Uint8Array, what: string, options: { keepMark?: boolean } = {}): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: options.keepMark === true }).decode(bytes)
+  } catch (error) {
+    throw new StagedoorError('text_invalid', { reason: `${what} is not valid UTF-8` }, { cause: error })
+  }
+}
+
+/**
+ * A copy to look at; what is stored is the text. Only what is one JSON value by itself may be put between the braces
+ * of another.
+ */
+export function readJson(text: string, what: string, code: ErrorCode): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    const reason = `${what} is not JSON: ${(error as Error).message}`
+    throw new StagedoorError(code, { reason }, { cause: error })
+  }
 }

@@ -1,28 +1,11 @@
-/** Edges from units to units, or to whatever else a reference names. */
-import type { Queryable } from '../db/connection.ts'
-import { StagedoorError } from '../errors.ts'
+/** Edges from units to units, or to other references; and topics, the labels that units may carry. */
+
+import { StagedoorError } from '../kernel/errors.ts'
+import type { Queryable } from '../kernel/postgres/connection.ts'
+import type { AddedEdge, Edge, Topic } from './shapes.ts'
 import type { ActingFor } from './units.ts'
 
-export interface AddedEdge {
-  readonly edge_id: string
-  /** Unverified: what it names is not there (yet). The checker looks again. */
-  readonly edge_status: 'verified' | 'unverified'
-  /** False: there was this very edge. */
-  readonly created: boolean
-}
-
-export interface Edge {
-  readonly edge_id: string
-  readonly edge_type: string
-  readonly from_unit_id: string
-  readonly from_address: string
-  readonly target_ref: string
-  readonly to_unit_id: string | null
-  readonly to_address: string | null
-  readonly edge_status: 'verified' | 'unverified'
-  readonly created_by: string
-  readonly created_at: Date
-}
+export type { AddedEdge, Edge, Topic } from './shapes.ts'
 
 /** `target` is an address in the same workspace, the id of a unit, or any other reference. */
 export async function addEdge(
@@ -40,8 +23,8 @@ export async function addEdge(
   return rows[0]!
 }
 
-export async function removeEdge(db: Queryable, edge: string): Promise<void> {
-  await db.query('select iu_core.fn_unit_edge_remove($1)', [edge])
+export async function deleteEdge(db: Queryable, edge: string): Promise<void> {
+  await db.query('select iu_core.fn_unit_edge_delete($1)', [edge])
 }
 
 export interface EdgePage {
@@ -54,7 +37,7 @@ export interface EdgePage {
 export interface UnitEdges {
   readonly out: Edge[]
   readonly in: Edge[]
-  /** Where the next page goes on; null: nothing is left. */
+  /** The start of the next page; null: this is the last one. */
   readonly next: string | null
 }
 
@@ -88,4 +71,50 @@ export async function unitEdges(
 async function requireUnit(db: Queryable, unit: string): Promise<void> {
   const { rows } = await db.query('select from iu_core.information_unit where unit_id = $1', [unit])
   if (rows.length === 0) throw new StagedoorError('unit_unknown', { unit })
+}
+
+// Topics.
+
+export interface TopicPage {
+  /** Default 200. */
+  readonly limit?: number | undefined
+  /** The id of the last of the page before. */
+  readonly after?: string | undefined
+}
+
+/** Those of the workspace and those of all, by label; as far as the caller may see. */
+export async function listTopics(
+  db: Queryable,
+  workspace?: string,
+  { limit = 200, after }: TopicPage = {},
+): Promise<Topic[]> {
+  const { rows } = await db.query<Topic>(
+    `with page as materialized (
+       select * from iu_core.topic_vocabulary t
+        where ($1::uuid is null or t.workspace_id is null or t.workspace_id = $1)
+          and ($3::uuid is null or (t.topic_label, t.topic_id) >
+               (select a.topic_label, a.topic_id from iu_core.topic_vocabulary a where a.topic_id = $3))
+        order by t.topic_label, t.topic_id limit $2)
+     select t.topic_id, t.workspace_id, t.topic_label, t.description, t.retired_at, t.registered_by, t.registered_at,
+            (select count(*)::int from iu_core.information_unit u
+              where u.content_profile ? 'topic_labels' and u.content_profile -> 'topic_labels' @> to_jsonb(t.topic_label)
+                and u.deleted_at is null and (t.workspace_id is null or u.workspace_id = t.workspace_id)) as units
+       from page t order by t.topic_label, t.topic_id`,
+    [workspace ?? null, limit, after ?? null],
+  )
+  return rows
+}
+
+/** Registers a topic again if it was retired. `null`: for every workspace, which only the back end may do. */
+export async function createTopic(
+  db: Queryable,
+  workspace: string | null,
+  label: string,
+  description?: string,
+): Promise<void> {
+  await db.query('select iu_core.fn_topic_add($1, $2, $3)', [workspace, label, description ?? null])
+}
+
+export async function retireTopic(db: Queryable, workspace: string | null, label: string): Promise<void> {
+  await db.query('select iu_core.fn_topic_retire($1, $2)', [workspace, label])
 }

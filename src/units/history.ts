@@ -1,40 +1,19 @@
-/** What a unit was: its versions, the changes of its life, and the difference of two versions. */
+/** The history of a unit: its versions, the changes of its lifecycle, and the diff of two versions. */
+
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff'
-import type { Queryable } from '../db/connection.ts'
-import { StagedoorError } from '../errors.ts'
-import type { UnitVersion } from './reading.ts'
+import { StagedoorError } from '../kernel/errors.ts'
+import type { Queryable } from '../kernel/postgres/connection.ts'
+import { columnsOf } from '../kernel/schema.ts'
+import { LifecycleChange, type UnitDiff, type UnitHistory, VersionRecord } from './shapes.ts'
 
-export interface VersionRecord extends Omit<UnitVersion, 'body'> {
-  readonly body_bytes: number
-  /** When the next one came; null for the current one. */
-  readonly current_until: Date | null
-}
-
-export interface LifecycleChange {
-  readonly log_id: string
-  readonly from_status: string
-  readonly to_status: string
-  readonly change_set_id: string | null
-  readonly apr_ref: string | null
-  readonly reason: string | null
-  readonly changed_by: string
-  readonly changed_via: string | null
-  readonly changed_at: Date
-}
-
-export interface UnitHistory {
-  /** Newest first. */
-  readonly versions: readonly VersionRecord[]
-  /** Newest first. */
-  readonly lifecycle: readonly LifecycleChange[]
-}
+export type { LifecycleChange, UnitDiff, UnitHistory, VersionRecord } from './shapes.ts'
 
 export interface HistoryPage {
-  /** Of versions, and of changes of its life; default 100. */
+  /** Maximal number of versions, and of lifecycle changes; default 100. */
   readonly limit?: number
   /** Versions before this one. */
   readonly before?: number
-  /** Changes of its life before the one with this log_id. */
+  /** Lifecycle changes before the one with this log_id. */
   readonly lifecycleBefore?: string
 }
 
@@ -45,14 +24,13 @@ export async function unitHistory(
   { limit = 100, before, lifecycleBefore }: HistoryPage = {},
 ): Promise<UnitHistory> {
   const { rows: versions } = await db.query<VersionRecord>(
-    `select unit_version_id, version_no, unit_kind, title, language, body_bytes, content_hash, note, edited_by, edited_via, edited_at,
-            current_until
+    `select ${columnsOf(VersionRecord)}
        from iu_core.v_unit_history where unit_id = $1 and ($3::int is null or version_no < $3) order by version_no desc limit $2`,
     [unit, limit, before ?? null],
   )
   if (versions.length === 0 && before === undefined) throw new StagedoorError('unit_unknown', { unit })
   const { rows: lifecycle } = await db.query<LifecycleChange>(
-    `select log_id, from_status, to_status, change_set_id, apr_ref, reason, changed_by, changed_via, changed_at
+    `select ${columnsOf(LifecycleChange)}
        from public.iu_lifecycle_log l
       where l.unit_id = $1
         and ($3::uuid is null or (l.changed_at, l.log_id) <
@@ -63,23 +41,11 @@ export async function unitHistory(
   return { versions, lifecycle }
 }
 
-export interface UnitDiff {
-  readonly unit_id: string
-  readonly from_version: number
-  readonly from_hash: string
-  readonly from_title: string
-  readonly to_version: number
-  readonly to_hash: string
-  readonly to_title: string
-  /** Unified; empty where the text is the same. */
-  readonly diff: string
-}
-
 /** From one version to another. Without `to`: the current one; without both: what the current one changed. */
 export async function diffUnit(
   db: Queryable,
   unit: string,
-  versions: { from?: number; to?: number } = {},
+  versions: { from?: number | undefined; to?: number | undefined } = {},
 ): Promise<UnitDiff> {
   const { rows } = await db.query<{
     canonical_address: string
@@ -128,24 +94,24 @@ interface Side {
   readonly text: string
 }
 
-/** Larger differences are told by their size: nobody reads them, and whoever else asks the server waits meanwhile. */
-const MOST_CHANGES = 20_000
-const PATIENCE_MS = 250
+/** Beyond these limits a diff only names the sizes of the texts: computing it would block the server, and nobody reads it. */
+const MAX_CHANGES = 20_000
+const MAX_DIFF_MS = 250
 
 /** As `diff -u` prints it; empty where nothing differs. */
 export function unifiedDiff(before: Side, after: Side): string {
   if (before.text === after.text) return ''
-  // Pieces of documents end without one; where neither has it, that is no news.
+  // Pieces of documents end without a newline. If neither text has one, the diff must not report it.
   const end = before.text.endsWith('\n') || after.text.endsWith('\n') ? '' : '\n'
   const texts = [before.text + end, after.text + end] as const
   const patch = createTwoFilesPatch(before.name, after.name, ...texts, undefined, undefined, {
     context: 3,
-    maxEditLength: MOST_CHANGES,
-    timeout: PATIENCE_MS,
+    maxEditLength: MAX_CHANGES,
+    timeout: MAX_DIFF_MS,
     headerOptions: FILE_HEADERS_ONLY,
   })
   return (
     patch ??
-    `--- ${before.name}\n+++ ${after.name}\n(all but everything differs: ${before.text.length} and ${after.text.length} characters)\n`
+    `--- ${before.name}\n+++ ${after.name}\n(almost everything differs: ${before.text.length} and ${after.text.length} characters)\n`
   )
 }

@@ -1,26 +1,22 @@
-/** What a program does with units, topics and documents. */
-import type { Client } from '../db/connection.ts'
-import * as checks from './checks.ts'
-import { type Transaction, withConflictDiff } from './conflicts.ts'
-import * as documents from './documents.ts'
+/** Units, topics and documents for programs. */
+import type { Client } from '../kernel/postgres/connection.ts'
+import * as cuts from './cut.ts'
 import * as edges from './edges.ts'
 import * as history from './history.ts'
 import * as lifecycle from './lifecycle.ts'
-import { requireUnitId, requireWorkspaceId } from './names.ts'
-import * as reading from './reading.ts'
-import * as topics from './topics.ts'
 import * as units from './units.ts'
+import { requireUnitId, requireWorkspaceId, type Transaction, withConflictDiff } from './units.ts'
 
-/** In your own transaction: rolled back, nothing was written. Its role must be able to. */
+/** `client`: your own transaction, whose role must have the right. If you roll back, nothing is written. */
 interface Within {
   readonly client?: Client
 }
 
 type Decided = lifecycle.Decision & { readonly decidedBy: string }
 
-/** Acts as the back end (dot_executor; service_role where it names who decided). What people do goes through the API, under their own role. */
+/** Acts as the back end (dot_executor; service_role where it names who decided). People act through the API, under their own role. */
 export interface Units {
-  create(workspace: string, unit: units.NewUnit, options?: Within): Promise<units.BornUnit>
+  create(workspace: string, unit: units.NewUnit, options?: Within): Promise<units.CreatedUnit>
   /** All or none, in one statement; at most 10,000. */
   createMany(
     workspace: string,
@@ -31,7 +27,7 @@ export interface Units {
   edit(unit: string, edit: units.UnitEdit, options?: Within): Promise<units.EditedUnit>
   /** The same for a part of the text. */
   editSlice(unit: string, edit: units.SliceEdit, options?: Within): Promise<units.EditedUnit>
-  /** Merged at the top level; null takes a key away. Returns the whole profile. */
+  /** Merged at the top level; null removes a key. Returns the whole profile. */
   profile(
     unit: string,
     patch: Readonly<Record<string, unknown>>,
@@ -42,56 +38,56 @@ export interface Units {
     edge: { edge_type: string; target: string },
     options?: Within,
   ): Promise<edges.AddedEdge>
-  removeEdge(edge: string, options?: Within): Promise<void>
+  deleteEdge(edge: string, options?: Within): Promise<void>
   /** In pages. Throws unit_unknown. */
   edges(unit: string, page?: edges.EdgePage): Promise<edges.UnitEdges>
-  /** Into another container, or with null out of all. */
+  /** Into another container; null: out of its container. */
   move(unit: string, container: string | null, options?: Within & { position?: number }): Promise<void>
   reorder(container: string, order: readonly string[], options?: Within): Promise<void>
-  /** A person decides: `decidedBy` names them. So it is for the two after it. */
+  /** A person decides: `decidedBy` names them. The same applies to the next two. */
   enact(unit: string, approval: Decided & { expected_version: number }, options?: Within): Promise<void>
   supersede(unit: string, by: Decided & { successor: string }, options?: Within): Promise<void>
   /** U3, under an approval of its own. */
-  amendKind(unit: string, amendment: Decided & { unit_kind: string }, options?: Within): Promise<void>
-  /** Retired, with its parts in its place. A person decides: `decidedBy` names them. */
+  changeKind(unit: string, change: Decided & { unit_kind: string }, options?: Within): Promise<void>
+  /** Retires the unit and creates its parts. A person decides: `decidedBy` names them. */
   split(
     unit: string,
     into: Parameters<typeof lifecycle.splitUnit>[2] & { decidedBy: string },
     options?: Within,
   ): Promise<lifecycle.ExchangedUnit[]>
-  /** Retired, with one in their place. */
+  /** Retires the units and creates one with their texts. */
   merge(merge: lifecycle.Merge & { decidedBy: string }, options?: Within): Promise<lifecycle.ExchangedUnit>
   retire(unit: string, options?: Within & { reason?: string }): Promise<void>
   delete(unit: string, options?: Within & { reason?: string }): Promise<void>
   restore(unit: string, options?: Within): Promise<void>
   /** As it is, in a version, or as of a time. Throws unit_unknown. */
-  read(name: string | reading.UnitName, moment?: reading.UnitMoment & Within): Promise<reading.UnitDetail>
-  list(filter?: reading.UnitFilter): Promise<reading.UnitRecord[]>
+  read(name: string | units.UnitName, moment?: units.UnitMoment & Within): Promise<units.UnitDetail>
+  list(filter?: units.UnitFilter): Promise<units.UnitRecord[]>
   history(unit: string, page?: history.HistoryPage): Promise<history.UnitHistory>
   /** Without versions: what the current one changed. */
   diff(unit: string, versions?: { from?: number; to?: number }): Promise<history.UnitDiff>
-  /** The checker's word on these, or on all of the workspace that are due. */
-  check(which: readonly string[] | { workspace_id: string; limit?: number }): Promise<checks.CheckedUnit[]>
+  /** Runs the checker on these units, or on all due units of the workspace. */
+  check(which: readonly string[] | { workspace_id: string; limit?: number }): Promise<lifecycle.CheckedUnit[]>
 }
 
 export interface Topics {
   /** Those of the workspace and those of all. */
-  list(workspace?: string, page?: topics.TopicPage): Promise<topics.Topic[]>
-  /** With null for every workspace. A retired one comes back. */
-  add(workspace: string | null, label: string, description?: string): Promise<void>
-  /** Units that carry it keep it; no other gets it. */
+  list(workspace?: string, page?: edges.TopicPage): Promise<edges.Topic[]>
+  /** `null`: for every workspace. A retired topic comes back. */
+  create(workspace: string | null, label: string, description?: string): Promise<void>
+  /** Units that have it keep it; no other unit can get it. */
   retire(workspace: string | null, label: string): Promise<void>
 }
 
 export interface Documents {
-  list(filter?: documents.DocumentFilter): Promise<documents.KnownDocument[]>
+  list(filter?: cuts.DocumentFilter): Promise<cuts.KnownDocument[]>
   /** With its text, and which unit holds which piece. Throws document_unknown. */
-  get(document: string, page?: documents.MapPage): Promise<documents.DocumentDetail>
+  get(document: string, page?: cuts.MapPage): Promise<cuts.DocumentDetail>
 }
 
 interface Surroundings {
   readonly worker: Transaction
-  /** For a single statement, which needs no transaction around it. */
+  /** For a single statement, without a transaction. */
   readonly statement: Transaction
   /** As service_role, which may act for others. */
   readonly service: Transaction
@@ -117,7 +113,7 @@ export function unitsLibrary({ worker, statement, service }: Surroundings): Unit
       within(client, (own) => units.changeProfile(own, requireUnitId(unit), patch)),
     addEdge: (unit, edge, { client } = {}) =>
       within(client, (own) => edges.addEdge(own, requireUnitId(unit), edge)),
-    removeEdge: (edge, { client } = {}) => within(client, (own) => edges.removeEdge(own, edge)),
+    deleteEdge: (edge, { client } = {}) => within(client, (own) => edges.deleteEdge(own, edge)),
     edges: (unit, page) => statement((client) => edges.unitEdges(client, requireUnitId(unit), page)),
     move: (unit, container, { client, position } = {}) =>
       within(client, (own) => units.moveUnit(own, requireUnitId(unit), container, position)),
@@ -136,36 +132,38 @@ export function unitsLibrary({ worker, statement, service }: Surroundings): Unit
       within(client, (own) => lifecycle.deleteUnit(own, requireUnitId(unit), reason)),
     restore: (unit, { client } = {}) =>
       within(client, (own) => lifecycle.restoreUnit(own, requireUnitId(unit))),
-    amendKind: (unit, amendment, { client } = {}) =>
-      deciding(client, (own) => lifecycle.amendKind(own, requireUnitId(unit), amendment)),
+    changeKind: (unit, change, { client } = {}) =>
+      deciding(client, (own) => lifecycle.changeKind(own, requireUnitId(unit), change)),
     read: (name, { client, ...moment } = {}) =>
       within(client, (own) =>
-        reading.readUnit(own, typeof name === 'string' ? { unit_id: name } : name, moment),
+        units.readUnit(own, typeof name === 'string' ? { unit_id: name } : name, moment),
       ),
-    list: (filter) => statement((client) => reading.listUnits(client, filter)),
+    list: (filter) => statement((client) => units.listUnits(client, filter)),
     history: (unit, page) => worker((client) => history.unitHistory(client, requireUnitId(unit), page)),
     diff: (unit, versions) => statement((client) => history.diffUnit(client, requireUnitId(unit), versions)),
     check: (which) =>
       worker(async (client) => {
         const ids =
-          'workspace_id' in which ? await checks.unitsToCheck(client, which.workspace_id, which.limit) : which
-        return checks.checkUnits(client, ids)
+          'workspace_id' in which
+            ? await lifecycle.unitsToCheck(client, which.workspace_id, which.limit)
+            : which
+        return lifecycle.checkUnits(client, ids)
       }),
   }
 }
 
 export function topicsLibrary({ statement }: Pick<Surroundings, 'statement'>): Topics {
   return {
-    list: (workspace, page) => statement((client) => topics.listTopics(client, workspace, page)),
-    add: (workspace, label, description) =>
-      statement((client) => topics.addTopic(client, workspace, label, description)),
-    retire: (workspace, label) => statement((client) => topics.retireTopic(client, workspace, label)),
+    list: (workspace, page) => statement((client) => edges.listTopics(client, workspace, page)),
+    create: (workspace, label, description) =>
+      statement((client) => edges.createTopic(client, workspace, label, description)),
+    retire: (workspace, label) => statement((client) => edges.retireTopic(client, workspace, label)),
   }
 }
 
 export function documentsLibrary({ worker }: Pick<Surroundings, 'worker'>): Documents {
   return {
-    list: (filter) => worker((client) => documents.listDocuments(client, filter)),
-    get: (document, page) => worker((client) => documents.readDocument(client, document, page)),
+    list: (filter) => worker((client) => cuts.listDocuments(client, filter)),
+    get: (document, page) => worker((client) => cuts.readDocument(client, document, page)),
   }
 }

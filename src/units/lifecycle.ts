@@ -1,14 +1,14 @@
-/** The life of a unit: draft → enacted → superseded or retired; deleted is beside it and can be taken back. */
-import type { Queryable } from '../db/connection.ts'
+/** The lifecycle of a unit: draft → enacted → superseded or retired. Any unit can be deleted, and restored. Then split, merge and checks. */
+import type { Queryable } from '../kernel/postgres/connection.ts'
 
-/** Back-end code is nobody who decides: it names whose decision it carries out. Reviewers who act themselves name nobody. */
+/** Back-end code cannot decide: `decidedBy` names the person who did. Reviewers who act themselves omit it. */
 export interface Decision {
-  /** The approval under which it was decided. */
+  /** Reference of the approval. */
   readonly apr_ref: string
   readonly decidedBy?: string
 }
 
-/** Locks the text, with the approval that says so. `expected_version` is the one that was approved. */
+/** Enacts a unit: its text is locked, under an approval. `expected_version` is the version that was approved. */
 export async function enactUnit(
   db: Queryable,
   unit: string,
@@ -22,7 +22,7 @@ export async function enactUnit(
   ])
 }
 
-/** An enacted unit gives its place to another enacted one. */
+/** Replaces an enacted unit by another enacted one. */
 export async function supersedeUnit(
   db: Queryable,
   unit: string,
@@ -40,7 +40,7 @@ export async function retireUnit(db: Queryable, unit: string, reason?: string): 
   await db.query('select iu_core.fn_unit_retire($1, $2)', [unit, reason ?? null])
 }
 
-/** Nothing is gone: `restoreUnit` brings it back as it was. */
+/** Marks it as deleted: `restoreUnit` undoes this. */
 export async function deleteUnit(db: Queryable, unit: string, reason?: string): Promise<void> {
   await db.query('select iu_core.fn_unit_delete($1, $2)', [unit, reason ?? null])
 }
@@ -49,13 +49,13 @@ export async function restoreUnit(db: Queryable, unit: string): Promise<void> {
   await db.query('select iu_core.fn_unit_restore($1)', [unit])
 }
 
-/** U3, the only part of its identity that changes, under an approval of its own. */
-export async function amendKind(
+/** Changes the kind (U3), the only part of a unit's identity that can change. Needs its own approval. */
+export async function changeKind(
   db: Queryable,
   unit: string,
   { unit_kind, apr_ref, decidedBy }: Decision & { unit_kind: string },
 ): Promise<void> {
-  await db.query('select iu_core.fn_unit_amend_kind($1, $2, $3, $4)', [
+  await db.query('select iu_core.fn_unit_change_kind($1, $2, $3, $4)', [
     unit,
     unit_kind,
     apr_ref,
@@ -63,7 +63,7 @@ export async function amendKind(
   ])
 }
 
-export interface UnitPart {
+interface UnitPart {
   readonly canonical_address: string
   readonly body: string
   /** Default: its first heading or line. */
@@ -79,14 +79,14 @@ export interface ExchangedUnit {
   readonly content_hash: string
 }
 
-/** What is in force needs the approval that says so; drafts need none, and become drafts. */
+/** Enacted units need an approval; drafts need none, and become drafts. */
 interface Exchange {
-  readonly apr_ref?: string
-  readonly reason?: string
-  readonly decidedBy?: string
+  readonly apr_ref?: string | undefined
+  readonly reason?: string | undefined
+  readonly decidedBy?: string | undefined
 }
 
-/** The unit is retired, and these hold its parts, each with an edge `split_from` to it. All or none. */
+/** Retires the unit and creates one unit per part, each with an edge `split_from` to it. All or none. */
 export async function splitUnit(
   db: Queryable,
   unit: string,
@@ -113,12 +113,12 @@ export interface Merge extends Exchange {
   readonly units: readonly { readonly unit_id: string; readonly expected_version: number }[]
   readonly canonical_address: string
   /** Default: their texts, one after the other. */
-  readonly body?: string
+  readonly body?: string | undefined
   /** Default: that of the first. */
-  readonly title?: string
+  readonly title?: string | undefined
 }
 
-/** The units are retired, and one holds what they said, with edges `merged_from` to each. All or none. */
+/** Retires the units and creates one with their texts, with edges `merged_from` to each. All or none. */
 export async function mergeUnits(
   db: Queryable,
   { units, canonical_address, body, title, apr_ref, reason, decidedBy }: Merge,
@@ -137,4 +137,38 @@ export async function mergeUnits(
     ],
   )
   return rows[0]!
+}
+
+// The checker: whether units conform to their kind, and whether the document that they were cut from has changed since.
+
+export interface UnitFinding {
+  readonly code: string
+  readonly [ref: string]: unknown
+}
+
+export interface CheckedUnit {
+  readonly unit_id: string
+  readonly canonical_address: string
+  readonly conformance: 'conforms' | 'deviates'
+  readonly drift: 'none' | 'drifted'
+  readonly findings: readonly UnitFinding[]
+}
+
+/** For the back end: people do not check their own work. */
+export async function checkUnits(db: Queryable, units: readonly string[]): Promise<CheckedUnit[]> {
+  const { rows } = await db.query<CheckedUnit>(
+    `select c.unit_id, u.canonical_address, c.conformance, c.drift, c.findings
+       from iu_core.fn_unit_check($1) c join iu_core.information_unit u on u.unit_id = c.unit_id order by u.canonical_address`,
+    [units],
+  )
+  return rows
+}
+
+/** Units that were never checked, were edited since, or have an edge to a missing target. */
+export async function unitsToCheck(db: Queryable, workspace: string, limit = 1000): Promise<string[]> {
+  const { rows } = await db.query<{ units: string[] | null }>(
+    'select iu_core.fn_unit_check_due($1, $2) as units',
+    [workspace, limit],
+  )
+  return rows[0]?.units ?? []
 }

@@ -1,16 +1,88 @@
-/**
- * The manifest of a marked document: what a person looks at, may change, and approves before it is cut. iu_core.fn_mark_manifest_check
- * asks the same of it, and more: only the database knows the kinds, the topics and whose an address is.
- */
+/** The manifest of a marked document: its schema, its checks, and how an edited manifest is completed. */
+
+// Violations of the schema, in plain words for the author. fn_mark_manifest_form returns the same ones.
+
 import { createHash } from 'node:crypto'
 import { type Static, Type } from 'typebox'
+import type { TLocalizedValidationError } from 'typebox/error'
 import { Value } from 'typebox/value'
-import { formProblems } from './manifest-form.ts'
+
+const ADDRESS = 'a path such as handbook/leave of a–z, 0–9 and _.-, at most 380 characters'
+const TEXT = 'blank, too long, or no text'
+
+/** The problem of a member that exists, if any. */
+const WORDS: Readonly<Record<string, string>> = {
+  schema: 'schema is not stagedoor.mark_manifest/1',
+  document: 'document is not an object',
+  pieces: 'pieces is not an array of 1 to 10,000 pieces',
+  'document.source_ref': `document.source_ref is ${TEXT}`,
+  'document.title': `document.title is ${TEXT}`,
+  'document.language': 'document.language is not a language tag such as en',
+  'document.content_hash': 'document.content_hash is not a SHA-256 in hex',
+  'document.bytes': 'document.bytes is not a length',
+  'piece.position': 'position is not a whole number from 1',
+  'piece.address': `address is not ${ADDRESS}`,
+  'piece.parent': 'parent is neither the address of a piece nor null',
+  'piece.kind': 'kind is not the name of a kind such as section',
+  'piece.title': `title is ${TEXT}`,
+  'piece.from': 'from is not a byte offset from 0',
+  'piece.to': 'to is not a byte offset from 1',
+  'piece.hash': 'hash is not a SHA-256 in hex',
+  'piece.topics': 'topics is not a list of distinct labels of a–z, 0–9 and _.-',
+}
+
+function schemaProblems(errors: readonly TLocalizedValidationError[], manifest: unknown): ManifestProblem[] {
+  const found = new Map<string, ManifestProblem>()
+  for (const error of errors) {
+    // Reported for the object that contains it.
+    if (error.keyword === 'boolean') continue
+    const problem = schemaProblemOf(error, manifest)
+    found.set(`${problem.piece} ${problem.message}`, problem)
+  }
+  return [...found.values()]
+}
+
+function schemaProblemOf(error: TLocalizedValidationError, manifest: unknown): ManifestProblem {
+  const [first, second, third] = error.instancePath.split('/').slice(1)
+  const isPiece = first === 'pieces' && second !== undefined
+  const piece = isPiece ? { piece: nameOf(manifest, Number(second)) } : {}
+  const member = isPiece ? third : first === 'document' ? second : first
+  return { code: 'schema', ...piece, message: messageOf(error, isPiece, first, member) }
+}
+
+function messageOf(
+  { keyword, params, message }: TLocalizedValidationError,
+  isPiece: boolean,
+  first: string | undefined,
+  member: string | undefined,
+): string {
+  const whole = isPiece ? 'It' : (first ?? 'It')
+  if (keyword === 'required') return `${whole} lacks ${params.requiredProperties.join(', ')}`
+  if (keyword === 'additionalProperties') {
+    return `${whole} has ${params.additionalProperties.join(', ')}, which no manifest has there`
+  }
+  if (first === undefined || (isPiece && member === undefined)) return 'It is not a JSON object'
+  const path = isPiece
+    ? `piece.${member}`
+    : member === first
+      ? first
+      : [first, member].filter(Boolean).join('.')
+  return WORDS[path] ?? `${path}: ${message}`
+}
+
+/** Its address, or its number from 1. */
+function nameOf(manifest: unknown, index: number): string {
+  const { address } = ((manifest as { pieces?: unknown[] }).pieces?.[index] ?? {}) as { address?: unknown }
+  return typeof address === 'string' && address !== '' ? address.slice(0, 400) : `piece ${index + 1}`
+}
+
+// The manifest: a person reviews it, may edit it, and approves it before the cut. iu_core.fn_mark_manifest_check makes the same checks
+// and more: only the database knows the kinds, the topics and which addresses are taken.
 
 export const MANIFEST_SCHEMA = 'stagedoor.mark_manifest/1'
-export const MOST_PIECES = 10_000
-/** Of one piece, in bytes: the body of a unit. */
-export const LARGEST_PIECE = 1024 ** 2
+export const MAX_PIECES = 10_000
+/** Maximal bytes of a piece, as of the body of a unit. */
+const MAX_PIECE_BYTES = 1024 ** 2
 
 const hash = { pattern: '^[0-9a-f]{64}$' }
 /** Without `~`, which marks the successors of a unit. */
@@ -43,7 +115,7 @@ const pieceSchema = Type.Object(
   { additionalProperties: false },
 )
 
-export const markManifestSchema = Type.Object(
+const markManifestSchema = Type.Object(
   {
     schema: Type.Literal(MANIFEST_SCHEMA),
     document: Type.Object(
@@ -61,7 +133,7 @@ export const markManifestSchema = Type.Object(
       },
       { additionalProperties: false },
     ),
-    pieces: Type.Array(pieceSchema, { minItems: 1, maxItems: MOST_PIECES }),
+    pieces: Type.Array(pieceSchema, { minItems: 1, maxItems: MAX_PIECES }),
   },
   { additionalProperties: false },
 )
@@ -89,15 +161,15 @@ export function markManifestJsonSchema(): object {
   }
 }
 
-/** What is wrong with it, as far as one can tell without the database; empty: nothing. */
+/** The problems that can be found without the database; empty: none. */
 export function checkManifest(manifest: unknown, source: string): ManifestProblem[] {
-  // Asked first: to look at as many pieces as a request holds takes seconds.
+  // Checked first: checking as many pieces as fit into a request takes seconds.
   const count = (manifest as Partial<MarkManifest> | null | undefined)?.pieces?.length ?? 0
-  if (count > MOST_PIECES) {
-    return [{ code: 'schema', message: `/pieces has ${count}; a manifest holds at most ${MOST_PIECES}` }]
+  if (count > MAX_PIECES) {
+    return [{ code: 'schema', message: `/pieces has ${count}; a manifest holds at most ${MAX_PIECES}` }]
   }
-  const misfits = formProblems([...Value.Errors(markManifestSchema, manifest)], manifest)
-  if (misfits.length > 0) return misfits
+  const invalid = schemaProblems([...Value.Errors(markManifestSchema, manifest)], manifest)
+  if (invalid.length > 0) return invalid
   const { document, pieces } = manifest as MarkManifest
   const bytes = Buffer.from(source)
   const problems: ManifestProblem[] = []
@@ -114,7 +186,7 @@ export function checkManifest(manifest: unknown, source: string): ManifestProble
   const seen = new Set<string>()
   let end = 0
   pieces.forEach((piece, index) => {
-    const found = problemOf(piece, index, bytes, seen, end)
+    const found = pieceProblemOf(piece, { index, bytes, earlier: seen, end })
     if (found) problems.push({ ...found, piece: piece.address })
     seen.add(piece.address)
     end = piece.to
@@ -122,12 +194,18 @@ export function checkManifest(manifest: unknown, source: string): ManifestProble
   return problems
 }
 
-function problemOf(
+interface PieceContext {
+  readonly index: number
+  readonly bytes: Buffer
+  /** Addresses of the pieces before it. */
+  readonly earlier: ReadonlySet<string>
+  /** Where the piece before it ends. */
+  readonly end: number
+}
+
+function pieceProblemOf(
   piece: ManifestPiece,
-  index: number,
-  bytes: Buffer,
-  earlier: ReadonlySet<string>,
-  end: number,
+  { index, bytes, earlier, end }: PieceContext,
 ): ManifestProblem | undefined {
   const { position, address, parent, from, to } = piece
   if (position !== index + 1)
@@ -144,7 +222,7 @@ function problemOf(
   }
   if (from < end)
     return { code: 'overlap', message: `It begins at ${from}, before the piece before it ends, at ${end}` }
-  if (to - from > LARGEST_PIECE) return { code: 'too_long', message: 'A piece has at most 1 MiB' }
+  if (to - from > MAX_PIECE_BYTES) return { code: 'too_long', message: 'A piece has at most 1 MiB' }
   if (isInside(bytes, from) || isInside(bytes, to)) {
     return { code: 'range', message: `${from} or ${to} is in the middle of a character` }
   }
@@ -159,12 +237,12 @@ function isInside(bytes: Buffer, at: number): boolean {
   return at < bytes.length && (bytes[at]! & 0xc0) === 0x80
 }
 
-/** Of pieces that a manifest may no longer have: the address of each, and of what contained it. */
+/** The parent of each piece by address, also of pieces that the manifest no longer has. */
 export type Containers = ReadonlyMap<string, string | null>
 
 /**
- * A manifest that a person changed, as it can be staged: positions, hashes and the facts of the document are taken anew, and what
- * was inside of a piece that was taken out is inside of what contained that. A parent that never was stays, for the check to tell.
+ * Completes a manifest that a person edited: computes positions, hashes and the facts of the document again, and moves the content of a
+ * removed piece into that piece's parent. A parent that never existed is kept, so that the check reports it.
  */
 export function remarkWith(
   manifest: MarkManifest,
@@ -194,7 +272,7 @@ export function remarkWith(
   return { ...manifest, document, pieces }
 }
 
-/** Whether a piece names a parent that is none of its pieces. */
+/** Whether a piece names a parent that is not in the manifest. */
 export function hasOrphans({ pieces }: MarkManifest): boolean {
   const there = new Set(pieces.map(({ address }) => address))
   return pieces.some(({ parent }) => parent !== null && !there.has(parent))

@@ -1,33 +1,34 @@
-/** Writing units: thin over the SQL functions, which hold every rule. One round trip each. */
-import type { Queryable } from '../db/connection.ts'
-import { requireJsonText, requireText } from './text.ts'
+/** Creates, edits and reads units. The SQL functions hold every rule; each call here is one round trip. */
+
+import { StagedoorError } from '../kernel/errors.ts'
+import { UUID } from '../kernel/ids.ts'
+import type { Client, Queryable } from '../kernel/postgres/connection.ts'
+import { columnsOf } from '../kernel/schema.ts'
+import { diffUnit } from './history.ts'
+import { type CreatedUnit, type EditedUnit, type UnitDetail, UnitRecord, type UnitVersion } from './shapes.ts'
+
+export type { CreatedUnit, EditedUnit, UnitDetail, UnitRecord, UnitVersion } from './shapes.ts'
 
 export interface NewUnit {
-  /** For good, and once in the workspace, as `handbook/leave`. */
+  /** Permanent and unique in the workspace, such as `handbook/leave`. */
   readonly canonical_address: string
   readonly body: string
   /** Default: the first heading or line of the body. */
-  readonly title?: string
+  readonly title?: string | undefined
   /** Default note. */
-  readonly unit_kind?: string
+  readonly unit_kind?: string | undefined
   /** Default en. */
-  readonly language?: string
+  readonly language?: string | undefined
   /** The unit that holds it. */
-  readonly container_id?: string
+  readonly container_id?: string | undefined
   /** Where it came from; default: the actor. */
-  readonly source_ref?: string
-  readonly profile?: Readonly<Record<string, unknown>>
+  readonly source_ref?: string | undefined
+  readonly profile?: Readonly<Record<string, unknown>> | undefined
 }
 
 export interface ActingFor {
-  /** Whom a back-end service acts for. Others name nobody, or themselves. */
+  /** The person that a back-end service acts for. Others omit it, or name themselves. */
   readonly actor?: string
-}
-
-export interface BornUnit {
-  readonly unit_id: string
-  readonly unit_version_id: string
-  readonly content_hash: string
 }
 
 export async function createUnit(
@@ -35,9 +36,9 @@ export async function createUnit(
   workspace: string,
   unit: NewUnit,
   { actor }: ActingFor = {},
-): Promise<BornUnit> {
+): Promise<CreatedUnit> {
   requireJsonText('unit', unit)
-  const { rows } = await db.query<BornUnit>(
+  const { rows } = await db.query<CreatedUnit>(
     'select * from iu_core.fn_unit_create($1, $2, $3, $4, $5, $6, $7, $8, $9, p_actor => $10)',
     [
       workspace,
@@ -75,13 +76,13 @@ export async function createUnits(
 }
 
 export interface UnitEdit {
-  /** The version that was looked at: if it is no longer the current one, nothing is written. */
+  /** The version that the edit is based on: if it is no longer the current one, nothing is written. */
   readonly expected_version: number
-  readonly body?: string
-  readonly title?: string
-  readonly language?: string
-  /** Why, kept with the version. */
-  readonly note?: string
+  readonly body?: string | undefined
+  readonly title?: string | undefined
+  readonly language?: string | undefined
+  /** The reason, stored with the version. */
+  readonly note?: string | undefined
 }
 
 export interface SliceEdit {
@@ -90,15 +91,7 @@ export interface SliceEdit {
   readonly from: number
   readonly to: number
   readonly text: string
-  readonly note?: string
-}
-
-export interface EditedUnit {
-  readonly version_no: number
-  readonly unit_version_id: string
-  readonly content_hash: string
-  /** False: it was so already, and there is no new version. */
-  readonly changed: boolean
+  readonly note?: string | undefined
 }
 
 export async function editUnit(
@@ -132,13 +125,13 @@ export async function editSlice(
   requireText('text', edit.text)
   requireText('note', edit.note)
   const { rows } = await db.query<EditedUnit>(
-    'select * from iu_core.fn_unit_slice_edit($1, $2, $3, $4, $5, $6, $7)',
+    'select * from iu_core.fn_unit_edit_slice($1, $2, $3, $4, $5, $6, $7)',
     [unit, edit.expected_version, edit.from, edit.to, edit.text, edit.note ?? null, actor ?? null],
   )
   return rows[0]!
 }
 
-/** Merged at the top level; null takes a key away. Returns the whole profile. */
+/** Merged at the top level; null removes a key. Returns the whole profile. */
 export async function changeProfile(
   db: Queryable,
   unit: string,
@@ -147,13 +140,13 @@ export async function changeProfile(
 ): Promise<Record<string, unknown>> {
   requireJsonText('profile', patch)
   const { rows } = await db.query<{ profile: Record<string, unknown> }>(
-    'select iu_core.fn_unit_profile($1, $2, $3) as profile',
+    'select iu_core.fn_unit_profile_patch($1, $2, $3) as profile',
     [unit, JSON.stringify(patch), actor ?? null],
   )
   return rows[0]!.profile
 }
 
-/** Into another container, or with null out of all. Without a position: behind what is there. */
+/** Into another container; null: out of its container. Without a position: at the end. */
 export async function moveUnit(
   db: Queryable,
   unit: string,
@@ -170,4 +163,294 @@ export async function reorderUnits(
   units: readonly string[],
 ): Promise<void> {
   await db.query('select iu_core.fn_unit_reorder($1, $2)', [container, units])
+}
+
+// Reading: the current version, a given version, or the version as of a time.
+
+export { LIFECYCLE_STATUSES } from './shapes.ts'
+export type UnitStatus = UnitRecord['lifecycle_status']
+
+/** By its id, or by its address in a workspace. */
+export type UnitName =
+  | { readonly unit_id: string }
+  | { readonly workspace_id: string; readonly canonical_address: string }
+
+/** A version, or the one that was current at a time; default: the current one. */
+export interface UnitMoment {
+  readonly version?: number | undefined
+  readonly asOf?: Date | undefined
+}
+
+const RECORD = columnsOf(UnitRecord, { from: 'v' })
+
+/** Times are texts in JSON. */
+type InJson<T> = { readonly [K in keyof T]: Date extends T[K] ? Exclude<T[K], Date> | string : T[K] }
+
+interface ReadRow {
+  readonly unit: InJson<UnitRecord>
+  readonly version: (InJson<UnitVersion> & { readonly unit_id: string }) | null
+  readonly status_then: string | null
+}
+
+/** One round trip. A unit that the caller may not see is reported as unknown. */
+export async function readUnit(
+  db: Queryable,
+  name: UnitName,
+  { version, asOf }: UnitMoment = {},
+): Promise<UnitDetail> {
+  if (version !== undefined && asOf !== undefined) {
+    throw new StagedoorError('argument_invalid', { reason: 'Say a version or a time, not both' })
+  }
+  if (asOf !== undefined) requireTime(asOf)
+  const { rows } = await db.query<ReadRow>('select * from iu_core.fn_unit_read($1, $2, $3, $4, $5)', [
+    ...('unit_id' in name
+      ? [requireUnitId(name.unit_id), null, null]
+      : [null, requireWorkspaceId(name.workspace_id), name.canonical_address]),
+    version ?? null,
+    asOf ?? null,
+  ])
+  const row = rows[0]
+  if (!row) throw new StagedoorError('unit_unknown', { unit: nameText(name) })
+  const unit = recordOf(row.unit)
+  if (row.version === null) throw noSuchMoment(unit, version, asOf)
+  const { unit_id: _, edited_at, ...found } = row.version
+  return { ...unit, status_then: row.status_then, version: { ...found, edited_at: new Date(edited_at) } }
+}
+
+function recordOf(unit: InJson<UnitRecord>): UnitRecord {
+  return {
+    ...unit,
+    created_at: new Date(unit.created_at),
+    changed_at: new Date(unit.changed_at),
+    deleted_at: timeOf(unit.deleted_at),
+    checked_at: timeOf(unit.checked_at),
+  }
+}
+
+function timeOf(text: string | null): Date | null {
+  return text === null ? null : new Date(text)
+}
+
+function nameText(name: UnitName): string {
+  return 'unit_id' in name ? name.unit_id : name.canonical_address
+}
+
+function noSuchMoment(
+  { canonical_address: unit, version_no, created_at }: UnitRecord,
+  version: number | undefined,
+  asOf: Date | undefined,
+): StagedoorError {
+  const message =
+    asOf === undefined
+      ? `The unit ${unit} has no version ${version}: it has ${version_no}`
+      : `The unit ${unit} was not there at ${asOf.toISOString()}: it was created at ${created_at.toISOString()}`
+  const hint = `Its history shows its versions and their times: \`stagedoor unit history ${unit}\`, or GET /api/v1/units/…/history.`
+  return new StagedoorError('unit_unknown', { unit }, { message, hint })
+}
+
+/** Identifies a unit for a command. */
+export interface FoundUnit {
+  readonly unit_id: string
+  readonly workspace_id: string
+  readonly canonical_address: string
+  readonly lifecycle_status: string
+  readonly version_no: number
+}
+
+/** By its id, or by its address in one workspace or in all: several workspaces may have a unit of that address. */
+export async function findUnits(db: Queryable, name: string, workspace?: string): Promise<FoundUnit[]> {
+  // Addresses are indexed by workspace: without the list of those, every unit would be read.
+  const condition = UUID.test(name)
+    ? 'unit_id = $1'
+    : 'canonical_address = $1 and workspace_id in (select w.id from public.workspaces w)'
+  const { rows } = await db.query<FoundUnit>(
+    `select unit_id, workspace_id, canonical_address, lifecycle_status, version_no from iu_core.information_unit
+      where ${condition} and ($2::uuid is null or workspace_id = $2)`,
+    [name, workspace ?? null],
+  )
+  return rows
+}
+
+/** The addresses of related units; the id of a unit that the caller may not see. */
+export interface UnitRelatives {
+  readonly container: string | null
+  readonly supersedes: string | null
+  readonly superseded_by: string | null
+  /** The draft that will supersede it. There is at most one. */
+  readonly successor: string | null
+}
+
+export async function unitRelatives(
+  db: Queryable,
+  unit: Pick<UnitRecord, 'unit_id' | 'container_id' | 'supersedes' | 'superseded_by'>,
+): Promise<UnitRelatives> {
+  const { rows } = await db.query<{ unit_id: string; canonical_address: string; is_successor: boolean }>(
+    `select unit_id, canonical_address,
+            supersedes is not distinct from $2 and lifecycle_status = 'draft' and deleted_at is null as is_successor
+       from iu_core.information_unit
+      where unit_id = any ($1) or (supersedes = $2 and lifecycle_status = 'draft' and deleted_at is null)`,
+    [[unit.container_id, unit.supersedes, unit.superseded_by], unit.unit_id],
+  )
+  const address = (id: string | null) =>
+    id && (rows.find(({ unit_id }) => unit_id === id)?.canonical_address ?? id)
+  return {
+    container: address(unit.container_id),
+    supersedes: address(unit.supersedes),
+    superseded_by: address(unit.superseded_by),
+    successor: rows.find(({ is_successor }) => is_successor)?.canonical_address ?? null,
+  }
+}
+
+export interface UnitFilter {
+  readonly workspaceId?: string | undefined
+  readonly address?: string | undefined
+  readonly kind?: string | undefined
+  readonly status?: UnitStatus | undefined
+  readonly topic?: string | undefined
+  /** The id of a container: what is in it, in its order. */
+  readonly containerId?: string | undefined
+  /** Addresses that begin with this path. */
+  readonly under?: string | undefined
+  readonly conformance?: 'conforms' | 'deviates' | undefined
+  readonly drift?: 'none' | 'drifted' | undefined
+  /** Only the deleted ones; default: only those that are not. */
+  readonly deleted?: boolean | undefined
+  readonly limit?: number | undefined
+  /** The id of the last of the page before. */
+  readonly after?: string | undefined
+}
+
+/**
+ * Ordered by workspace and address; units of a container in their order. The view, which counts related
+ * rows, is evaluated only for the units of the page. The workspaces are named because the planner cannot use a policy as an index
+ * condition.
+ */
+export async function listUnits(db: Queryable, filter: UnitFilter = {}): Promise<UnitRecord[]> {
+  const order =
+    filter.containerId === undefined ? 'u.workspace_id, u.canonical_address' : 'u.position, u.unit_id'
+  const { rows } = await db.query<UnitRecord>(
+    `with page as materialized (
+       select u.unit_id from iu_core.information_unit u
+         left join iu_core.unit_check k on k.unit_id = u.unit_id
+        where u.workspace_id = any (case when $2::uuid is null then array(select w.id from public.workspaces w) else array[$2] end)
+          and ($3::text is null or u.canonical_address = $3)
+          and ($4::text is null or u.unit_kind = $4) and ($5::text is null or u.lifecycle_status = $5)
+          and ($6::text is null
+               or (u.content_profile ? 'topic_labels' and u.content_profile -> 'topic_labels' @> to_jsonb($6::text)))
+          and ($7::uuid is null or u.container_id = $7)
+          and ($8::text is null or u.canonical_address = $8 or starts_with(u.canonical_address, $8 || '/'))
+          and ($9::text is null or k.conformance = $9) and ($10::text is null or k.drift = $10)
+          and (u.deleted_at is not null) = $11
+          and ($12::uuid is null
+               or (${order}) > (select ${order} from iu_core.information_unit u where u.unit_id = $12))
+        order by ${order} limit $1)
+     select ${RECORD} from page
+      cross join lateral (select * from iu_core.v_unit i where i.unit_id = page.unit_id offset 0) v
+      order by ${order.replaceAll('u.', 'v.')}`,
+    [
+      filter.limit ?? 50,
+      filter.workspaceId ?? null,
+      filter.address ?? null,
+      filter.kind ?? null,
+      filter.status ?? null,
+      filter.topic ?? null,
+      filter.containerId ?? null,
+      filter.under ?? null,
+      filter.conformance ?? null,
+      filter.drift ?? null,
+      filter.deleted ?? false,
+      filter.after ?? null,
+    ],
+  )
+  return rows
+}
+
+// Checks of ids before a query, because PostgreSQL's own error would name the syntax of a uuid.
+
+export function requireUnitId(given: string): string {
+  if (UUID.test(given)) return given
+  throw new StagedoorError(
+    'argument_invalid',
+    { reason: `${given} is not the id of a unit` },
+    {
+      hint: 'By its address a unit is read as { workspace_id, canonical_address }; what is read has its unit_id.',
+    },
+  )
+}
+
+export function requireWorkspaceId(given: string): string {
+  if (UUID.test(given)) return given
+  throw new StagedoorError('argument_invalid', { reason: `${given} is not the id of a workspace` })
+}
+
+function requireTime(given: Date): Date {
+  if (given instanceof Date && !Number.isNaN(given.getTime())) return given
+  throw new StagedoorError('argument_invalid', {
+    reason: `asOf is a Date that is a time, not ${JSON.stringify(given)}`,
+  })
+}
+
+// Checks of texts before a query: the driver would silently replace half a surrogate pair by U+FFFD.
+
+const HALF_OR_NUL = /[\p{Surrogate}\0]/u
+
+/** Refuses half surrogate pairs and NUL, which PostgreSQL cannot store. */
+function requireText(field: string, text: string | undefined): void {
+  const at = text?.search(HALF_OR_NUL) ?? -1
+  if (at < 0) return
+  const what = text![at] === '\0' ? 'NUL' : 'half a character (a lone surrogate)'
+  throw new StagedoorError(
+    'argument_invalid',
+    { reason: `The ${field} holds ${what} at ${at}, which is no text` },
+    { hint: 'Send it as well-formed Unicode; a text that was cut in two lost half of its last character.' },
+  )
+}
+
+/** The same for all texts of a JSON value, including keys. */
+function requireJsonText(field: string, value: unknown): void {
+  if (typeof value === 'string') requireText(field, value)
+  if (typeof value !== 'object' || value === null) return
+  for (const [key, inner] of Object.entries(value)) {
+    requireText(field, key)
+    requireJsonText(field, inner)
+  }
+}
+
+// Conflicts of concurrent edits: one succeeds, the other gets an error with a diff.
+
+/** Runs work in one transaction under the rights of the caller. */
+export type Transaction = <T>(work: (client: Client) => Promise<T>) => Promise<T>
+
+/**
+ * Runs an edit. The error of a conflict gets `diff`, from the expected version to the current one. Both are read in a second
+ * transaction, because the first one has failed; versions never change.
+ */
+export async function withConflictDiff<T>(
+  transaction: Transaction,
+  edit: (client: Client) => Promise<T>,
+): Promise<T> {
+  try {
+    return await transaction(edit)
+  } catch (error) {
+    throw isConflict(error) ? await withDiff(error, transaction) : error
+  }
+}
+
+function isConflict(error: unknown): error is StagedoorError {
+  return error instanceof StagedoorError && error.code === 'unit_version_conflict'
+}
+
+/** Undefined if the expected version never existed. */
+async function withDiff(conflict: StagedoorError, transaction: Transaction): Promise<StagedoorError> {
+  const { unit, expected_version: from, current_version: to } = conflict.details
+  const found = await transaction((client) =>
+    diffUnit(client, String(unit), { from: Number(from), to: Number(to) }),
+  ).catch(() => undefined)
+  if (!found) return conflict
+  const { message, hint, cause } = conflict
+  return new StagedoorError(
+    conflict.code,
+    { ...conflict.details, diff: found.diff },
+    { message, hint, cause },
+  )
 }

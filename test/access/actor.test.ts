@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import type { Client } from '../../src/db/connection.ts'
-import type { Caller } from '../../src/db/transaction.ts'
+import type { Client } from '../../src/kernel/postgres/connection.ts'
+import type { Caller } from '../../src/kernel/postgres/transaction.ts'
 import { type Login, useDatabase } from '../support/database.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
 import { MIGRATOR } from '../support/template.ts'

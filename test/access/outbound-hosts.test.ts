@@ -1,7 +1,12 @@
 /** Where a webhook or a playbook's request may go, and where it never goes. */
 import { describe, expect, it } from 'vitest'
-import { type Address, HostRefused, isPublic, permittedAddresses } from '../../src/access/outbound-hosts.ts'
-import { readConfig } from '../../src/config.ts'
+import {
+  type Address,
+  HostRefused,
+  isPublicAddress,
+  permittedAddresses,
+} from '../../src/access/outbound-hosts.ts'
+import { readConfig } from '../../src/kernel/config.ts'
 
 const v4 = (address: string): Address => ({ address, family: 4 })
 const v6 = (address: string): Address => ({ address, family: 6 })
@@ -20,7 +25,7 @@ describe('an address is public', () => {
     '2606:2800:21f::1',
     '2a00::1',
   ])('%s', (address) => {
-    expect(isPublic(address.includes(':') ? v6(address) : v4(address))).toBe(true)
+    expect(isPublicAddress(address.includes(':') ? v6(address) : v4(address))).toBe(true)
   })
 })
 
@@ -52,7 +57,7 @@ describe('an address is not public', () => {
     'fe80::1',
     'ff02::1',
   ])('%s', (address) => {
-    expect(isPublic(address.includes(':') ? v6(address) : v4(address))).toBe(false)
+    expect(isPublicAddress(address.includes(':') ? v6(address) : v4(address))).toBe(false)
   })
 })
 

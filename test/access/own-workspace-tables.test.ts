@@ -1,8 +1,8 @@
 /** A database whose owner already has workspaces (as on Supabase): we read them and alter nothing of theirs. */
 import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
-import { withClient } from '../../src/db/connection.ts'
-import { migrate } from '../../src/db/migrate/migrate.ts'
+import { withClient } from '../../src/kernel/postgres/connection.ts'
+import { migrate } from '../../src/kernel/postgres/migrate/migrate.ts'
 import { type BareDatabase, useDatabases } from '../support/empty-database.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
 import { loginUrl } from '../support/template.ts'

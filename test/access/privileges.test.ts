@@ -1,6 +1,6 @@
 /** Who may touch which table and call which function, read from the catalogue cell by cell. */
 import { describe, expect, it } from 'vitest'
-import { ROLES } from '../../src/db/migrate/bootstrap.ts'
+import { ROLES } from '../../src/kernel/postgres/migrate/bootstrap.ts'
 import { useDatabase } from '../support/database.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { Client } from '../../src/db/connection.ts'
+import type { Client } from '../../src/kernel/postgres/connection.ts'
 import { useDatabase } from '../support/database.ts'
 import { type AppRole, createMember, createWorkspace, type Member } from '../support/factories.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'

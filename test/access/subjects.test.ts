@@ -41,12 +41,12 @@ describe.each(SUBJECTS)('%s', (_what, subject) => {
     ])
 
     const token = await api.token({ userId: subject, role: 'authenticated' })
-    expect((await api.get('/api/me', token)).body).toMatchObject({
+    expect((await api.get('/api/v1/me', token)).body).toMatchObject({
       actor: subject,
       name: 'Ada',
       workspaces: [{ id: workspace, role: 'admin' }],
     })
-    const made = await api.post('/api/staging', token, {
+    const made = await api.post('/api/v1/staging', token, {
       staging_kind: 'cut_preview',
       payload_type: 'import_preview',
       purpose: 'a subject of its own',
@@ -55,14 +55,14 @@ describe.each(SUBJECTS)('%s', (_what, subject) => {
     })
     expect(made.status).toBe(201)
     const { staging_record_id: id, content_hash: digest } = made.body as Record<string, string>
-    const listed = await api.get(`/api/staging?owner=${encodeURIComponent(subject)}`, token)
+    const listed = await api.get(`/api/v1/staging?owner=${encodeURIComponent(subject)}`, token)
     expect(listed.body).toMatchObject({
       records: [{ staging_record_id: id, owner_actor: subject }],
       people: { [subject]: 'Ada' },
     })
-    expect((await api.post(`/api/staging/${id}/approve`, token, { digest })).status).toBe(403)
+    expect((await api.post(`/api/v1/staging/${id}/approve`, token, { digest })).status).toBe(403)
     const other = await api.token({ userId: second, role: 'authenticated' })
-    expect((await api.post(`/api/staging/${id}/approve`, other, { digest })).body).toMatchObject({
+    expect((await api.post(`/api/v1/staging/${id}/approve`, other, { digest })).body).toMatchObject({
       approved_by: second,
     })
     expect(
@@ -75,7 +75,7 @@ describe.each(SUBJECTS)('%s', (_what, subject) => {
       { actor: second, event_type: 'record_approved' },
     ])
     const stranger = await api.token({ userId: `${subject.slice(0, 250)}|3`, role: 'authenticated' })
-    expect((await api.get(`/api/staging/${id}`, stranger)).status).toBe(404)
+    expect((await api.get(`/api/v1/staging/${id}`, stranger)).status).toBe(404)
   })
 })
 

@@ -55,7 +55,7 @@ it('cuts a quick run short on a slow machine, but never below three rounds', () 
   expect(isLate(15_000, 3)).toBe(false)
 })
 
-it('tells a bar that is met from a goal that is not', () => {
+it('distinguishes a bar that is met from a goal that is not', () => {
   const criteria: Criterion[] = [
     { field: 'ratio', bar: atLeast(0.5), goal: atLeast(0.9) },
     { field: 'missed', bar: atMost(0), correctness: true },

@@ -1,7 +1,7 @@
 /** A worker in a process of its own, to be frozen: two jobs at once, and many claimed ahead. Every run leaves a row. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { createPool } from '../../src/db/connection.ts'
 import { startWorker } from '../../src/jobs/worker.ts'
+import { createPool } from '../../src/kernel/postgres/connection.ts'
 
 const { url } = JSON.parse(process.argv[2]!) as { url: string }
 const pool = createPool(url, { role: 'dot_executor', max: 6 })

@@ -5,10 +5,10 @@
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import pino from 'pino'
-import { createPool } from '../../src/db/connection.ts'
-import { inTransaction } from '../../src/db/transaction.ts'
 import { startDispatcher } from '../../src/events/dispatcher.ts'
 import { emitEvents } from '../../src/events/outbox.ts'
+import { createPool } from '../../src/kernel/postgres/connection.ts'
+import { inTransaction } from '../../src/kernel/postgres/transaction.ts'
 
 const { url, waiting } = JSON.parse(process.argv[2]!) as { url: string; waiting: number }
 await once(process.stdin, 'data')

@@ -1,8 +1,8 @@
 /** A worker in a process of its own. Every run leaves a row; every second job writes its effect and completes in one transaction. */
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createPool } from '../../src/db/connection.ts'
 import { startWorker } from '../../src/jobs/worker.ts'
+import { createPool } from '../../src/kernel/postgres/connection.ts'
 
 const { url } = JSON.parse(process.argv[2]!) as { url: string }
 await once(process.stdin, 'data')

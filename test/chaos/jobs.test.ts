@@ -3,20 +3,22 @@
  * long passed and then go on, and the server is stopped as a crash would, all under load. Every event is one job, no job is lost,
  * none is run again once it completed, none is completed by a worker whose lease had passed.
  */
+// @module-tag property
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type EmbeddedServer, startEmbedded } from '../../src/db/embedded/server.ts'
+import { type EmbeddedServer, startEmbedded } from '../../src/kernel/postgres/embedded/server.ts'
 import { type Random, seeded } from '../events/random.ts'
+import { cases } from '../support/length.ts'
 import { loginUrl, prepareTemplate, TEMPLATE } from '../support/template.ts'
 import { temporaryHome } from '../support/temporary-home.ts'
 import { until } from '../support/until.ts'
 import { watchDeaths } from './deaths.ts'
 import { compile, type Program, standBy } from './program.ts'
 
-const FAULTS = 110
-const FAULTS_MS = 50_000
+const FAULTS = cases(16, 110)
+const FAULTS_MS = cases(8_000, 50_000)
 const WORKERS = 4
 const DATABASE = 'chaos'
 /** Frozen longer than the lease of six seconds: it comes back as a worker that does not know that it is late. */
@@ -53,7 +55,7 @@ beforeAll(async () => {
      end $f$;
      create trigger chaos_watch before insert on iu_core.job_history for each row execute function public.chaos_watch();
      select iu_core.fn_gate_set('queue.consumer_dispatch.enabled', true);
-     select iu_core.fn_job_kind_set('chaos', '{"max_attempts": 1000, "max_crashes": 1000, "backoff": "50 milliseconds", "backoff_most": "500 milliseconds"}');`,
+     select iu_core.fn_job_kind_set('chaos', '{"max_attempts": 1000, "max_crashes": 1000, "backoff": "50 milliseconds", "max_backoff": "500 milliseconds"}');`,
   )
   await ask(
     superuser,
@@ -67,7 +69,7 @@ beforeAll(async () => {
   const reviewer = loginUrl(server.url(), 'stagedoor_worker', DATABASE)
   await ask(reviewer, `set role service_role; select iu_core.fn_consumer_review('chaos', 1)`)
   await ask(superuser, `select iu_core.fn_consumer_activate('chaos')`)
-}, 60_000)
+})
 
 afterAll(async () => {
   for (const program of alive) end(program)
@@ -120,7 +122,7 @@ function crew(file: string, orders: object, size: number) {
     },
     async stop(): Promise<void> {
       end(next)
-      await until('all are at work', () => [...working].every((program) => program.ready), 30_000)
+      await until('all are at work', () => [...working].every((program) => program.ready))
       for (const program of working) {
         program.doomed = true
         program.child.kill('SIGTERM')
@@ -151,11 +153,11 @@ it(`loses no job and runs none again through ${FAULTS} faults`, async () => {
       return deaths.whileDown(() => server.restart('immediate'))
     }
     if (dice < 46) {
-      const program = await until('a dispatcher works', () => dispatchers.pick(random), 60_000)
+      const program = await until('a dispatcher works', () => dispatchers.pick(random))
       counts.dispatcher++
       return dispatchers.replace(program)
     }
-    const program = await until('two workers work', () => workers.pick(random, 2), 60_000)
+    const program = await until('two workers work', () => workers.pick(random, 2))
     if (dice < 58 && stopped.size < 2) {
       counts.frozen++
       stopped.add(program)
@@ -175,7 +177,7 @@ it(`loses no job and runs none again through ${FAULTS} faults`, async () => {
     workers.replace(program)
   }
 
-  await until('the first jobs ran', async () => (await done()) > 50, 30_000)
+  await until('the first jobs ran', async () => (await done()) > 50, 180_000)
   const began = Date.now()
   for (let n = 0; n < FAULTS; n++) {
     await delay(Math.max(0, began + (n * FAULTS_MS) / FAULTS - Date.now()))
@@ -184,7 +186,7 @@ it(`loses no job and runs none again through ${FAULTS} faults`, async () => {
   await Promise.all(frozen)
   await dispatchers.stop()
   await until('every event was passed on', async () => (await passedOn(url)) === 0)
-  await until('everything has ended', async () => (await left()) === 0, 40_000)
+  await until('everything has ended', async () => (await left()) === 0, 180_000)
   // Before the last of them go: somebody must be there to take over from whoever was killed last.
   const recovery = await deaths.stop()
   await workers.stop()
@@ -207,9 +209,11 @@ it(`loses no job and runs none again through ${FAULTS} faults`, async () => {
     effectsTwice: 0,
     effectsMissing: 0,
   })
-  expect(recovery.length).toBeGreaterThan(10)
-  expect(recovery.at(-1)).toBeLessThan(10_000)
-}, 240_000)
+  if (FAULTS >= 110) expect(recovery.length).toBeGreaterThan(10)
+  // The lease of a job is six seconds; the rest is what a busy machine adds, to one of them more than to most.
+  expect(recovery.at(recovery.length >> 1) ?? 0).toBeLessThan(20_000)
+  expect(recovery.at(-1) ?? 0).toBeLessThan(60_000)
+}, 900_000)
 
 /** How many the last dispatcher had left. */
 async function passedOn(url: string): Promise<number> {

@@ -6,6 +6,7 @@ import { afterEach, beforeAll, expect, it } from 'vitest'
 import { setKind } from '../../src/jobs/queue.ts'
 import { useJobs } from '../jobs/worker/support.ts'
 import { useDatabase } from '../support/database.ts'
+import { cases } from '../support/length.ts'
 import { temporaryHome } from '../support/temporary-home.ts'
 import { until } from '../support/until.ts'
 import { compile } from './program.ts'
@@ -22,6 +23,13 @@ beforeAll(() => {
 })
 afterEach(() => stop())
 
+/** As if the dead worker's lease had passed: it is so long that nobody alive loses it on a busy machine. */
+async function endLeases(): Promise<void> {
+  await db
+    .pool('postgres')
+    .query(`update iu_core.job_worker set leased_until = clock_timestamp() - interval '1 second'`)
+}
+
 /** Starts it again whenever it ends by itself. Returns how often that was. */
 function supervise(): () => number {
   let child: ChildProcess
@@ -31,10 +39,11 @@ function supervise(): () => number {
     child = spawn(process.execPath, [program, JSON.stringify({ url: db.url('stagedoor_worker') })], {
       stdio: ['ignore', 'ignore', 'inherit'],
     })
-    child.on('exit', () => {
+    child.on('exit', async () => {
       if (stopping) return
       deaths++
-      start()
+      await endLeases()
+      if (!stopping) start()
     })
   }
   start()
@@ -48,11 +57,16 @@ function supervise(): () => number {
   return () => deaths
 }
 
-it.each([
-  ['first', 0],
-  ['in the middle', 150],
-])(
+it.each(
+  (
+    [
+      ['first', 0],
+      ['in the middle', 150],
+    ] as const
+  ).slice(0, cases(1, 2)),
+)(
   'a poison job that comes %s is a dead letter, and none of its 300 neighbours is',
+  { tags: 'property' },
   async (_where, at) => {
     await setKind(db.pool('stagedoor_worker'), 'mixed', {
       max_crashes: MAX_CRASHES,
@@ -63,11 +77,10 @@ it.each([
     const ids = await jobs.enqueue(...refs.map((payload_ref) => ({ job_kind: 'mixed', payload_ref })))
     const [poison] = ids.splice(at, 1)
     const deaths = supervise()
-    await jobs.reached('dead', [poison!], 60_000)
+    await jobs.reached('dead', [poison!])
     await until(
       'the queue is empty',
       async () => (await db.owner('select from iu_core.job_queue')).length === 0,
-      60_000,
     )
     const ended = await jobs.reached('completed', ids)
     expect(await jobs.find(poison!)).toMatchObject({ crashes: MAX_CRASHES })
@@ -75,5 +88,4 @@ it.each([
     // Charged with the first crash, at which nobody could know better, and never with another.
     expect(Math.max(...ended.map(({ crashes }) => crashes))).toBeLessThanOrEqual(1)
   },
-  120_000,
 )

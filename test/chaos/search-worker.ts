@@ -1,14 +1,14 @@
 /** A worker of search in a process of its own, to be killed. Its embedder is slow enough to be met in the middle of something. */
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createPool } from '../../src/db/connection.ts'
-import { openEquipment } from '../../src/search/equipment.ts'
+import { createPool } from '../../src/kernel/postgres/connection.ts'
+import { openProviders } from '../../src/search/providers.ts'
 import { startSearchWorker } from '../../src/search/worker.ts'
 
 const { url } = JSON.parse(process.argv[2]!) as { url: string }
 await once(process.stdin, 'data')
 const pool = createPool(url, { role: 'vector_worker', max: 4 })
-const equipment = openEquipment(pool, {
+const providers = openProviders(pool, {
   embeddingsUrl: undefined,
   embeddingsApiKey: undefined,
   qdrantUrl: undefined,
@@ -17,16 +17,16 @@ const equipment = openEquipment(pool, {
 const worker = await startSearchWorker({
   pool,
   listenUrl: url,
-  equipment,
+  providers,
   batch: 10,
-  leaseMs: 1500,
-  fits: false,
+  leaseMs: 5000,
+  fitModels: false,
   hooks: { boundary: () => delay(5) },
 })
 console.log('ready')
 process.on('SIGTERM', async () => {
   await worker.stop()
-  await equipment.close()
+  await providers.close()
   await pool.end()
   process.exit(0)
 })

@@ -14,11 +14,11 @@ const GATE = 'iu_core.staging_writes_enabled'
 async function start() {
   const port = await freePort()
   const server = startCli(['start'], { STAGEDOOR_HOME: home, PORT: String(port) })
-  await server.says(/Ctrl-C stops everything/, 90_000)
+  await server.says(/Ctrl-C stops everything/)
   return { server, url: `http://127.0.0.1:${port}` }
 }
 
-it('the embedded default, from its first start to a crash and back', { timeout: 240_000 }, async () => {
+it('the embedded default, from its first start to a crash and back', async () => {
   const first = await start()
   expect(first.server.output()).toContain('these gates were opened')
   expect(first.server.output()).toContain(GATE)
@@ -26,14 +26,14 @@ it('the embedded default, from its first start to a crash and back', { timeout: 
   // The sign-in link works, once: its token is a member of the one workspace.
   const [, code] = await first.server.says(/Sign in as reviewer.*\n.*#code=(\S+)/)
   const exchange = () =>
-    fetch(`${first.url}/api/sign-in`, {
+    fetch(`${first.url}/api/v1/sign-in`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ code }),
     })
   const { token } = (await (await exchange()).json()) as { token: string }
   expect((await exchange()).status).toBe(401)
-  const me = await fetch(`${first.url}/api/me`, { headers: { authorization: `Bearer ${token}` } })
+  const me = await fetch(`${first.url}/api/v1/me`, { headers: { authorization: `Bearer ${token}` } })
   expect(await me.json()).toMatchObject({
     role: 'stagedoor_reviewer',
     workspaces: [{ name: 'Default', role: 'reviewer' }],
@@ -43,7 +43,7 @@ it('the embedded default, from its first start to a crash and back', { timeout: 
   const env = { STAGEDOOR_HOME: home }
   for (const role of ['viewer', 'operator', 'reviewer', 'admin', 'agent']) {
     const { stdout } = await runCli(['token', '--as', role], env)
-    const answer = await fetch(`${first.url}/api/me`, {
+    const answer = await fetch(`${first.url}/api/v1/me`, {
       headers: { authorization: `Bearer ${stdout.trim()}` },
     })
     expect(await answer.json()).toMatchObject({ workspaces: [{ role }] })
@@ -99,27 +99,33 @@ async function ready(url: string): Promise<{ status: number; checks: { name: str
 }
 
 it('an embedded PostgreSQL that is killed comes back by itself, and readiness says so meanwhile', {
-  timeout: 120_000,
+  tags: 'long',
 }, async () => {
   const { server, url } = await start()
-  process.kill(await postmasterOf(home), 'SIGKILL')
+  // It cannot come back before that was seen.
+  const data = (await readdir(home)).find((name) => name.startsWith('data-'))!
+  const control = join(home, data, 'global/pg_control')
+  const postmaster = await postmasterOf(home)
+  await rename(control, `${control}.away`)
+  process.kill(postmaster, 'SIGKILL')
   await until('not ready, because of the server', async () => {
     const { status, checks } = await ready(url)
     return status === 503 && checks.some(({ name, ok }) => name === 'embedded_postgres' && !ok)
   })
-  await until('ready', async () => ((await ready(url)).status === 200 ? true : undefined), 60_000)
+  await rename(`${control}.away`, control)
+  await until('ready', async () => ((await ready(url)).status === 200 ? true : undefined))
   expect((await runCli(['doctor'], { STAGEDOOR_HOME: home })).code).toBe(0)
   expect(await server.end('SIGTERM')).toBe(0)
 })
 
 it('start ends with 4 when the embedded PostgreSQL cannot be brought back', {
-  timeout: 120_000,
+  tags: 'long',
 }, async () => {
   const port = await freePort()
   const folder = temporaryHome('lost')
   const env = { STAGEDOOR_HOME: folder, PORT: String(port), STAGEDOOR_EMBEDDED_RESTART_LIMIT: '2' }
   const server = startCli(['start'], env)
-  await server.says(/Ctrl-C stops everything/, 90_000)
+  await server.says(/Ctrl-C stops everything/)
   const ended = once(server.child, 'close')
   const data = (await readdir(folder)).find((name) => name.startsWith('data-'))!
   const postmaster = await postmasterOf(folder)

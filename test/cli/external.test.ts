@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { withClient } from '../../src/db/connection.ts'
+import { withClient } from '../../src/kernel/postgres/connection.ts'
 import { freePort, runCli, startCli } from '../support/cli.ts'
 import { useDatabase } from '../support/database.ts'
 import { loginUrl, MIGRATOR } from '../support/template.ts'
@@ -83,7 +83,7 @@ describe('start on your own database', () => {
       DATABASE_URL: `postgres://someone:hush-hush@127.0.0.1:${await freePort()}/app`,
     })
     expect(code).toBe(4)
-    expect(stderr).toContain('No PostgreSQL server answers at 127.0.0.1')
+    expect(stderr).toContain('Cannot reach PostgreSQL at 127.0.0.1')
     expect(stderr).not.toContain('hush-hush')
   })
 })
@@ -104,7 +104,7 @@ describe('gate', () => {
     const { stdout } = await runCli(['gate', 'history', gate], direct())
     expect(stdout).toContain('try it')
     expect(stdout.split('\n')[0]).toContain('open → closed')
-    expect((await runCli(['events', 'list'], direct())).stdout).toContain('system.gate_changed')
+    expect((await runCli(['event', 'list'], direct())).stdout).toContain('system.gate_changed')
   })
 
   it('that does not exist: exit 8, and where to look', async () => {

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { withClient } from '../../src/db/connection.ts'
+import { withClient } from '../../src/kernel/postgres/connection.ts'
 import { runCli } from '../support/cli.ts'
 import { useDatabase } from '../support/database.ts'
 import { MIGRATOR } from '../support/template.ts'
@@ -29,7 +29,7 @@ beforeAll(() =>
   ),
 )
 
-describe('the beginning of an id', { timeout: 60_000 }, () => {
+describe('the beginning of an id', () => {
   it('is enough where one thing has it, with or without its dash', async () => {
     for (const given of ['0a11ce00-0', '0A11CE000', ONE.slice(0, 30)]) {
       const { code, stdout, stderr } = await runCli(['job', 'show', given, '--json'], env())
@@ -61,7 +61,7 @@ describe('the beginning of an id', { timeout: 60_000 }, () => {
   })
 })
 
-describe('an id of another kind of thing', { timeout: 60_000 }, () => {
+describe('an id of another kind of thing', () => {
   it.each([
     ['a whole id', ONE],
     ['the beginning of one', ONE.slice(0, 12)],
@@ -72,7 +72,7 @@ describe('an id of another kind of thing', { timeout: 60_000 }, () => {
   })
 
   it.each([
-    [['executions', 'show'], ONE],
+    [['execution', 'show'], ONE],
     [['unit', 'show'], ONE],
     [['unit', 'show'], ONE.slice(0, 12)],
     [['trace'], ISSUE],

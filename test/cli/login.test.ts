@@ -1,7 +1,8 @@
+// @module-tag long
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { withClient } from '../../src/db/connection.ts'
-import { type EmbeddedServer, startEmbedded } from '../../src/db/embedded/server.ts'
+import { withClient } from '../../src/kernel/postgres/connection.ts'
+import { type EmbeddedServer, startEmbedded } from '../../src/kernel/postgres/embedded/server.ts'
 import { freePort, runCli, startCli } from '../support/cli.ts'
 import { temporaryHome } from '../support/temporary-home.ts'
 
@@ -18,7 +19,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-it('from an administrator’s address to a running API with members', { timeout: 120_000 }, async () => {
+it('from an administrator’s address to a running API with members', async () => {
   await withClient(server.url(), async (client) => {
     await client.query(`create role owner_of_app login createrole password 'hush'`)
     await client.query('create database app owner owner_of_app')

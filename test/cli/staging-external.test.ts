@@ -4,7 +4,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, expect, it } from 'vitest'
-import { withClient } from '../../src/db/connection.ts'
+import { withClient } from '../../src/kernel/postgres/connection.ts'
 import { runCli } from '../support/cli.ts'
 import { useDatabase } from '../support/database.ts'
 import { createMember, createWorkspace, type Member } from '../support/factories.ts'
@@ -32,7 +32,7 @@ beforeAll(async () => {
   await db.owner(`select iu_core.fn_gate_set('iu_core.staging_writes_enabled', true, 'test')`)
 })
 
-it('on your own database nobody decides in the name of another', { timeout: 60_000 }, async () => {
+it('on your own database nobody decides in the name of another', async () => {
   const made = await staging(
     ...['create', '--as', 'agent', '--kind', 'agent_intermediate', '--type', 'source_excerpt', '--json'],
     ...['--purpose', 'try', '--part', 'a:text=x'],
@@ -59,9 +59,7 @@ it('on your own database nobody decides in the name of another', { timeout: 60_0
   expect(rows).toEqual([{ lifecycle_status: 'pending' }])
 })
 
-it('a blob stays when the database is lost, since its record may have been committed', {
-  timeout: 60_000,
-}, async () => {
+it('a blob stays when the database is lost, since its record may have been committed', async () => {
   const child = spawn(
     process.execPath,
     [MAIN, ...['staging', 'create', '--as', 'agent', '--purpose', 'try', '--part', 'a:blob=-'], ...EXCERPT],

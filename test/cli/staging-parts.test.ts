@@ -1,3 +1,4 @@
+// @module-tag long
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, writeFileSync } from 'node:fs'
@@ -18,12 +19,12 @@ let api: string
 
 beforeAll(async () => {
   const port = await freePort()
-  api = `http://127.0.0.1:${port}/api/staging`
+  api = `http://127.0.0.1:${port}/api/v1/staging`
   server = startCli(['start'], { ...env, PORT: String(port) })
   writeFileSync(join(folder, 'picture.bin'), BYTES)
   writeFileSync(join(folder, 'export.csv'), MARKED)
   await server.says(/Ctrl-C stops everything/)
-}, 120_000)
+})
 afterAll(async () => {
   await server.end()
 })
@@ -69,7 +70,7 @@ function filesInStore(): string[] {
   return found.filter((entry) => entry.isFile()).map(({ name }) => name)
 }
 
-it('what is staged cannot rewrite the terminal of whoever reviews it', { timeout: 60_000 }, async () => {
+it('what is staged cannot rewrite the terminal of whoever reviews it', async () => {
   const made = await create([
     ...['--purpose', 'harmless\u001b]0;owned\u0007\n✔ Approved'],
     ...['--part', `we\u202eird:text=start\u001b[2J\rdone \u009b31m${'x'.repeat(200)}\nsecond`],
@@ -90,9 +91,7 @@ it('what is staged cannot rewrite the terminal of whoever reviews it', { timeout
   expect(json.record.purpose).toBe('harmless\u001b]0;owned\u0007\n✔ Approved')
 })
 
-it('a blob comes from a file or standard input, and is printed as it is held', {
-  timeout: 60_000,
-}, async () => {
+it('a blob comes from a file or standard input, and is printed as it is held', async () => {
   const made = await create(
     ['--part', `picture=@${join(folder, 'picture.bin')}`, '--part', 'piped:blob=-'],
     Buffer.concat([BYTES, BYTES]),
@@ -111,7 +110,7 @@ it('a blob comes from a file or standard input, and is printed as it is held', {
   expect(await staging(['health'])).toMatchObject({ code: 7 })
 })
 
-it('no blob is left of a record that did not come to be', { timeout: 120_000 }, async () => {
+it('no blob is left of a record that did not come to be', async () => {
   const blob = ['--part', `a=@${join(folder, 'picture.bin')}`]
   await create(['--key', 'once', ...blob])
   const before = filesInStore().sort()
@@ -122,7 +121,7 @@ it('no blob is left of a record that did not come to be', { timeout: 120_000 }, 
     expect(filesInStore().sort()).toEqual(before)
   }
   await refused(2, /in the future/, ['--expires-at', '2001-01-01', ...blob])
-  await refused(2, /cannot be read/, [...blob, '--part', 'b:blob=@/nowhere'])
+  await refused(2, /There is no file/, [...blob, '--part', 'b:blob=@/nowhere'])
   await refused(2, /not valid UTF-8/, [...blob, '--part', 'b:text=-'], BYTES)
   await refused(2, /not valid UTF-8/, [...blob, '--part', 'b:json=-'], BYTES)
   await refused(2, /Only one part/, ['--part', 'a:blob=-', '--part', 'b=-'], BYTES)
@@ -141,7 +140,7 @@ it('no blob is left of a record that did not come to be', { timeout: 120_000 }, 
   await runCli(['gate', 'open', 'iu_core.staging_writes_enabled'], env)
 })
 
-it('a text has one digest, whichever way it comes', { timeout: 60_000 }, async () => {
+it('a text has one digest, whichever way it comes', async () => {
   const fromFile = await create(['--as', 'agent', '--part', `rows=@${join(folder, 'export.csv')}`])
   const piped = await create(['--as', 'agent', '--part', 'rows=-'], MARKED)
   const { token, workspace_id } = JSON.parse(
@@ -166,7 +165,7 @@ it('a text has one digest, whichever way it comes', { timeout: 60_000 }, async (
   expect([fromFile.content_hash, piped.content_hash]).toEqual([sent.content_hash, sent.content_hash])
 })
 
-it('whoever decides is a member of the record’s own workspace', { timeout: 120_000 }, async () => {
+it('whoever decides is a member of the record’s own workspace', async () => {
   const cli = async (...args: string[]) => {
     const { code, stdout, stderr } = await runCli([...args, '--json'], env)
     expect({ args, code, stderr }).toMatchObject({ code: 0 })

@@ -1,38 +1,38 @@
 import { describe, expect, it } from 'vitest'
-import { wrap } from '../../src/cli/commands/upload/layout.ts'
-import { problemTable } from '../../src/cli/commands/upload/problem-table.ts'
-import { cut, table, visible, visibleLine, widthOf } from '../../src/cli/output.ts'
+import { formatTable } from '../../src/cli/terminal.ts'
+import { printable, printableLine, textWidth, truncate, wrapText } from '../../src/cli/text.ts'
+import { problemTable } from '../../src/cli/upload-problems.ts'
 
 describe('what others wrote', () => {
   it('shows every character that would steer a terminal, hide or reorder', () => {
-    expect(visible('a\u001b[2Jb\rc\u0000\u0007\u007f')).toBe('a␛[2Jb␍c␀␇␡')
-    expect(visible('\u009b31m\u0085')).toBe('\\u009b31m\\u0085')
-    expect(visible('\u202eevil\u202c \u2066x\u2069 \u200e\u200f\u061c')).toBe(
+    expect(printable('a\u001b[2Jb\rc\u0000\u0007\u007f')).toBe('a␛[2Jb␍c␀␇␡')
+    expect(printable('\u009b31m\u0085')).toBe('\\u009b31m\\u0085')
+    expect(printable('\u202eevil\u202c \u2066x\u2069 \u200e\u200f\u061c')).toBe(
       '\\u202eevil\\u202c \\u2066x\\u2069 \\u200e\\u200f\\u061c',
     )
-    expect(visible('ze\u200bro\u200d\u2060\ufeff\u00ad\u2028')).toBe(
+    expect(printable('ze\u200bro\u200d\u2060\ufeff\u00ad\u2028')).toBe(
       'ze\\u200bro\\u200d\\u2060\\ufeff\\u00ad\\u2028',
     )
-    expect(visible('\u{e0041}\ufe01')).toBe('\\u{e0041}\\ufe01')
+    expect(printable('\u{e0041}\ufe01')).toBe('\\u{e0041}\\ufe01')
   })
 
   it('leaves everything else as it is: newlines, tabs, every script, emoji', () => {
     const text = 'Zürich\n\t東京 مرحبا नमस्ते e\u0301 ❤️ 😀 \\u202e'
-    expect(visible(text)).toBe(text)
+    expect(printable(text)).toBe(text)
   })
 
   it('stays on its line, and in its cell', () => {
-    expect(visibleLine('fine\n✔ Approved\tx')).toBe('fine␊✔ Approved␉x')
-    expect(table([['a\u001b[1A', 'b\nc']])).toBe('a␛[1A  b␊c')
+    expect(printableLine('fine\n✔ Approved\tx')).toBe('fine␊✔ Approved␉x')
+    expect(formatTable([['a\u001b[1A', 'b\nc']])).toBe('a␛[1A  b␊c')
   })
 
   it('is marked where it is cut, and never within a character', () => {
-    expect(cut('12345', 5)).toBe('12345')
-    expect(cut('123456', 5)).toBe('12345…')
-    expect(cut('😀😀😀', 4)).toBe('😀😀…')
-    expect(cut('😀😀', 4)).toBe('😀😀')
-    expect(cut('😀😀', 3)).toBe('😀…')
-    expect(cut('👩‍👩‍👧‍👦e\u0301x', 3)).toBe('👩‍👩‍👧‍👦e\u0301…')
+    expect(truncate('12345', 5)).toBe('12345')
+    expect(truncate('123456', 5)).toBe('12345…')
+    expect(truncate('😀😀😀', 4)).toBe('😀😀…')
+    expect(truncate('😀😀', 4)).toBe('😀😀')
+    expect(truncate('😀😀', 3)).toBe('😀…')
+    expect(truncate('👩‍👩‍👧‍👦e\u0301x', 3)).toBe('👩‍👩‍👧‍👦e\u0301…')
   })
 })
 
@@ -46,17 +46,17 @@ describe('a table in a window that is too narrow', () => {
   ]
 
   it('shows ids by a beginning that tells them apart, times by their age, and wraps the last column', () => {
-    expect(table(rows, (cell) => cell, 60)).toMatch(
+    expect(formatTable(rows, (cell) => cell, 60)).toMatch(
       /^id +when {2}what it is about\n01a1e6bc-ea6d-7b +0 s +a sentence of many words that goes\n {24}on and on\n01a1e6bc-ea6d-7c +0 s +short$/,
     )
   })
 
   it('puts a sentence below where hardly any room is left, and leaves it alone where there is', () => {
-    expect(table(rows, (cell) => cell, 40)).toMatch(
+    expect(formatTable(rows, (cell) => cell, 40)).toMatch(
       /0 s\n {4}a sentence of many words that goes\n {4}on and on\n/,
     )
-    expect(table(rows, (cell) => cell, 200)).toContain(`${first}  ${rows[1]![1]}  a sentence`)
-    expect(table(rows)).toContain(second)
+    expect(formatTable(rows, (cell) => cell, 200)).toContain(`${first}  ${rows[1]![1]}  a sentence`)
+    expect(formatTable(rows)).toContain(second)
   })
 })
 
@@ -69,17 +69,17 @@ describe('wide characters', () => {
   ]
 
   it('columns of a table begin at the same place of the terminal in every line', () => {
-    const printed = table(rows).split('\n')
+    const printed = formatTable(rows).split('\n')
     const starts = printed.map((line, row) =>
-      rows[row]!.slice(1).map((cell) => widthOf(line.slice(0, line.indexOf(cell, rows[row]![0]!.length)))),
+      rows[row]!.slice(1).map((cell) => textWidth(line.slice(0, line.indexOf(cell, rows[row]![0]!.length)))),
     )
     expect(new Set(starts.map((start) => start.join()))).toHaveLength(1)
   })
 
   it('wrapped text takes no more columns than there are, and loses nothing', () => {
     const text = '员工每年享有二十八天带薪年假 annual leave 有給休暇は二十八日です'
-    const lines = wrap(text, 12)
-    expect(lines.every((line) => widthOf(line) <= 12)).toBe(true)
+    const lines = wrapText(text, 12)
+    expect(lines.every((line) => textWidth(line) <= 12)).toBe(true)
     expect(lines.join('').replaceAll(' ', '')).toBe(text.replaceAll(' ', ''))
   })
 
@@ -98,7 +98,7 @@ describe('wide characters', () => {
       ] as never,
       100,
     ).split('\n')
-    const starts = printed.slice(1).map((line) => widthOf(line.slice(0, line.indexOf('is not a number'))))
+    const starts = printed.slice(1).map((line) => textWidth(line.slice(0, line.indexOf('is not a number'))))
     expect(new Set(starts)).toHaveLength(1)
   })
 })

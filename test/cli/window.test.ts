@@ -1,6 +1,6 @@
 /** Sentences of ours in a window of 80 columns. */
 import { expect, it } from 'vitest'
-import { prose, widthOf } from '../../src/cli/output.ts'
+import { prose, textWidth } from '../../src/cli/text.ts'
 import { runCli, runOnTerminal } from '../support/cli.ts'
 
 const REFUSED = ['token', '--role', 'service_role', '--user', 'somebody@example.com']
@@ -10,7 +10,7 @@ it('an error and its hint are wrapped, with the lines behind the first indented'
   expect(code).toBe(2)
   const lines = screen.trimEnd().split('\n')
   expect(lines.length).toBeGreaterThan(2)
-  expect(Math.max(...lines.map(widthOf))).toBeLessThanOrEqual(80)
+  expect(Math.max(...lines.map(textWidth))).toBeLessThanOrEqual(80)
   expect(lines[0]).toMatch(/^✖ --role service_role is of a program/)
   for (const line of lines.slice(1)) expect(line).toMatch(/^ {2}\S/)
 })

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import { afterAll, expect, it } from 'vitest'
-import { withClient } from '../../src/db/connection.ts'
+import { withClient } from '../../src/kernel/postgres/connection.ts'
 import { startCli } from '../support/cli.ts'
 import { useDatabase } from '../support/database.ts'
 import { MIGRATOR } from '../support/template.ts'
@@ -21,7 +21,7 @@ async function outcome(limit: number): Promise<number | 'working'> {
   await limitConnections(limit)
   const worker = startCli(['worker'], address(db.url('stagedoor_worker')))
   const ended = (once(worker.child, 'close') as Promise<[number]>).then(([code]) => code)
-  const working = worker.says(/Working as PG_worker/, 60_000).then(
+  const working = worker.says(/Working as PG_worker/).then(
     () => 'working' as const,
     () => ended,
   )
@@ -31,9 +31,7 @@ async function outcome(limit: number): Promise<number | 'working'> {
   return first
 }
 
-it('a worker that cannot open all its connections ends with 4, whatever it had already started', {
-  timeout: 240_000,
-}, async () => {
+it('a worker that cannot open all its connections ends with 4, whatever it had already started', async () => {
   const outcomes: (number | 'working')[] = []
   for (const limit of [1, 3, 5, 8]) outcomes.push(await outcome(limit))
   expect(outcomes).toContain(4)
@@ -42,7 +40,7 @@ it('a worker that cannot open all its connections ends with 4, whatever it had a
   expect(await outcome(-1)).toBe('working')
 })
 
-it('one SIGTERM ends a worker whose start never settles', { timeout: 60_000 }, async () => {
+it('one SIGTERM ends a worker whose start never settles', async () => {
   const silent = await silentServer()
   const worker = startCli(['worker'], address(`postgres://stagedoor_worker@127.0.0.1:${silent}/nothing`))
   await connected

@@ -1,4 +1,5 @@
 /** What stands between a file and a decision: plans that went stale, corrections in hand, records of other kinds. */
+// @module-tag long
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { runCli } from '../support/cli.ts'
@@ -23,7 +24,7 @@ const WRONG = csv(
 
 const cli = (...args: string[]) => runCli(args, { STAGEDOOR_HOME: real.home })
 
-describe('a plan that production has overtaken', { timeout: 120_000 }, () => {
+describe('a plan that production has overtaken', () => {
   let id: string
 
   beforeAll(async () => {
@@ -35,7 +36,7 @@ describe('a plan that production has overtaken', { timeout: 120_000 }, () => {
     await approve(first, 'Approve and promote')
     id = await real.ingest(real.file('second.csv', csv(line(1, '2026-11-09', '99.50'))), '--until', 'planned')
     await approve(id, 'Approve only')
-  }, 120_000)
+  })
 
   test('a refused promotion shows the row before, planned and now, and leads to a plan that can be reviewed', async () => {
     const page = await real.signIn('operator')
@@ -55,8 +56,8 @@ describe('a plan that production has overtaken', { timeout: 120_000 }, () => {
     await page.getByRole('button', { name: 'Plan again' }).click()
     await state(page, 'Ready to submit')
     await page.getByRole('tab', { name: 'Plan' }).click()
-    expect(await seen(page.locator('.grid-row del'))).toBe('1.23')
-    expect(await seen(page.locator('.grid-row ins'))).toBe('99.50')
+    await expect.poll(() => seen(page.locator('.grid-row del'))).toBe('1.23')
+    await expect.poll(() => seen(page.locator('.grid-row ins'))).toBe('99.50')
     await page.getByRole('button', { name: 'Submit for review' }).click()
     await state(page, 'Awaiting review')
     // The refusal itself, which the browser mentions.
@@ -85,21 +86,21 @@ async function staleIsShown(page: Page): Promise<void> {
   )
   await page.getByText('Production has changed since this plan was made: 1 row.').waitFor()
   expect(await page.getByRole('button', { name: 'Plan again' }).isEnabled()).toBe(true)
-  expect(await page.getByRole('button', { name: 'Ask for review again' }).isEnabled()).toBe(false)
+  expect(await page.getByRole('button', { name: 'Submit for review again' }).isEnabled()).toBe(false)
 }
 
-describe('corrections', { timeout: 120_000 }, () => {
+describe('corrections', () => {
   let id: string
 
   beforeAll(async () => {
     id = await real.ingest(real.file('wrong.csv', WRONG), '--until', 'planned')
-  }, 60_000)
+  })
 
   test('the primary button leads to the first invalid cell, from wherever one is', async () => {
     const page = await real.signIn('operator', { viewport: { width: 390, height: 700 } })
     await page.goto(`${real.url}/uploads/${id}?tab=rows`)
     for (const _time of [1, 2]) {
-      await page.getByRole('button', { name: 'Correct 2 invalid lines' }).click()
+      await page.getByRole('button', { name: 'Repair 2 invalid lines' }).click()
       await expect
         .poll(() => page.evaluate<string>(`document.activeElement.getAttribute('aria-label')`))
         .toMatch(/, line 4$/)
@@ -138,14 +139,14 @@ describe('corrections', { timeout: 120_000 }, () => {
 
     // Leaving the console for good would lose them: the browser asks.
     const asked = page.waitForEvent('dialog')
-    const leaving = page.reload().catch(() => undefined)
+    const leaving = page.reload({ timeout: 2000 }).catch(() => undefined)
     const dialog = await asked
     expect(dialog.type()).toBe('beforeunload')
     await dialog.dismiss()
     await leaving
 
-    await page.locator('.filters').getByRole('button', { name: 'Save 2 corrections' }).click()
-    await page.getByText('Line 4 was checked again: 1 line is invalid now, 2 before.').waitFor()
+    await page.locator('.filters').getByRole('button', { name: 'Save 2 repairs' }).click()
+    await page.getByText('Line 4 was checked again: 1 line is still invalid, 2 before.').waitFor()
     expect(await seen(page.getByRole('tab', { name: /^Problems/ }))).not.toContain('unsaved')
     await page.reload()
     await day.waitFor({ state: 'detached' })
@@ -157,16 +158,16 @@ describe('corrections', { timeout: 120_000 }, () => {
     const page = await real.signIn('operator')
     await page.goto(`${real.url}/uploads/${again}?tab=problems`)
     const decision = page.locator('.decision')
-    await decision.getByRole('button', { name: 'Correct 2 invalid lines' }).waitFor()
+    await decision.getByRole('button', { name: 'Repair 2 invalid lines' }).waitFor()
     await page.getByRole('textbox', { name: /^Day, line 4/ }).fill('2026-11-13')
     await page.getByRole('textbox', { name: /^Amount spent \(AUD\), line 4/ }).fill('7.50')
-    const save = decision.getByRole('button', { name: 'Save 2 corrections' })
+    const save = decision.getByRole('button', { name: 'Save 2 repairs' })
     await save.waitFor()
     expect(await decision.getByRole('button', { name: /^Correct/ }).count()).toBe(0)
     await page.getByRole('tab', { name: 'Rows' }).click()
     await save.click()
-    await page.getByText('Line 4 was checked again: 1 line is invalid now, 2 before.').waitFor()
-    await decision.getByRole('button', { name: 'Correct 1 invalid line' }).waitFor()
+    await page.getByText('Line 4 was checked again: 1 line is still invalid, 2 before.').waitFor()
+    await decision.getByRole('button', { name: 'Repair 1 invalid line' }).waitFor()
 
     // What is typed later is not saved by coming back.
     const left = page.getByRole('textbox', { name: /^Amount spent \(AUD\), line 5/ })
@@ -174,7 +175,7 @@ describe('corrections', { timeout: 120_000 }, () => {
     await page.getByRole('tab', { name: 'Rows' }).click()
     await page.getByRole('tab', { name: /^Problems/ }).click()
     expect(await left.inputValue()).toBe('8.50')
-    await decision.getByRole('button', { name: 'Save 1 correction' }).click()
+    await decision.getByRole('button', { name: 'Save 1 repair' }).click()
     await decision.getByRole('button', { name: 'Submit for review' }).waitFor()
   })
 
@@ -195,7 +196,7 @@ describe('corrections', { timeout: 120_000 }, () => {
   })
 })
 
-describe('what takes long', { timeout: 120_000 }, () => {
+describe('what takes long', () => {
   test('a promotion says how many rows it writes and counts while it runs', async () => {
     const id = await real.ingest(
       real.file('slow.csv', csv(line(7, '2026-11-20', '3.00'))),
@@ -215,13 +216,13 @@ describe('what takes long', { timeout: 120_000 }, () => {
     await page.goto(`${real.url}/uploads/${id}`)
     await page.getByRole('button', { name: 'Promote', exact: true }).click()
     await expect.poll(() => seen(page.locator('.doing'))).toMatch(/^Promoting \d+ rows?/)
-    await page.getByText(/^\d+ s\. You may leave this page/).waitFor()
+    await page.getByText(/^\d+ s\. You can leave this page/).waitFor()
     answer()
     await state(page, 'promoted')
   })
 })
 
-describe('records of other kinds', { timeout: 120_000 }, () => {
+describe('records of other kinds', () => {
   test('a marking is read piece by piece and approved in the browser, by its digest and by somebody else', async () => {
     const path = real.file('handbook.md', '# Handbook\n\n## Travel\n\nBook two weeks ahead.\n')
     const { stdout, stderr } = await cli('mark', path, '--as', 'operator', '--json')
@@ -278,7 +279,7 @@ describe('records of other kinds', { timeout: 120_000 }, () => {
     await page.getByRole('link', { name: /^Review/ }).click()
     await page.getByRole('heading', { name: 'Uploads awaiting review' }).waitFor()
     const left = page.getByRole('link', { name: /^Commentary on week/ })
-    await expect.poll(() => left.count(), { timeout: 15_000 }).toBe(0)
+    await expect.poll(() => left.count()).toBe(0)
     expect(approved).not.toBe(rejected)
   })
 
@@ -310,7 +311,7 @@ describe('records of other kinds', { timeout: 120_000 }, () => {
       purpose,
       parts,
     }
-    const answer = await fetch(`${real.url}/api/staging`, {
+    const answer = await fetch(`${real.url}/api/v1/staging`, {
       method: 'POST',
       headers: { authorization: `Bearer ${real.token('operator')}`, 'content-type': 'application/json' },
       body: JSON.stringify(request).replace('"BIG"', '12345678901234567890'),
@@ -320,7 +321,7 @@ describe('records of other kinds', { timeout: 120_000 }, () => {
   }
 })
 
-describe('on a phone', { timeout: 120_000 }, () => {
+describe('on a phone', () => {
   test('what changes is in sight, and the decision stands below it', async () => {
     const id = await real.ingest(
       real.file('phone.csv', csv(line(1, '2026-11-09', '55.00'))),
@@ -362,7 +363,7 @@ describe('on a phone', { timeout: 120_000 }, () => {
 async function approve(id: string, how: 'Approve only' | 'Approve and promote'): Promise<void> {
   const operator = await real.signIn('operator')
   await operator.goto(`${real.url}/uploads/${id}`)
-  const submit = operator.getByRole('button', { name: /^(Submit for review|Ask for review again)$/ })
+  const submit = operator.getByRole('button', { name: /^(Submit for review|Submit for review again)$/ })
   await submit.or(operator.getByText('Waiting for a reviewer.')).first().waitFor()
   if (await submit.isVisible()) await submit.click()
   await state(operator, 'Awaiting review')
@@ -376,5 +377,5 @@ async function approve(id: string, how: 'Approve only' | 'Approve and promote'):
 async function state(page: Page, word: string): Promise<void> {
   const chip = page.locator('h1 .chip')
   // Also before the tests, where expect.poll is not to be had.
-  await until(`the state ${word}`, async () => (await chip.allInnerTexts())[0] === word, 30_000)
+  await until(`the state ${word}`, async () => (await chip.allInnerTexts())[0] === word)
 }

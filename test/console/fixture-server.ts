@@ -29,7 +29,7 @@ export interface FixtureEvent {
   actor: string
   workspace_id: string
   created_at: string
-  safe_payload: Record<string, unknown>
+  payload: Record<string, unknown>
 }
 
 /** What the API answers with. A test changes it, and the page must follow. */
@@ -172,7 +172,7 @@ export function event(
     actor: 'operator',
     workspace_id: 'w1',
     created_at: new Date(Date.now() - secondsAgo * 1000).toISOString(),
-    safe_payload: payload,
+    payload,
   }
 }
 
@@ -247,7 +247,7 @@ function answer(
     const body = { status: ready ? 'ready' : 'not_ready', checks: state.checks }
     return { status: ready ? 200 : 503, body }
   }
-  if (path === '/api/sign-in') {
+  if (path === '/api/v1/sign-in') {
     // A code is good once.
     const isGood = state.codes > 0
     state.codes -= 1
@@ -263,7 +263,7 @@ function answer(
   if (authorization !== `Bearer ${GOOD_TOKEN}` || !state.takesTokens) {
     return refusal(401, 'token_invalid', 'The token is not valid: it expired')
   }
-  if (path === '/api/me') {
+  if (path === '/api/v1/me') {
     const role = state.rights.includes('stage') ? 'operator' : 'viewer'
     const workspaces = [{ id: 'w1', name: 'Acme Media', role, rights: state.rights }]
     return {
@@ -271,10 +271,10 @@ function answer(
       body: { actor: 'operator@localhost', name: null, role: 'authenticated', workspaces },
     }
   }
-  if (path === '/api/gates') return { status: 200, body: { gates: state.gates } }
-  if (path === '/api/events')
+  if (path === '/api/v1/gates') return { status: 200, body: { gates: state.gates } }
+  if (path === '/api/v1/events')
     return { status: 200, body: { events: state.events, people: state.people, next: state.next } }
-  if (path === '/api/uploads') {
+  if (path === '/api/v1/uploads') {
     const wanted = query.get('status')?.split(',')
     const all = state.uploads.filter(
       ({ status, review_status }) =>
@@ -285,13 +285,14 @@ function answer(
     const uploads = all.slice(0, limit)
     return { status: 200, body: { uploads, people: state.people, next: all.length > limit ? 'next' : null } }
   }
-  if (path === '/api/staging') return listed('records', state.records, query)
-  if (path === '/api/jobs') return listed('jobs', state.jobs.filter(matches('state', query)), query)
-  if (path === '/api/executions')
+  if (path === '/api/v1/staging') return listed('records', state.records, query)
+  if (path === '/api/v1/jobs') return listed('jobs', state.jobs.filter(matches('status', query)), query)
+  if (path === '/api/v1/executions')
     return listed('executions', state.executions.filter(matches('status', query)), query)
-  if (path === '/api/search/waiting') return { status: 200, body: state.search }
-  if (path === '/api/search/dead') return { status: 200, body: { dead: state.unsearchable } }
-  if (path === '/api/datasets') return { status: 200, body: { datasets: [] } }
+  if (path === '/api/v1/search/waiting') return { status: 200, body: state.search }
+  if (path === '/api/v1/search/dead-letters')
+    return { status: 200, body: { dead_letters: state.unsearchable } }
+  if (path === '/api/v1/datasets') return { status: 200, body: { datasets: [] } }
   return refusal(404, 'not_found', 'There is no such path')
 }
 
@@ -311,7 +312,7 @@ export function job(id: number, kind: string, changes: FixtureRow = {}): Fixture
   return {
     job_id: `0199a7c2-0000-7000-8000-2${String(id).padStart(11, '0')}`,
     job_kind: kind,
-    state: 'dead',
+    status: 'dead',
     attempts: 5,
     last_error: 'ECONNREFUSED smtp',
     finished_at: new Date(Date.now() - 7_200_000).toISOString(),

@@ -20,11 +20,11 @@ const WEEK_46 = [
   line(42, '2026-11-10', 'lots'),
 ].join('\n')
 
-describe('the story of an upload', { timeout: 120_000 }, () => {
+describe('the story of an upload', () => {
   test('an empty list teaches which file to take, what will happen, and the command', async () => {
     const page = await real.signIn('operator')
     await page.getByRole('link', { name: 'Uploads', exact: true }).click()
-    await page.getByText('Nothing was uploaded yet.').waitFor()
+    await page.getByText('No uploads yet.').waitFor()
     await page.getByText('Take an export').waitFor()
     await page.getByText('stagedoor -- ingest').first().waitFor()
     await expect.poll(() => page.getByLabel('Dataset').first().inputValue()).toBe('ads')
@@ -51,17 +51,17 @@ describe('the story of an upload', { timeout: 120_000 }, () => {
     expect(took).toMatch(/Read[\s\S]*\d m?s/)
     await cell(/^Day, line 33/).fill('2026-11-10')
     await cell(/^Day, line 33/).press('Enter')
-    await operator.getByText('Line 33 was checked again: 2 lines are invalid now, 3 before.').waitFor()
-    await operator.getByText('Corrected: the line is valid now.').waitFor()
+    await operator.getByText('Line 33 was checked again: 2 lines are still invalid, 3 before.').waitFor()
+    await operator.getByText('Repaired: the line is valid now.').waitFor()
     expect(await seen(read)).toBe(took)
     await cell(/^Amount spent \(AUD\), line 34/).fill('12.40')
     await cell(/^Amount spent \(AUD\), line 34/).press('Enter')
-    await operator.getByText('Line 34 was checked again: 1 line is invalid now, 2 before.').waitFor()
+    await operator.getByText('Line 34 was checked again: 1 line is still invalid, 2 before.').waitFor()
 
     // What is still wrong is wrong with words, not only with colour.
     await cell(/^Amount spent \(AUD\), line 35/).fill('plenty')
     await cell(/^Amount spent \(AUD\), line 35/).press('Enter')
-    await operator.getByText('1 line is invalid now, as before').waitFor()
+    await operator.getByText('1 line is still invalid, as before').waitFor()
 
     await operator.getByRole('radio', { name: /Skip invalid lines/ }).check()
     await state(operator, 'Ready to submit')
@@ -74,7 +74,7 @@ describe('the story of an upload', { timeout: 120_000 }, () => {
     await operator.getByRole('button', { name: 'Submit for review' }).click()
     await state(operator, 'Awaiting review')
     await operator.getByText('Waiting for a reviewer.').waitFor()
-    await operator.getByText('You need to do nothing until somebody has decided.').waitFor()
+    await operator.getByText('There is nothing for you to do until then.').waitFor()
     expect(await operator.getByRole('button', { name: 'Approve and promote' }).count()).toBe(0)
 
     const reviewer = await real.signIn('reviewer')
@@ -118,6 +118,29 @@ describe('the story of an upload', { timeout: 120_000 }, () => {
     await state(operator, 'undone')
   })
 
+  test('no button is shown before what stands above it is known: it would move away under the pointer', async () => {
+    const id = await real.ingest(
+      real.file('meta-still.csv', WEEK_45.replaceAll('88.00', '66.00')),
+      '--until',
+      'planned',
+    )
+    const page = await real.signIn('operator')
+    let answer = () => {}
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    await page.route(/\/api\/v1\/datasets\?/, async (route) => {
+      await answered
+      await route.continue()
+    })
+    await page.goto(`${real.url}/uploads/${id}`)
+    await page.locator('.decision').getByText('Loading…').waitFor()
+    expect(await page.getByRole('button', { name: 'Submit for review' }).count()).toBe(0)
+    answer()
+    await page.getByText(/It can be undone until/).waitFor()
+    await page.getByRole('button', { name: 'Submit for review' }).waitFor()
+  })
+
   test('a rejection says why, and the uploader reads it', async () => {
     const id = await real.ingest(
       real.file('meta-reject.csv', WEEK_45.replaceAll('88.00', '77.00')),
@@ -138,7 +161,7 @@ describe('the story of an upload', { timeout: 120_000 }, () => {
     await state(reviewer, 'rejected')
     await operator.getByText('Rejected: “The currency is not ours”').waitFor()
     await operator.getByText('A reviewer rejected this plan.').waitFor()
-    await operator.getByRole('button', { name: 'Ask for review again' }).waitFor()
+    await operator.getByRole('button', { name: 'Submit for review again' }).waitFor()
 
     await operator.getByRole('button', { name: 'Discard…' }).click()
     await operator.getByRole('dialog').getByRole('button', { name: 'Discard' }).click()
@@ -157,6 +180,8 @@ describe('the story of an upload', { timeout: 120_000 }, () => {
     await page.getByRole('button', { name: 'Upload', exact: true }).click()
     await state(page, 'not readable')
     await page.getByRole('heading', { name: 'The file could not be read' }).waitFor()
+    // Its columns were asked for before.
+    real.forgive(/status of 422 .*\/mapping\/preview$/)
   })
 
   test('a file for something else is said not to fit, with what it has, and can be discarded', async () => {
@@ -169,7 +194,7 @@ describe('the story of an upload', { timeout: 120_000 }, () => {
     await state(page, 'does not fit')
     await page.getByRole('heading', { name: 'The file does not fit the dataset' }).waitFor()
     await page.getByText('The file has “Name”, “Street”.').waitFor()
-    await page.getByText('stagedoor dataset map ads --platform meta --header').waitFor()
+    await page.getByText('stagedoor dataset map ads --platform meta --set').waitFor()
     await page.getByRole('button', { name: 'Discard…' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Discard' }).click()
     await state(page, 'discarded')
@@ -181,7 +206,7 @@ describe('the story of an upload', { timeout: 120_000 }, () => {
     const page = await real.signIn('operator')
     await page.goto(`${real.url}/uploads/${id}`)
     await page.getByRole('radio', { name: /Skip invalid lines/ }).check()
-    await page.getByText('only 1 of 2 lines are valid, and 90 % are asked for').waitFor()
+    await page.getByText('only 1 of 2 lines are valid, and the threshold is 90 %').waitFor()
     const share = page.getByRole('textbox', { name: 'Share of valid lines in percent' })
     await share.fill('50')
     await share.press('Enter')
@@ -195,9 +220,10 @@ describe('the story of an upload', { timeout: 120_000 }, () => {
 
   test('the overview counts what is held and what was promoted', async () => {
     const page = await real.signIn('operator')
-    const room = (name: string) => page.locator('.room').filter({ has: page.getByRole('heading', { name }) })
-    await expect.poll(() => seen(room('Production'))).toMatch(/\d+\s+rows? promoted/)
-    await expect.poll(() => seen(room('Held'))).toMatch(/\d+\s+uploads?/)
+    const stage = (name: string) =>
+      page.locator('.stage').filter({ has: page.getByRole('heading', { name }) })
+    await expect.poll(() => seen(stage('Production'))).toMatch(/\d+\s+rows? promoted/)
+    await expect.poll(() => seen(stage('Staging'))).toMatch(/\d+\s+uploads?/)
     expect(await seen(page.locator('body'))).not.toMatch(/not built/i)
   })
 })
@@ -217,8 +243,14 @@ async function promoteFirstWeek(): Promise<void> {
   await state(operator, 'promoted')
 }
 
+/** If it does not come, the error says what the page shows instead: a refusal, or what is under way. */
 async function state(page: Page, word: string): Promise<void> {
-  await expect.poll(() => seen(page.locator('h1 .chip')), { timeout: 20_000 }).toBe(word)
+  try {
+    await expect.poll(() => seen(page.locator('h1 .chip'))).toBe(word)
+  } catch (error) {
+    const decision = await seen(page.locator('.decision')).catch(String)
+    throw new Error(`The page does not say "${word}". Its decision card:\n${decision}`, { cause: error })
+  }
 }
 
 async function sum(page: Page, word: string, value: string): Promise<void> {

@@ -7,10 +7,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
 import { describe, expect, it } from 'vitest'
-import { inTransaction } from '../../src/db/transaction.ts'
 import { parseDataset } from '../../src/ingest/datasets/declare.ts'
 import { registerDataset } from '../../src/ingest/datasets/registry.ts'
-import { addPack } from '../../src/ingest/packs.ts'
+import { registerPack } from '../../src/ingest/packs.ts'
+import { inTransaction } from '../../src/kernel/postgres/transaction.ts'
 import { useDatabase } from '../support/database.ts'
 import { createWorkspace } from '../support/factories.ts'
 import { createClient } from '../support/ingest.ts'
@@ -83,7 +83,7 @@ const FIXTURES: Readonly<Record<string, Fixture>> = {
       await superuser.query('grant all on all tables in schema shop to workflow_admin')
       await inTransaction(db.pool(MIGRATOR), (client) =>
         registerDataset(client, parseDataset(JSON.parse(example('dataset.json'))), {
-          approval_required: false,
+          approvalRequired: false,
         }),
       )
       return { 'sha-256': '0'.repeat(64), 'client,_or_the_workspace': workspace }
@@ -145,7 +145,7 @@ const FIXTURES: Readonly<Record<string, Fixture>> = {
   },
   'docs/guides/webhooks-and-alerts.md': {
     setup: async (superuser, workspace) => {
-      await inTransaction(db.pool(MIGRATOR), (client) => addPack(client, 'ads'))
+      await inTransaction(db.pool(MIGRATOR), (client) => registerPack(client, 'ads'))
       const client = await createClient(db, workspace, 'Northwind')
       await superuser.query(`set role service_role`)
       await superuser.query(
@@ -206,7 +206,7 @@ async function runPage(page: string): Promise<void> {
 
 describe('the SQL of the documentation runs', () => {
   for (const page of pages.filter((one) => blocksOf(one).some((sql) => !isSignature(sql)))) {
-    it(page, { timeout: 60_000 }, () => runPage(page))
+    it(page, () => runPage(page))
   }
 })
 

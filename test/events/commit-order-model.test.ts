@@ -1,13 +1,15 @@
 /** Random interleavings of a few sessions against a model that knows what each read must bring. */
+// @module-tag property
 import fc from 'fast-check'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { useDatabase } from '../support/database.ts'
+import { cases } from '../support/length.ts'
 
 const db = useDatabase()
 
 const SESSIONS = 3
-const RUNS = 100
+const RUNS = cases(20, 100)
 
 type Action =
   | { readonly do: 'emit' | 'commit' | 'rollback' | 'savepoint' | 'undo'; readonly session: number }
@@ -124,4 +126,4 @@ it('brings every committed event once, after its commit, whatever the order of t
     seed,
     numRuns: RUNS,
   })
-}, 120_000)
+})

@@ -129,7 +129,7 @@ describe('an event', () => {
 })
 
 describe('a cause', () => {
-  it('hands on its correlation, one step deeper each time', async () => {
+  it('passes its correlation on, one step deeper each time', async () => {
     const first = await emit()
     const second = await emit({ p_causation_event_id: first })
     const third = await emit({ p_causation_event_id: second })

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from 'vitest'
-import { mapDatabaseError } from '../../src/db/database-error.ts'
+import { mapDatabaseError } from '../../src/kernel/postgres/errors.ts'
 import { useDatabase } from '../support/database.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
 import { untilWaiting } from '../support/waiting.ts'

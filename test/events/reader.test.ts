@@ -36,12 +36,12 @@ it('is not moved by being registered again', async () => {
   expect(await read('again')).toEqual(['unread'])
 })
 
-it('is removed with its position, and can begin anew', async () => {
+it('is deleted with its position, and can be registered again from the beginning', async () => {
   await register('restored', true)
   await emit('read once')
   expect(await read('restored')).toContain('read once')
   const remove = async (reader: string | null) =>
-    (await worker().query('select iu_core.fn_event_reader_remove($1) as removed', [reader])).rows[0]!.removed
+    (await worker().query('select iu_core.fn_event_reader_delete($1) as deleted', [reader])).rows[0]!.deleted
   expect(await remove('restored')).toBe(true)
   expect(await sqlstateOf(read('restored'))).toBe('SD303')
   expect(await remove('restored')).toBe(false)

@@ -1,4 +1,5 @@
 /** The five minutes of README.md, command by command. */
+// @module-tag long
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { freePort, type RunningCli, runCli, startCli } from '../support/cli.ts'
@@ -12,7 +13,7 @@ let server: RunningCli
 beforeAll(async () => {
   server = startCli(['start'], { ...env, PORT: String(await freePort()) })
   await server.says(/Ctrl-C stops everything/)
-}, 120_000)
+})
 afterAll(async () => {
   await server.end()
 })
@@ -31,14 +32,12 @@ async function approveAndPromote(): Promise<string> {
   return id
 }
 
-it('a Meta export with three wrong lines goes in, is corrected by the next one, and comes out again', {
-  timeout: 120_000,
-}, async () => {
+it('a Meta export with three wrong lines goes in, is corrected by the next one, and comes out again', async () => {
   const wrong = await cli('ingest examples/ads/meta-week-45.csv --dataset ads --platform meta --as operator')
   expect(wrong).toMatchObject({ code: 5, stdout: expect.stringContaining('53 valid, 3 wrong') })
   expect(wrong.stdout).toMatch(/16 +Ad ID +1\.20253E\+17/)
   const { upload_id: id } = await newest()
-  const fixed = await cli(`upload fix ${id} --file examples/ads/corrections.csv --as operator`)
+  const fixed = await cli(`upload repair ${id} --file examples/ads/corrections.csv --as operator`)
   expect(fixed.stdout).toMatch(/56 valid[\s\S]*daily_metrics +56/)
   expect(await cli(`upload submit ${id} --as operator`)).toMatchObject({ code: 0 })
   await approveAndPromote()
@@ -53,8 +52,6 @@ it('a Meta export with three wrong lines goes in, is corrected by the next one, 
   expect(await cli(`upload undo ${correction} --yes --as reviewer`)).toMatchObject({ code: 0 })
   expect(await cli(`upload undo ${id} --yes --as reviewer`)).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(
-      /taken back\n +campaigns +2\n +ad_sets +4\n +ads +8\n +daily_metrics +56\n/,
-    ),
+    stdout: expect.stringMatching(/reverted\n +campaigns +2\n +ad_sets +4\n +ads +8\n +daily_metrics +56\n/),
   })
 })

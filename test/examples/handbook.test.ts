@@ -1,3 +1,4 @@
+// @module-tag long
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -36,19 +37,17 @@ async function run(branch?: string, url = address) {
   return stdout
 }
 
-it('a handbook becomes units, and the next one touches three of them, as its README says', {
-  timeout: 120_000,
-}, async () => {
+it('a handbook becomes units, and the next one touches three of them, as its README says', async () => {
   const told = await run()
   expect(told).toMatch(/^mark {6}handbook\.md: 44 pieces, 44 new, 0 changed, 0 the same$/m)
   expect(told).toMatch(/^refused {3}staging_\w+: /m)
-  expect(told).toMatch(/^cut {7}in \d+ ms: 44 born, 0 versioned, 0 successors, 0 unchanged$/m)
+  expect(told).toMatch(/^cut {7}in \d+ ms: 44 created, 0 versioned, 0 successors, 0 unchanged$/m)
   expect(told).toMatch(/^edit {6}handbook\/leave\/carrying-days-over is at version 2$/m)
   expect(told).toMatch(/^as of {5}version 1 still says “Up to five days”$/m)
   expect(told).toMatch(/^refused {3}unit_version_conflict: [\s\S]*^ {10}\+Up to eight days/m)
   expect(told).toMatch(/^refused {3}unit_locked: /m)
   expect(told).toMatch(/^mark {6}handbook-2027\.md: 44 pieces, 0 new, 3 changed, 41 the same$/m)
-  expect(told).toMatch(/^cut {7}in \d+ ms: 0 born, 2 versioned, 1 successors, 41 unchanged$/m)
+  expect(told).toMatch(/^cut {7}in \d+ ms: 0 created, 2 versioned, 1 successors, 41 unchanged$/m)
   expect(told).toMatch(/^ {10}successor handbook\/leave\/annual-leave~2$/m)
   expect(told).toMatch(/^ {10}versioned handbook\/expenses\/meals$/m)
   expect(told).toMatch(/^in force {2}28 days \(handbook\/leave\/annual-leave, enacted\)$/m)
@@ -63,7 +62,7 @@ it('a handbook becomes units, and the next one touches three of them, as its REA
   expect(await run('handbook-b'), 'a branch of its own').toMatch(/^history /m)
 })
 
-it('without an API it says which one it looked for', { timeout: 60_000 }, async () => {
+it('without an API it says which one it looked for', async () => {
   await expect(run(undefined, 'http://127.0.0.1:9')).rejects.toThrow(
     /No API answers at http:\/\/127\.0\.0\.1:9/,
   )

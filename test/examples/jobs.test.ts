@@ -1,4 +1,5 @@
 /** The examples of jobs: the handler in JavaScript, and the same in Python over HTTP. */
+// @module-tag long
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'

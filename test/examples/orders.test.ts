@@ -1,3 +1,4 @@
+// @module-tag long
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -35,9 +36,7 @@ async function run() {
   return stdout
 }
 
-it('a dataset of one’s own, from its registration to the undo, as its README says', {
-  timeout: 120_000,
-}, async () => {
+it('a dataset of one’s own, from its registration to the undo, as its README says', async () => {
   const first = await run()
   expect(first).toMatch(
     /^check {4}Stagedoor may not insert shop\.orders → grant insert on shop\.orders to workflow_admin;$/m,

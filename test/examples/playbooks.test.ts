@@ -2,13 +2,13 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createPool, type Pool } from '../../src/db/connection.ts'
-import { loadPlaybookHandlers } from '../../src/executions/handlers-file.ts'
-import type { JsonObject } from '../../src/executions/playbook/definition.ts'
-import { registerPlaybook } from '../../src/executions/registration.ts'
-import { showExecution } from '../../src/executions/shown-executions.ts'
-import { startExecution } from '../../src/executions/steering.ts'
-import { playbookTools } from '../../src/stagedoor/playbook-tools.ts'
+import { playbookTools } from '../../src/app/playbook-runtime.ts'
+import { startExecution } from '../../src/executions/control.ts'
+import { registerPlaybook } from '../../src/executions/playbooks.ts'
+import { getExecution } from '../../src/executions/queries.ts'
+import { loadPlaybookHandlers } from '../../src/executions/tools/tool.ts'
+import type { JsonObject } from '../../src/kernel/json.ts'
+import { createPool, type Pool } from '../../src/kernel/postgres/connection.ts'
 import { useEngines } from '../executions/engine/engines.ts'
 import { createMember, createWorkspace, type Member } from '../support/factories.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
@@ -47,8 +47,8 @@ async function begin(
   })
   await engines.start({}, { tools })
   const text = readFileSync(path(`${example}/playbook.yaml`), 'utf8')
-  const { name } = await registerPlaybook(worker(), text, { open_to_members: by !== undefined })
-  const options = { workspace_id: workspace }
+  const { name } = await registerPlaybook(worker(), text, { openToMembers: by !== undefined })
+  const options = { workspaceId: workspace }
   return by
     ? db.as(by, (client) => startExecution(client, name, args, options))
     : startExecution(worker(), name, args, options)
@@ -57,7 +57,7 @@ async function begin(
 it('hello: four steps, and the answer', async () => {
   const id = await begin('hello-playbook', { name: 'Ada', times: 2 })
   await engines.ended(id)
-  expect(await showExecution(worker(), id)).toMatchObject({
+  expect(await getExecution(worker(), id)).toMatchObject({
     status: 'COMPLETED',
     result: { value: { said: 2, last: 'hello, Ada no. 2' } },
     steps: [
@@ -70,11 +70,11 @@ it('hello: four steps, and the answer', async () => {
 })
 
 it('fan-out: of 10,000 items two fail, the fan-in is partial and the repair path is taken', {
-  timeout: 90_000,
+  tags: 'long',
 }, async () => {
   const id = await begin('fan-out', {}, 'fan-out/handlers.mjs')
-  await engines.ended(id, 80_000)
-  const shown = await showExecution(worker(), id)
+  await engines.ended(id, 240_000)
+  const shown = await getExecution(worker(), id)
   expect(shown).toMatchObject({
     status: 'COMPLETED',
     result: { value: { status: 'partial', total: 10_000, done: 9998, failed: 2, repaired: [1234, 5678] } },
@@ -86,7 +86,7 @@ it('fan-out: of 10,000 items two fail, the fan-in is partial and the repair path
 it('fan-out: where all goes well there is nothing to repair', async () => {
   const id = await begin('fan-out', { n: 20, broken: [] }, 'fan-out/handlers.mjs')
   await engines.ended(id)
-  const shown = await showExecution(worker(), id)
+  const shown = await getExecution(worker(), id)
   expect(shown.steps.map(({ step }) => step)).toEqual(['orders', 'load', 'report'])
   expect(shown.result).toMatchObject({ value: { status: 'complete', done: 20, repaired: [] } })
 })
@@ -105,7 +105,7 @@ it('approval: it waits for the decision of somebody else, with the checklist tic
   expect(await sqlstateOf(decide(reviewer, APPROVE))).toMatch(/^SD5/)
   await decide(colleague, APPROVE)
   await engines.ended(id)
-  expect(await showExecution(worker(), id)).toMatchObject({ result: { value: 'week 45 is published' } })
+  expect(await getExecution(worker(), id)).toMatchObject({ result: { value: 'week 45 is published' } })
   const rows = await db.owner(
     'select lifecycle_status from iu_core.iu_staging_record where staging_record_id = $1',
     [record],
@@ -117,7 +117,7 @@ it('approval: rejected, the other arc is taken', async () => {
   const { id, record } = await drafted()
   await db.as(reviewer, (client) => client.query(`select iu_core.fn_iu_staging_reject($1, 'no')`, [record]))
   await engines.ended(id)
-  expect(await showExecution(worker(), id)).toMatchObject({
+  expect(await getExecution(worker(), id)).toMatchObject({
     result: { value: 'week 45 is not published, it was rejected' },
   })
 })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { Snowflakes } from '../../src/executions/engine/snowflake.ts'
+import { SnowflakeIds } from '../../src/executions/engine/engine.ts'
 
 const EPOCH = Date.UTC(2024, 0, 1)
 const partsOf = (id: string) => ({
@@ -11,7 +11,7 @@ const partsOf = (id: string) => ({
 it.each([0, 1, 999_999, 1_000_000, 90_871_333_777, 2 ** 41 - 1])(
   'puts %i ms, the node and a counter together as the database does',
   (millisecond) => {
-    const ids = new Snowflakes(1023, { now: () => EPOCH + millisecond })
+    const ids = new SnowflakeIds(1023, { now: () => EPOCH + millisecond })
     if (millisecond > 0) expect(partsOf(ids.next())).toEqual({ millisecond, node: 1023, counter: 0 })
     const second = ids.next()
     expect(partsOf(second).node).toBe(1023)
@@ -21,7 +21,7 @@ it.each([0, 1, 999_999, 1_000_000, 90_871_333_777, 2 ** 41 - 1])(
 
 it('rises with every id, also when one millisecond is not enough for them', () => {
   let now = EPOCH + 1000
-  const ids = new Snowflakes(7, { now: () => now })
+  const ids = new SnowflakeIds(7, { now: () => now })
   let previous = -1n
   for (let n = 0; n < 20_000; n += 1) {
     if (n % 9000 === 0) now += 1
@@ -33,7 +33,7 @@ it('rises with every id, also when one millisecond is not enough for them', () =
 
 it('goes on from the last id when the clock goes back by up to 50 ms, and raises beyond', () => {
   let now = EPOCH + 100_000
-  const ids = new Snowflakes(7, { now: () => now })
+  const ids = new SnowflakeIds(7, { now: () => now })
   const before = ids.next()
   now -= 50
   expect(partsOf(ids.next())).toEqual({ ...partsOf(before), counter: 1 })
@@ -44,11 +44,11 @@ it('goes on from the last id when the clock goes back by up to 50 ms, and raises
 })
 
 it('goes on after an id of another node whose clock is ahead', () => {
-  const ids = new Snowflakes(7, { now: () => EPOCH + 1000 })
-  const ahead = new Snowflakes(1023, { now: () => EPOCH + 9000 }).next()
+  const ids = new SnowflakeIds(7, { now: () => EPOCH + 1000 })
+  const ahead = new SnowflakeIds(1023, { now: () => EPOCH + 9000 }).next()
   ids.after(ahead)
   const id = ids.next()
   expect(BigInt(id) > BigInt(ahead)).toBe(true)
-  ids.after(new Snowflakes(3, { now: () => EPOCH + 5 }).next())
+  ids.after(new SnowflakeIds(3, { now: () => EPOCH + 5 }).next())
   expect(BigInt(ids.next()) > BigInt(id)).toBe(true)
 })

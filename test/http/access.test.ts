@@ -28,7 +28,7 @@ async function emit(workspaceId: string | null, subject: string): Promise<void> 
 }
 
 describe('without a token', () => {
-  it.each(['/api/me', '/api/gates', '/api/events'])('%s answers 401 with a remedy', async (url) => {
+  it.each(['/api/v1/me', '/api/v1/gates', '/api/v1/events'])('%s answers 401 with a remedy', async (url) => {
     const { status, body, headers } = await api.get(url)
     expect(status).toBe(401)
     expect(headers['content-type']).toContain('application/problem+json')
@@ -39,18 +39,18 @@ describe('without a token', () => {
     })
   })
 
-  it('a path of the API that does not exist answers 401, too, and so tells nothing', async () => {
-    expect((await api.get('/api/nothing')).status).toBe(401)
+  it('a path of the API that does not exist answers 401, too, and so reveals nothing', async () => {
+    expect((await api.get('/api/v1/nothing')).status).toBe(401)
   })
 })
 
 it('an encoded path is the same path: no token, no answer', async () => {
   const token = await api.token(operator)
-  for (const url of ['/%61pi/me', '/api/%6de', '//api/me', '/api/../api/me']) {
+  for (const url of ['/%61pi/v1/me', '/api/v1/%6de', '//api/v1/me', '/api/../api/v1/me']) {
     expect([url, (await api.app.inject({ url })).statusCode]).not.toEqual([url, 200])
   }
-  expect((await api.get('/%61pi/me')).status).toBe(401)
-  expect((await api.get('/%61pi/me', token)).status).toBe(200)
+  expect((await api.get('/%61pi/v1/me')).status).toBe(401)
+  expect((await api.get('/%61pi/v1/me', token)).status).toBe(200)
 })
 
 describe('a bad token is refused', () => {
@@ -92,7 +92,7 @@ describe('a bad token is refused', () => {
       () => sign({ sub: 'x', exp: soon() }, SECRET, 'HS512'),
     ],
   ])('%s', async (_name, make) => {
-    const { status, body } = await api.get('/api/me', await make())
+    const { status, body } = await api.get('/api/v1/me', await make())
     expect(status).toBe(401)
     expect(body).toMatchObject({ code: 'token_invalid' })
   })
@@ -100,7 +100,7 @@ describe('a bad token is refused', () => {
   it('cut short or damaged says so, in no words of a library', async () => {
     const whole = await sign({ sub: 'x', exp: soon() })
     for (const damaged of [whole.slice(0, whole.lastIndexOf('.')), `${whole}!!`]) {
-      const { status, body } = await api.get('/api/me', damaged)
+      const { status, body } = await api.get('/api/v1/me', damaged)
       expect(status).toBe(401)
       expect(body).toMatchObject({
         detail: 'The token is not valid: it is damaged or incomplete',
@@ -117,7 +117,13 @@ it('a subject with control characters is 401 everywhere, whether a row is there 
   })
     .setProtectedHeader({ alg: 'HS256' })
     .sign(new TextEncoder().encode(SECRET))
-  for (const url of ['/api/me', '/api/metrics', '/api/staging', `/api/staging/${workspace}`, '/api/nothing'])
+  for (const url of [
+    '/api/v1/me',
+    '/api/v1/metrics',
+    '/api/v1/staging',
+    `/api/v1/staging/${workspace}`,
+    '/api/v1/nothing',
+  ])
     expect([url, (await api.get(url, token)).status]).toEqual([url, 401])
 })
 
@@ -131,7 +137,7 @@ it('the database refuses such a subject, too', async () => {
 })
 
 it('a request runs under the caller’s role and claims', async () => {
-  const { body } = await api.get('/api/me', await api.token(operator))
+  const { body } = await api.get('/api/v1/me', await api.token(operator))
   expect(body).toEqual({
     actor: operator.userId,
     name: null,
@@ -144,7 +150,7 @@ it('a request runs under the caller’s role and claims', async () => {
 
 it('a quote in a claim stays data', async () => {
   const userId = `o'hara"; reset role; --`
-  const { status, body } = await api.get('/api/me', await api.token({ userId, role: 'authenticated' }))
+  const { status, body } = await api.get('/api/v1/me', await api.token({ userId, role: 'authenticated' }))
   expect(status).toBe(200)
   expect(body).toMatchObject({ actor: userId, role: 'authenticated', workspaces: [] })
 })
@@ -152,8 +158,8 @@ it('a quote in a claim stays data', async () => {
 it('nobody sees another workspace’s events', async () => {
   await emit(workspace, 'ours')
   await emit(null, 'global')
-  const mine = await api.get('/api/events', await api.token(operator))
-  const theirs = await api.get('/api/events', await api.token(stranger))
+  const mine = await api.get('/api/v1/events', await api.token(operator))
+  const theirs = await api.get('/api/v1/events', await api.token(stranger))
   const subjects = (answer: typeof mine) =>
     (answer.body as { events: { event_subject_ref: string }[] }).events.map(
       (event) => event.event_subject_ref,
@@ -164,7 +170,7 @@ it('nobody sees another workspace’s events', async () => {
 
 it('nothing of one request stays on the connection for the next', async () => {
   const small = db.pool('stagedoor_api')
-  await api.get('/api/me', await api.token(operator))
+  await api.get('/api/v1/me', await api.token(operator))
   const { rows } = await small.query(
     `select current_user as role, current_setting('request.jwt.claims', true) as claims`,
   )
@@ -174,10 +180,10 @@ it('nothing of one request stays on the connection for the next', async () => {
 
 it('a read-only token cannot write, whatever the method', async () => {
   const token = await api.token(operator, { readOnly: true })
-  expect((await api.get('/api/me', token)).status).toBe(200)
+  expect((await api.get('/api/v1/me', token)).status).toBe(200)
   const reply = await api.app.inject({
     method: 'POST',
-    url: '/api/events',
+    url: '/api/v1/events',
     headers: { authorization: `Bearer ${token}` },
   })
   expect(reply.statusCode).toBe(403)
@@ -190,7 +196,7 @@ it('a read-only token cannot write, whatever the method', async () => {
 
 describe('the code of a sign-in link', () => {
   const exchange = async (code: string) => {
-    const reply = await api.app.inject({ method: 'POST', url: '/api/sign-in', payload: { code } })
+    const reply = await api.app.inject({ method: 'POST', url: '/api/v1/sign-in', payload: { code } })
     return { status: reply.statusCode, body: reply.json() as { token: string } }
   }
   const who = () => ({ subject: operator.userId, role: operator.role })
@@ -200,7 +206,7 @@ describe('the code of a sign-in link', () => {
     const answers = await Promise.all([exchange(code), exchange(code), exchange(code)])
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401])
     const { token } = answers.find(({ status }) => status === 200)!.body
-    expect((await api.get('/api/me', token)).body).toMatchObject({ actor: operator.userId })
+    expect((await api.get('/api/v1/me', token)).body).toMatchObject({ actor: operator.userId })
     expect((await exchange(code)).status).toBe(401)
   })
 

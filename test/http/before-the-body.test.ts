@@ -1,11 +1,11 @@
 /** Who may not write is refused before their body is read, costly JSON while it is read, and what trickles is cut off. */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { performance } from 'node:perf_hooks'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { HEADER_TIMES } from '../../src/http/arrival.ts'
-import { JsonLimits, MAX_VALUES } from '../../src/http/json-limits.ts'
+import { HEADER_TIMEOUTS } from '../../src/http/request-limits.ts'
+import { JsonLimits, MAX_VALUES } from '../../src/staging/json-limits.ts'
 import { useApi } from '../support/api.ts'
+import { cpuClock } from '../support/cpu.ts'
 import { useDatabase } from '../support/database.ts'
 import { createMember, createWorkspace } from '../support/factories.ts'
 
@@ -68,12 +68,12 @@ const JSON_BODY = ['content-type: application/json', 'content-length: 6000000']
 
 describe('before a byte of the body has come', () => {
   it.each<[string, string, string, () => string, number, string[]]>([
-    ['nobody', 'POST', '/api/staging', () => '', 401, JSON_BODY],
-    ['a viewer who stages', 'POST', '/api/staging', () => viewer, 403, JSON_BODY],
+    ['nobody', 'POST', '/api/v1/staging', () => '', 401, JSON_BODY],
+    ['a viewer who stages', 'POST', '/api/v1/staging', () => viewer, 403, JSON_BODY],
     [
       'a viewer who does not say how long it is',
       'POST',
-      '/api/staging',
+      '/api/v1/staging',
       () => viewer,
       403,
       ['content-type: application/json', 'transfer-encoding: chunked'],
@@ -81,22 +81,37 @@ describe('before a byte of the body has come', () => {
     [
       'a viewer who uploads',
       'POST',
-      '/api/uploads?dataset=x&platform=y',
+      '/api/v1/uploads?dataset=x&platform=y',
       () => viewer,
       403,
       ['content-type: text/csv', 'content-length: 6000000'],
     ],
-    ['a viewer who marks', 'POST', '/api/marks', () => viewer, 403, JSON_BODY],
-    ['a viewer who writes units', 'POST', '/api/units/batch', () => viewer, 403, JSON_BODY],
-    ['an agent who writes units', 'POST', '/api/units', () => agent, 403, JSON_BODY],
-    ['an operator who replaces a document', 'POST', '/api/search/documents', () => operator, 403, JSON_BODY],
+    [
+      'a viewer who asks for a preview',
+      'POST',
+      '/api/v1/datasets/x/mapping/preview?platform=y',
+      () => viewer,
+      403,
+      ['content-type: text/csv', 'content-length: 6000000'],
+    ],
+    ['a viewer who marks', 'POST', '/api/v1/marks', () => viewer, 403, JSON_BODY],
+    ['a viewer who writes units', 'POST', '/api/v1/units/batch', () => viewer, 403, JSON_BODY],
+    ['an agent who writes units', 'POST', '/api/v1/units', () => agent, 403, JSON_BODY],
+    [
+      'an operator who replaces a document',
+      'POST',
+      '/api/v1/search/documents',
+      () => operator,
+      403,
+      JSON_BODY,
+    ],
   ])('%s is refused', async (_who, method, path, token, status, headers) => {
     const { answer } = await begun(method, path, token(), headers)
     expect(await answer).toContain(`HTTP/1.1 ${status} `)
   })
 
   it('an operator of another workspace is refused by the one that the query names', async () => {
-    const path = `/api/staging/blobs?workspace_id=${other}`
+    const path = `/api/v1/staging/blobs?workspace_id=${other}`
     const { answer } = await begun('PUT', path, operator, [
       'content-type: application/octet-stream',
       'content-length: 6000000',
@@ -106,8 +121,8 @@ describe('before a byte of the body has come', () => {
 
   it('a viewer’s three million numbers block nobody', async () => {
     const body = `{"parts":[${'1,'.repeat(3_000_000)}1]}`
-    const started = performance.now()
-    const answered = await fetch(new URL('/api/staging', address), {
+    const workedMs = cpuClock()
+    const answered = await fetch(new URL('/api/v1/staging', address), {
       method: 'POST',
       headers: { authorization: `Bearer ${viewer}`, 'content-type': 'application/json' },
       body,
@@ -117,7 +132,7 @@ describe('before a byte of the body has come', () => {
       () => 403,
     )
     expect(answered).toBe(403)
-    expect(performance.now() - started).toBeLessThan(2000)
+    expect(workedMs()).toBeLessThan(2000)
   })
 })
 
@@ -127,7 +142,7 @@ describe('costly JSON is refused while it comes', () => {
     ['with too many values', `[${'1,'.repeat(MAX_VALUES + 10)}`],
     ['with an exponent', '[1e131071,'],
   ])('%s, to somebody who has the right', async (_what, start) => {
-    for (const path of ['/api/staging', '/api/marks']) {
+    for (const path of ['/api/v1/staging', '/api/v1/marks']) {
       const { socket, answer } = await begun('POST', path, operator, [
         'content-type: application/json',
         'content-length: 20000000',
@@ -166,8 +181,8 @@ describe('costly JSON is refused while it comes', () => {
 describe('a request that trickles', () => {
   it('is cut off when its body has taken too long altogether, though a byte comes all the time', async () => {
     for (const [path, type] of [
-      ['/api/staging', 'application/json'],
-      [`/api/uploads?dataset=x&platform=y&workspace_id=${workspace}&file_name=a.csv`, 'text/csv'],
+      ['/api/v1/staging', 'application/json'],
+      [`/api/v1/uploads?dataset=x&platform=y&workspace_id=${workspace}&file_name=a.csv`, 'text/csv'],
     ] as const) {
       const { socket, answer } = await begun(
         'POST',
@@ -188,7 +203,7 @@ describe('a request that trickles', () => {
         ['content-type: application/json', 'content-length: 12000'],
         ['content-type: application/json', 'transfer-encoding: chunked'],
       ]) {
-        const { socket, answer } = await begun('POST', '/api/staging', token, headers, impatientAddress)
+        const { socket, answer } = await begun('POST', '/api/v1/staging', token, headers, impatientAddress)
         const byte = headers[1]!.includes('chunked') ? '1\r\n \r\n' : ' '
         const trickle = setInterval(() => socket.write(byte), 20)
         expect(await answer).toMatch(/^(HTTP\/1.1 40[13] |$)/)
@@ -198,7 +213,9 @@ describe('a request that trickles', () => {
   })
 
   it('has a time for its headers, which is looked at often', () => {
-    expect(HEADER_TIMES.headersTimeout + HEADER_TIMES.connectionsCheckingInterval).toBeLessThanOrEqual(30_000)
-    expect(api.app.server.headersTimeout).toBe(HEADER_TIMES.headersTimeout)
+    expect(HEADER_TIMEOUTS.headersTimeout + HEADER_TIMEOUTS.connectionsCheckingInterval).toBeLessThanOrEqual(
+      30_000,
+    )
+    expect(api.app.server.headersTimeout).toBe(HEADER_TIMEOUTS.headersTimeout)
   })
 })

@@ -20,7 +20,7 @@ beforeAll(async () => {
   await db.owner(`select iu_core.fn_gate_set('iu_core.staging_writes_enabled', true, 'a test')`)
   const created = await api.app.inject({
     method: 'POST',
-    url: '/api/staging',
+    url: '/api/v1/staging',
     headers: { authorization: `Bearer ${token}` },
     payload: {
       workspace_id: workspace,
@@ -30,7 +30,7 @@ beforeAll(async () => {
       parts: [{ part_name: 'text', payload_kind: 'text', payload_text: TEXT }],
     },
   })
-  part = `/api/staging/${created.json().staging_record_id}/parts/0`
+  part = `/api/v1/staging/${created.json().staging_record_id}/parts/0`
 })
 
 const get = (url: string, headers: Record<string, string> = {}) =>
@@ -41,7 +41,7 @@ const get = (url: string, headers: Record<string, string> = {}) =>
 
 describe('responses', () => {
   it('of JSON are compressed, and say that they depend on what the caller takes', async () => {
-    const answer = await get('/api/openapi.json')
+    const answer = await get('/api/v1/openapi.json')
     expect(answer.headers['content-encoding']).toBe('br')
     expect(answer.headers.vary).toContain('accept-encoding')
     const text = brotliDecompressSync(answer.rawPayload).toString()
@@ -51,7 +51,7 @@ describe('responses', () => {
 
   it('that are small, and those for a caller that takes no encoding, stay as they are', async () => {
     expect((await get('/api/health')).headers['content-encoding']).toBeUndefined()
-    const plain = await api.app.inject({ url: '/api/openapi.json' })
+    const plain = await api.app.inject({ url: '/api/v1/openapi.json' })
     expect(plain.headers['content-encoding']).toBeUndefined()
   })
 
@@ -69,7 +69,7 @@ describe('responses', () => {
   it('to a compressed request body stay a refusal: a small body cannot unpack beyond the limits', async () => {
     const answer = await api.app.inject({
       method: 'POST',
-      url: '/api/staging',
+      url: '/api/v1/staging',
       headers: {
         authorization: `Bearer ${token}`,
         'content-type': 'application/json',

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createTokenVerifier, signToken } from '../../src/http/tokens.ts'
+import { createTokenVerifier, signToken } from '../../src/access/tokens.ts'
 
 const SECRET = 'a secret that is long enough for HS256'
 let server: Server

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
+import { gunzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { HealthCheck } from '../../src/db/health.ts'
-import { VERSION } from '../../src/version.ts'
+import { renderReference } from '../../src/http/reference.ts'
+import type { HealthCheck } from '../../src/kernel/postgres/health.ts'
+import { VERSION } from '../../src/kernel/version.ts'
 import { useApi } from '../support/api.ts'
 import { useDatabase } from '../support/database.ts'
 import { createMember, createWorkspace } from '../support/factories.ts'
@@ -12,7 +14,7 @@ const api = useApi(db, {
   bodyLimit: 2048,
   rateLimit: 8,
   workers: () => workers,
-  routes: (app) => app.post('/api/echo', { schema: { hide: true } }, async () => 'read'),
+  routes: (app) => app.post('/api/v1/echo', { schema: { hide: true } }, async () => 'read'),
 })
 let token: string
 
@@ -75,14 +77,14 @@ describe('requests', () => {
   })
 
   it('that are not valid say what is wrong', async () => {
-    const { status, body } = await api.get('/api/events?limit=0', token)
+    const { status, body } = await api.get('/api/v1/events?limit=0', token)
     expect(status).toBe(400)
     expect(body).toMatchObject({ code: 'request_invalid', detail: expect.stringContaining('limit') })
-    expect((await api.get('/api/events?after=nonsense', token)).status).toBe(400)
+    expect((await api.get('/api/v1/events?after=nonsense', token)).status).toBe(400)
   })
 
   it('to nowhere answer 404 as a problem', async () => {
-    const { status, body } = await api.get('/api/nowhere', token)
+    const { status, body } = await api.get('/api/v1/nowhere', token)
     expect(status).toBe(404)
     expect(body).toMatchObject({ code: 'not_found' })
   })
@@ -91,7 +93,7 @@ describe('requests', () => {
     const post = (size: number) =>
       api.app.inject({
         method: 'POST',
-        url: '/api/echo',
+        url: '/api/v1/echo',
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
         payload: JSON.stringify({ filler: 'x'.repeat(size) }),
       })
@@ -104,9 +106,9 @@ describe('requests', () => {
   it('are limited a minute for each caller, with Retry-After, but health never is', async () => {
     const other = await api.token({ userId: 'someone-else', role: 'authenticated' })
     const statuses: number[] = []
-    for (let i = 0; i < 9; i++) statuses.push((await api.get('/api/gates', other)).status)
+    for (let i = 0; i < 9; i++) statuses.push((await api.get('/api/v1/gates', other)).status)
     expect(statuses).toEqual([200, 200, 200, 200, 200, 200, 200, 200, 429])
-    const limited = await api.get('/api/gates', other)
+    const limited = await api.get('/api/v1/gates', other)
     expect(limited.body).toMatchObject({ code: 'rate_limited', retryable: true })
     expect(Number(limited.headers['retry-after'])).toBeGreaterThan(0)
     for (let i = 0; i < 10; i++) expect((await api.get('/api/health')).status).toBe(200)
@@ -117,7 +119,7 @@ it('whoever guesses tokens is limited by address', async () => {
   const statuses: number[] = []
   for (let i = 0; i < 12; i++) {
     const reply = await api.app.inject({
-      url: '/api/me',
+      url: '/api/v1/me',
       remoteAddress: '192.0.2.7',
       headers: { authorization: `Bearer guess-${i}` },
     })
@@ -129,7 +131,7 @@ it('whoever guesses tokens is limited by address', async () => {
 
 describe('the API describes itself', () => {
   it('as OpenAPI 3.1, every route with an operation id, a summary and an error shape', async () => {
-    const { body } = await api.get('/api/openapi.json')
+    const { body } = await api.get('/api/v1/openapi.json')
     const description = body as {
       openapi: string
       paths: Record<string, Record<string, { operationId?: string; summary?: string; security?: unknown[] }>>
@@ -137,7 +139,7 @@ describe('the API describes itself', () => {
     }
     expect(description.openapi).toBe('3.1.0')
     expect(Object.keys(description.paths)).toEqual(
-      expect.arrayContaining(['/api/events', '/api/gates', '/api/health', '/api/me']),
+      expect.arrayContaining(['/api/v1/events', '/api/v1/gates', '/api/health', '/api/v1/me']),
     )
     expect(description.components.schemas).toHaveProperty('Problem')
     for (const methods of Object.values(description.paths)) {
@@ -149,24 +151,55 @@ describe('the API describes itself', () => {
   })
 
   it('on a page that needs nothing from outside', async () => {
-    const reply = await api.app.inject({ url: '/api/docs/' })
+    const reply = await api.app.inject({ url: '/api/v1/docs/' })
     expect(reply.statusCode).toBe(200)
     expect(reply.body).not.toMatch(/(src|href)="https?:/)
   })
 
-  it('on a page that runs only the scripts that it was served with', async () => {
+  it('on a page with every operation and every shape, each of which can be linked to', async () => {
+    const { body: description } = await api.get('/api/v1/openapi.json')
+    const { paths, components } = description as {
+      paths: Record<string, Record<string, { operationId: string }>>
+      components: { schemas: Record<string, object> }
+    }
+    const { body } = await api.app.inject({ url: '/api/v1/docs' })
+    const anchors = new Set([...body.matchAll(/<article id="([^"]+)"/g)].map(([, id]) => id))
+    const wanted = [
+      ...Object.values(paths).flatMap((methods) =>
+        Object.values(methods).map((one) => one.operationId.toLowerCase()),
+      ),
+      ...Object.keys(components.schemas).map((name) => `schema-${name.toLowerCase()}`),
+    ]
+    expect(wanted.filter((id) => !anchors.has(id))).toEqual([])
+    const targets = [...body.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id!)
+    expect(targets.filter((id) => !body.includes(`id="${id}"`))).toEqual([])
+  })
+
+  it('on a page that runs no script, and whose only style is the one that it was served with', async () => {
     for (const encoding of ['identity', 'gzip']) {
-      const { headers, body } = await api.app.inject({
-        url: '/api/docs/',
+      const { headers, rawPayload } = await api.app.inject({
+        url: '/api/v1/docs/',
         headers: { 'accept-encoding': encoding },
       })
+      const body = (encoding === 'gzip' ? gunzipSync(rawPayload) : rawPayload).toString('utf8')
       const policy = String(headers['content-security-policy'])
-      const scripts = /script-src ([^;]*)/.exec(policy)![1]
-      expect(scripts).not.toContain('unsafe')
-      const [, inline] = /<script type="text\/javascript">(.*?)<\/script>/s.exec(body)!
-      expect(scripts).toBe(`'self' 'sha256-${createHash('sha256').update(inline!).digest('base64')}'`)
-      expect(body.match(/<script/g)).toHaveLength(2)
+      expect(policy).toContain("default-src 'none'")
+      expect(policy).not.toMatch(/unsafe|script-src/)
+      expect(body).not.toMatch(/<script|style="| on[a-z]+="/)
+      const [, style] = /<style>(.*?)<\/style>/s.exec(body)!
+      expect(policy).toContain(`style-src 'sha256-${createHash('sha256').update(style!).digest('base64')}'`)
     }
+  })
+
+  it('on a page that shows text of the description as text', () => {
+    const description = {
+      info: { title: 'A & B', version: '1' },
+      paths: { '/a<b>': { get: { summary: '<script>alert(1)</script>', tags: ['"x"'] } } },
+    }
+    const page = renderReference(description, '/openapi.json')
+    expect(page).not.toContain('<script')
+    expect(page).toContain('&lt;script&gt;alert(1)')
+    expect(page).toContain('A &amp; B')
   })
 })
 
@@ -183,8 +216,8 @@ it('pages through events with a cursor, newest first', async () => {
   }
   const reader = await api.token(member)
   type Page = { events: { event_subject_ref: string }[]; next: string | null }
-  const first = (await api.get('/api/events?limit=3', reader)).body as Page
-  const second = (await api.get(`/api/events?limit=3&after=${first.next}`, reader)).body as Page
+  const first = (await api.get('/api/v1/events?limit=3', reader)).body as Page
+  const second = (await api.get(`/api/v1/events?limit=3&after=${first.next}`, reader)).body as Page
   expect([...first.events, ...second.events].map((event) => event.event_subject_ref)).toEqual([
     'event 5',
     'event 4',

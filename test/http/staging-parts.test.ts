@@ -84,7 +84,7 @@ function form(record: object | string, files: [name: string, bytes: string | Buf
 
 const put = (body: Buffer | string, query = `?workspace_id=${workspace}`, as = token) =>
   call(
-    `/api/staging/blobs${query}`,
+    `/api/v1/staging/blobs${query}`,
     { method: 'PUT', body, headers: { 'content-type': 'application/octet-stream' } },
     as,
   )
@@ -97,14 +97,14 @@ describe('a blob', () => {
     const blob = (await reply.json()) as { blob_ref: string; byte_len: string; content_hash: string }
     expect(blob).toMatchObject({ byte_len: '300000', content_hash: sha256(bytes) })
     const parts = [{ part_name: 'video', payload_kind: 'blob_ref', ...blob }]
-    const made = await api.post('/api/staging', token, envelope({ parts }))
+    const made = await api.post('/api/v1/staging', token, envelope({ parts }))
     expect(made.status, JSON.stringify(made.body)).toBe(201)
     const id = (made.body as Made).staging_record_id
-    expect((await api.get(`/api/staging/${id}`, token)).body as Digests).toMatchObject({
+    expect((await api.get(`/api/v1/staging/${id}`, token)).body as Digests).toMatchObject({
       byte_len: '300000',
       part_digests: [{ part_name: 'video', payload_kind: 'blob_ref', content_hash: sha256(bytes) }],
     })
-    const read = await call(`/api/staging/${id}/parts/0`)
+    const read = await call(`/api/v1/staging/${id}/parts/0`)
     expect(read.headers.get('content-type')).toBe('application/octet-stream')
     expect(Buffer.from(await read.arrayBuffer()).equals(bytes)).toBe(true)
   })
@@ -114,7 +114,7 @@ describe('a blob', () => {
     async (wrong) => {
       const { blob_ref } = (await (await put('hello!')).json()) as { blob_ref: string }
       const parts = [{ part_name: 'a', payload_kind: 'blob_ref', blob_ref, ...wrong }]
-      const { body } = await api.post('/api/staging', token, envelope({ parts }))
+      const { body } = await api.post('/api/v1/staging', token, envelope({ parts }))
       expect(body).toMatchObject({ status: 400, code: 'staging_part_invalid' })
     },
   )
@@ -123,7 +123,7 @@ describe('a blob', () => {
     expect((await put(Buffer.alloc(BLOB_LIMIT))).status).toBe(201)
     const announced = await api.app.inject({
       method: 'PUT',
-      url: `/api/staging/blobs?workspace_id=${workspace}`,
+      url: `/api/v1/staging/blobs?workspace_id=${workspace}`,
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/octet-stream' },
       payload: Buffer.alloc(BLOB_LIMIT + 1),
     })
@@ -131,7 +131,7 @@ describe('a blob', () => {
     async function* chunks() {
       for (let sent = 0; sent <= BLOB_LIMIT; sent += 65_536) yield Buffer.alloc(65_536)
     }
-    const unannounced = await call(`/api/staging/blobs?workspace_id=${workspace}`, {
+    const unannounced = await call(`/api/v1/staging/blobs?workspace_id=${workspace}`, {
       method: 'PUT',
       body: chunks() as never,
       duplex: 'half',
@@ -145,7 +145,7 @@ describe('a blob', () => {
     expect(await problem(await put('x', undefined, viewer))).toMatchObject({ code: 'right_missing' })
     expect(await problem(await put('x', undefined, stranger))).toMatchObject({ code: 'not_member' })
     expect(await problem(await put('x', ''))).toMatchObject({ code: 'not_member' })
-    expect((await call('/api/staging/blobs', { method: 'PUT', body: 'x' }, 'nonsense')).status).toBe(401)
+    expect((await call('/api/v1/staging/blobs', { method: 'PUT', body: 'x' }, 'nonsense')).status).toBe(401)
     expect(await newBlobs()).toBe(0)
   })
 
@@ -154,7 +154,7 @@ describe('a blob', () => {
     try {
       expect(await problem(await put('x'))).toMatchObject({ status: 409, code: 'gate_closed' })
       const data = form(envelope(), [['a', 'x', 'application/octet-stream']])
-      expect(await problem(await call('/api/staging', { method: 'POST', body: data }))).toMatchObject({
+      expect(await problem(await call('/api/v1/staging', { method: 'POST', body: data }))).toMatchObject({
         code: 'gate_closed',
       })
       expect(await newBlobs()).toBe(0)
@@ -164,7 +164,7 @@ describe('a blob', () => {
   })
 
   it('of another type than bytes is refused', async () => {
-    const reply = await call(`/api/staging/blobs?workspace_id=${workspace}`, {
+    const reply = await call(`/api/v1/staging/blobs?workspace_id=${workspace}`, {
       method: 'PUT',
       body: '{}',
       headers: { 'content-type': 'application/json' },
@@ -175,7 +175,7 @@ describe('a blob', () => {
 
 describe('a form', () => {
   const send = (data: FormData, headers: Record<string, string> = {}) =>
-    call('/api/staging', { method: 'POST', body: data, headers })
+    call('/api/v1/staging', { method: 'POST', body: data, headers })
 
   it('holds JSON and text as such and all else as blobs, in their order', async () => {
     const json = '{"id": 12345678901234567890, "k": 1, "k": 2}'
@@ -192,7 +192,7 @@ describe('a form', () => {
     )
     const made = (await reply.json()) as Made
     expect(reply.status, JSON.stringify(made)).toBe(201)
-    const { body } = await api.get(`/api/staging/${made.staging_record_id}`, token)
+    const { body } = await api.get(`/api/v1/staging/${made.staging_record_id}`, token)
     const digests = (body as Digests).part_digests
     expect(digests.map((part) => [part.part_name, part.payload_kind, part.content_hash])).toEqual([
       ['first', 'text', sha256('in the record')],
@@ -206,7 +206,7 @@ describe('a form', () => {
 
   it('gives the same record as the same parts in JSON', async () => {
     const parts = [{ part_name: 'data', payload_kind: 'json', payload_json: { a: [1, 2] } }]
-    const asJson = (await api.post('/api/staging', token, envelope({ parts }))).body as Made
+    const asJson = (await api.post('/api/v1/staging', token, envelope({ parts }))).body as Made
     const asForm = (await (
       await send(form(envelope(), [['data', '{"a":[1,2]}', 'application/json']]))
     ).json()) as Made
@@ -234,15 +234,15 @@ describe('a form', () => {
       `--${boundary}\r\ncontent-disposition: form-data; name="a"\r\ncontent-type: application/json\r\n\r\n9007199254740993\r\n`,
       `--${boundary}--\r\n`,
     ].join('')
-    const reply = await call('/api/staging', {
+    const reply = await call('/api/v1/staging', {
       method: 'POST',
       body,
       headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
     })
     expect(reply.status).toBe(201)
     const { staging_record_id: id } = (await reply.json()) as Made
-    expect(await (await call(`/api/staging/${id}`)).text()).toContain('120210000000000001')
-    expect(await (await call(`/api/staging/${id}/parts/0`)).text()).toBe('9007199254740993')
+    expect(await (await call(`/api/v1/staging/${id}`)).text()).toContain('120210000000000001')
+    expect(await (await call(`/api/v1/staging/${id}/parts/0`)).text()).toBe('9007199254740993')
   })
 
   const blob: [string, string, string] = ['image', 'bytes', 'image/png']
@@ -333,7 +333,7 @@ describe('a form', () => {
       '--b\r\ncontent-disposition: form-data; name="record"\r\n\r\n{}',
     ],
   ])('%s is refused', async (_name, type, body) => {
-    const reply = await call('/api/staging', { method: 'POST', body, headers: { 'content-type': type } })
+    const reply = await call('/api/v1/staging', { method: 'POST', body, headers: { 'content-type': type } })
     expect(await problem(reply)).toMatchObject({ status: 400, code: 'request_invalid' })
   })
 
@@ -345,19 +345,19 @@ describe('a form', () => {
   })
 })
 
-describe('a client that goes away in mid-upload leaves no blob and no record', () => {
+describe('a client that disconnects during an upload leaves no blob and no record', () => {
   const record = () => JSON.stringify(envelope())
   it.each<[string, () => string]>([
     [
       'as bytes',
       () =>
-        `PUT /api/staging/blobs?workspace_id=${workspace} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\n` +
+        `PUT /api/v1/staging/blobs?workspace_id=${workspace} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\n` +
         `content-type: application/octet-stream\r\ncontent-length: 1000000\r\n\r\n${'x'.repeat(5000)}`,
     ],
     [
       'as a form, in its second blob',
       () =>
-        `POST /api/staging HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\n` +
+        `POST /api/v1/staging HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\n` +
         'content-type: multipart/form-data; boundary=b\r\ncontent-length: 1000000\r\n\r\n' +
         `--b\r\ncontent-disposition: form-data; name="record"\r\n\r\n${record()}\r\n` +
         '--b\r\ncontent-disposition: form-data; name="one"; filename="1"\r\ncontent-type: image/png\r\n\r\nwhole\r\n' +
@@ -382,7 +382,7 @@ describe('the bytes of a part', () => {
   let id: string
 
   beforeAll(async () => {
-    const reply = await call('/api/staging', {
+    const reply = await call('/api/v1/staging', {
       method: 'POST',
       body: form(envelope(), [
         ['notes "ä".txt', text, 'text/html'],
@@ -394,7 +394,7 @@ describe('the bytes of a part', () => {
     id = ((await reply.json()) as Made).staging_record_id
   })
   const get = (index: number | string, headers: Record<string, string> = {}, method = 'GET') =>
-    call(`/api/staging/${id}/parts/${index}`, { method, headers })
+    call(`/api/v1/staging/${id}/parts/${index}`, { method, headers })
 
   it('come whole, as a download that no browser runs', async () => {
     const reply = await get(0)
@@ -478,16 +478,16 @@ describe('the bytes of a part', () => {
   })
   it('are refused when the blob is not the one that was staged, or gone', async () => {
     const data = form(envelope(), [['a', 'as staged', 'image/png']])
-    const reply = await call('/api/staging', { method: 'POST', body: data })
+    const reply = await call('/api/v1/staging', { method: 'POST', body: data })
     const { staging_record_id } = (await reply.json()) as Made
     const [row] = await db.owner<{ blob_ref: string }>(
       'select blob_ref from iu_core.iu_staging_payload where staging_record_id = $1',
       [staging_record_id],
     )
-    const read = async () => problem(await call(`/api/staging/${staging_record_id}/parts/0`))
+    const read = async () => problem(await call(`/api/v1/staging/${staging_record_id}/parts/0`))
     blobs.tamper(row!.blob_ref, 'cut')
     expect(await read()).toMatchObject({ status: 409, code: 'staging_tampered' })
     await blobs.store.delete(row!.blob_ref)
-    expect(await read()).toMatchObject({ status: 409, detail: expect.stringContaining('gone') })
+    expect(await read()).toMatchObject({ status: 409, detail: expect.stringContaining('missing') })
   })
 })

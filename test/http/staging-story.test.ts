@@ -35,7 +35,7 @@ it('three parts are staged by an agent, reviewed, approved, consumed by a job; e
   const reviewer = await api.token({ ...members.reviewer, role: 'authenticated' })
   const operator = await api.token(members.operator)
 
-  const { body: staged } = await api.post('/api/staging', agent, {
+  const { body: staged } = await api.post('/api/v1/staging', agent, {
     workspace_id: workspace,
     staging_kind: 'review_package',
     payload_type: 'review_bundle',
@@ -55,9 +55,9 @@ it('three parts are staged by an agent, reviewed, approved, consumed by a job; e
     staging_record_id: string
     content_hash: string
   }
-  const url = `/api/staging/${id}`
+  const url = `/api/v1/staging/${id}`
 
-  const pending = (await api.get('/api/staging?status=pending', reviewer)).body as {
+  const pending = (await api.get('/api/v1/staging?status=pending', reviewer)).body as {
     records: { staging_record_id: string }[]
   }
   expect(pending.records.map((row) => row.staging_record_id)).toEqual([id])
@@ -86,8 +86,8 @@ it('three parts are staged by an agent, reviewed, approved, consumed by a job; e
   })
   expect((await api.post(`${url}/consume`, operator, { run_id: run, digest })).body).toEqual({ run_id: run })
 
-  const first = (await api.get(`${url}/events?limit=2`, reviewer)).body as Events
-  const rest = (await api.get(`${url}/events?limit=2&after=${first.next}`, reviewer)).body as Events
+  const first = (await api.get(`${url}/history?limit=2`, reviewer)).body as Events
+  const rest = (await api.get(`${url}/history?limit=2&after=${first.next}`, reviewer)).body as Events
   expect([...first.events, ...rest.events].map(({ event_type, actor }) => [event_type, actor])).toEqual([
     ['record_created', members.agent.userId],
     ['record_approved', members.reviewer.userId],

@@ -1,9 +1,9 @@
 /** Blobs whose bytes were changed behind the store's back are neither approved, consumed nor served; others' are not staged. */
 import { Readable } from 'node:stream'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { stagingTool } from '../../src/stagedoor/tools/staging.ts'
-import { requireIntactBlobs, withBlobHealth } from '../../src/staging/blobs/verify.ts'
-import { stagingHealth } from '../../src/staging/lifecycle.ts'
+import { stagingTool } from '../../src/app/tools/staging.ts'
+import { requireIntactBlobs, withBlobHealth } from '../../src/staging/blobs.ts'
+import { stagingHealth } from '../../src/staging/records.ts'
 import { contextOf } from '../executions/run-command/command.ts'
 import { useApi } from '../support/api.ts'
 import { useBlobs } from '../support/blobs.ts'
@@ -32,7 +32,7 @@ async function stage(kind: string, type: string, bytes = 'the original') {
     blob.byte_len,
     blob.content_hash,
   ])
-  const made = await api.post('/api/staging', agent, {
+  const made = await api.post('/api/v1/staging', agent, {
     workspace_id: workspace,
     staging_kind: kind,
     payload_type: type,
@@ -50,19 +50,19 @@ it.each([
 ])('a blob that is %s is not approved, and nothing is written', async (_what, change) => {
   const { id, digest, ref } = await stage('cut_preview', 'import_preview')
   await change(ref)
-  const refused = await api.post(`/api/staging/${id}/approve`, operator, { digest })
+  const refused = await api.post(`/api/v1/staging/${id}/approve`, operator, { digest })
   expect(refused.body).toMatchObject({ status: 409, code: 'staging_tampered' })
-  const { body } = await api.get(`/api/staging/${id}`, operator)
+  const { body } = await api.get(`/api/v1/staging/${id}`, operator)
   expect(body).toMatchObject({ lifecycle_status: 'pending' })
 })
 
 it('a blob that was changed in place is not consumed; put back, it is', async () => {
   const { id, ref } = await stage('nosql_payload', 'nosql_payload')
   blobs.tamper(ref, 'the 0riginal')
-  const refused = await api.post(`/api/staging/${id}/consume`, operator, {})
+  const refused = await api.post(`/api/v1/staging/${id}/consume`, operator, {})
   expect(refused.body).toMatchObject({ status: 409, code: 'staging_tampered' })
   blobs.tamper(ref, 'the original')
-  expect((await api.post(`/api/staging/${id}/consume`, operator, {})).status).toBe(200)
+  expect((await api.post(`/api/v1/staging/${id}/consume`, operator, {})).status).toBe(200)
 })
 
 it('health reads a sample of the blobs and names the broken one', async () => {
@@ -88,7 +88,7 @@ it('blobs of another store are refused or trusted, as asked', async () => {
 
 describe('served', () => {
   const read = async (address: string, id: string, range?: string) => {
-    const reply = await fetch(`${address}/api/staging/${id}/parts/0`, {
+    const reply = await fetch(`${address}/api/v1/staging/${id}/parts/0`, {
       headers: { authorization: `Bearer ${operator}`, ...(range && { range }) },
     })
     return { status: reply.status, text: await reply.text().catch(() => 'cut off') }
@@ -126,7 +126,7 @@ describe('a reference is bound to its workspace', () => {
   const upload = async (token: string, workspaceId: string, bytes: string) => {
     const reply = await api.app.inject({
       method: 'PUT',
-      url: `/api/staging/blobs?workspace_id=${workspaceId}`,
+      url: `/api/v1/staging/blobs?workspace_id=${workspaceId}`,
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/octet-stream' },
       payload: bytes,
     })
@@ -139,15 +139,15 @@ describe('a reference is bound to its workspace', () => {
     const theirs = await api.token(await createMember(db, elsewhere, 'operator'))
     const { blob_ref } = await upload(operator, workspace, 'ours')
     for (const token of [theirs, await api.token({ userId: 'importer', role: 'service_role' })]) {
-      const unstaged = await api.post('/api/staging', theirs, record(elsewhere, { blob_ref }))
+      const unstaged = await api.post('/api/v1/staging', theirs, record(elsewhere, { blob_ref }))
       expect(unstaged.body).toMatchObject({ code: 'blob_missing' })
-      expect((await api.post('/api/staging', token, record(elsewhere, { blob_ref }))).body).toMatchObject({
+      expect((await api.post('/api/v1/staging', token, record(elsewhere, { blob_ref }))).body).toMatchObject({
         code: 'blob_missing',
       })
     }
-    expect((await api.post('/api/staging', operator, record(workspace, { blob_ref }))).status).toBe(201)
+    expect((await api.post('/api/v1/staging', operator, record(workspace, { blob_ref }))).status).toBe(201)
     // Staged by its owner it is still theirs alone.
-    expect((await api.post('/api/staging', theirs, record(elsewhere, { blob_ref }))).body).toMatchObject({
+    expect((await api.post('/api/v1/staging', theirs, record(elsewhere, { blob_ref }))).body).toMatchObject({
       code: 'blob_missing',
     })
   })
@@ -157,7 +157,7 @@ describe('a reference is bound to its workspace', () => {
     form.set('record', JSON.stringify({ ...record(workspace, {}), parts: [] }))
     form.set('film', new Blob([Buffer.alloc(11 * 1024 ** 2, 1)]), 'film.bin')
     const address = (await api.app.listen({ port: 0 }).catch(() => api.app.listeningOrigin)) as string
-    const reply = await fetch(`${address}/api/staging`, {
+    const reply = await fetch(`${address}/api/v1/staging`, {
       method: 'POST',
       headers: { authorization: `Bearer ${operator}` },
       body: form,

@@ -61,7 +61,7 @@ interface Made {
 }
 
 async function stage(token: string, changes: object = {}, headers?: Record<string, string>): Promise<Made> {
-  const { status, body } = await api.post('/api/staging', token, record(changes), headers)
+  const { status, body } = await api.post('/api/v1/staging', token, record(changes), headers)
   expect(status, JSON.stringify(body)).toBe(201)
   return body as Made
 }
@@ -106,7 +106,7 @@ describe('what needs a person', () => {
       })
     }
     const undecided = async () => {
-      const { body } = await api.get('/api/staging?undecided=true&limit=4', tokens.reviewer)
+      const { body } = await api.get('/api/v1/staging?undecided=true&limit=4', tokens.reviewer)
       return (body as { records: { staging_record_id: string }[] }).records.map(
         ({ staging_record_id }) => staging_record_id,
       )
@@ -116,7 +116,7 @@ describe('what needs a person', () => {
     )
     for (const one of [marking, preview, review]) {
       const reason = { reason: 'a test' }
-      await api.post(`/api/staging/${one.staging_record_id}/reject`, tokens.reviewer, reason)
+      await api.post(`/api/v1/staging/${one.staging_record_id}/reject`, tokens.reviewer, reason)
     }
     expect(await undecided()).toEqual([])
   })
@@ -124,11 +124,11 @@ describe('what needs a person', () => {
 
 describe('create', () => {
   it('answers 201 with the digest that SQL gives, and where the record is', async () => {
-    const { status, body, headers } = await api.post('/api/staging', tokens.agent, record())
+    const { status, body, headers } = await api.post('/api/v1/staging', tokens.agent, record())
     expect(status).toBe(201)
     const made = body as Made
     expect(made).toMatchObject({ lifecycle_status: 'pending', created: true })
-    expect(headers.location).toBe(`/api/staging/${made.staging_record_id}`)
+    expect(headers.location).toBe(`/api/v1/staging/${made.staging_record_id}`)
     const [row] = await db.owner(
       `select content_hash, iu_core.fn_iu_staging_verify(staging_record_id) as verified, owner_actor, source_kind
          from iu_core.iu_staging_record where staging_record_id = $1`,
@@ -147,11 +147,11 @@ describe('create', () => {
         parts: [{ part_name: 'data', payload_kind: 'json', payload_json: 'HERE' }],
       }),
     ).replace('"HERE"', json)
-    const { status, body: made } = await api.post('/api/staging', tokens.agent, body)
+    const { status, body: made } = await api.post('/api/v1/staging', tokens.agent, body)
     expect(status).toBe(201)
     const id = (made as Made).staging_record_id
     const reply = await api.app.inject({
-      url: `/api/staging/${id}/parts/0`,
+      url: `/api/v1/staging/${id}/parts/0`,
       headers: { authorization: `Bearer ${tokens.agent}` },
     })
     const [sql] = await db.owner<{ text: string; hash: string }>(
@@ -168,9 +168,9 @@ describe('create', () => {
       '{"id":1}',
       '{"id":120210000000000001}',
     )
-    const { body } = await api.post('/api/staging', tokens.agent, text)
+    const { body } = await api.post('/api/v1/staging', tokens.agent, text)
     const reply = await api.app.inject({
-      url: `/api/staging/${(body as Made).staging_record_id}`,
+      url: `/api/v1/staging/${(body as Made).staging_record_id}`,
       headers: { authorization: `Bearer ${tokens.agent}` },
     })
     expect(reply.body).toContain('"metadata":{"id": 120210000000000001}')
@@ -187,12 +187,12 @@ describe('create', () => {
   it('with an idempotency key finds the record again, also when it has been decided', async () => {
     const headers = { 'idempotency-key': 'week 27' }
     const first = await stage(tokens.agent, {}, headers)
-    const again = await api.post('/api/staging', tokens.agent, record(), headers)
+    const again = await api.post('/api/v1/staging', tokens.agent, record(), headers)
     expect(again.status).toBe(200)
     expect(again.body).toEqual({ ...first, created: false })
     expect(again.headers.location).toBeUndefined()
-    await api.post(`/api/staging/${first.staging_record_id}/reject`, tokens.reviewer, { reason: 'no' })
-    const ended = await api.post('/api/staging', tokens.agent, record(), headers)
+    await api.post(`/api/v1/staging/${first.staging_record_id}/reject`, tokens.reviewer, { reason: 'no' })
+    const ended = await api.post('/api/v1/staging', tokens.agent, record(), headers)
     expect(ended.body).toMatchObject({
       staging_record_id: first.staging_record_id,
       lifecycle_status: 'rejected',
@@ -203,7 +203,7 @@ describe('create', () => {
     const headers = { 'idempotency-key': 'taken' }
     const first = await stage(tokens.agent, {}, headers)
     const parts = [{ part_name: 'commentary', payload_kind: 'text', payload_text: 'other' }, CHECKLIST]
-    const { status, body } = await api.post('/api/staging', tokens.agent, record({ parts }), headers)
+    const { status, body } = await api.post('/api/v1/staging', tokens.agent, record({ parts }), headers)
     expect(status).toBe(409)
     expect(body).toMatchObject({
       code: 'staging_key_taken',
@@ -295,7 +295,11 @@ describe('create', () => {
     ['no workspace', () => record({ workspace_id: undefined }), 403, 'not_member', 'global'],
   ])('with %s answers an error and stores nothing', async (_name, given, status, code, detail) => {
     const before = await counts()
-    const reply = await api.post('/api/staging', tokens.agent, typeof given === 'function' ? given() : given)
+    const reply = await api.post(
+      '/api/v1/staging',
+      tokens.agent,
+      typeof given === 'function' ? given() : given,
+    )
     expect(reply.body).toMatchObject({ status, code, detail: expect.stringMatching(detail) })
     expect(reply.headers['content-type']).toContain('application/problem+json')
     expect(await counts()).toEqual(before)
@@ -313,7 +317,7 @@ describe('create', () => {
       record({ parts: [{ part_name: 'a', payload_kind: 'json', payload_json: 0 }] }),
     )
     const reply = await api.post(
-      '/api/staging',
+      '/api/v1/staging',
       tokens.agent,
       text.replace('"payload_json":0', `"payload_json":${json}`),
     )
@@ -325,7 +329,7 @@ describe('create', () => {
     const text = Buffer.from(JSON.stringify(record({ purpose: 'caf\u00e9' })), 'latin1')
     const reply = await api.app.inject({
       method: 'POST',
-      url: '/api/staging',
+      url: '/api/v1/staging',
       headers: { authorization: `Bearer ${tokens.agent}`, 'content-type': 'application/json' },
       payload: text,
     })
@@ -334,7 +338,7 @@ describe('create', () => {
   })
 
   it.each(['x'.repeat(256), 'caf\u00e9', ''])('refuses the idempotency key %s', async (key) => {
-    const { status, body } = await api.post('/api/staging', tokens.agent, record(), {
+    const { status, body } = await api.post('/api/v1/staging', tokens.agent, record(), {
       'idempotency-key': key,
     })
     expect(status).toBe(400)
@@ -345,14 +349,14 @@ describe('create', () => {
   })
 
   it('is not for a viewer', async () => {
-    const { status, body } = await api.post('/api/staging', tokens.viewer, record())
+    const { status, body } = await api.post('/api/v1/staging', tokens.viewer, record())
     expect(status).toBe(403)
     expect(body).toMatchObject({ code: 'right_missing' })
   })
 
   it('lets the back end act for a named other, and says so', async () => {
     const made = await stage(tokens.service, { owner_actor: 'importer' })
-    const { body } = await api.get(`/api/staging/${made.staging_record_id}`, tokens.reviewer)
+    const { body } = await api.get(`/api/v1/staging/${made.staging_record_id}`, tokens.reviewer)
     expect(body).toMatchObject({ owner_actor: 'importer', owner_via: 'back-end' })
   })
 })
@@ -379,37 +383,37 @@ describe('list', () => {
         ).staging_record_id,
       )
     }
-    await api.post(`/api/staging/${staged[0]}/withdraw`, reader)
+    await api.post(`/api/v1/staging/${staged[0]}/withdraw`, reader)
   })
 
   it('pages newest first', async () => {
-    const first = (await api.get('/api/staging?limit=3', reader)).body as Page
-    const second = (await api.get(`/api/staging?limit=3&after=${first.next}`, reader)).body as Page
+    const first = (await api.get('/api/v1/staging?limit=3', reader)).body as Page
+    const second = (await api.get(`/api/v1/staging?limit=3&after=${first.next}`, reader)).body as Page
     expect([...ids(first), ...ids(second)]).toEqual(staged)
     expect(second.next).toBeNull()
   })
 
   it('filters by status, kind, owner and workspace', async () => {
     const list = async (query: string, token = reader) =>
-      ids((await api.get(`/api/staging?${query}`, token)).body as Page)
+      ids((await api.get(`/api/v1/staging?${query}`, token)).body as Page)
     expect(await list('status=rejected')).toEqual([staged[0]])
     expect(await list('kind=sql_snapshot')).toEqual([staged[4]])
     expect(await list('owner=nobody')).toEqual([])
-    expect(await list(`workspace=${place}`, tokens.service)).toEqual(staged)
-    expect(await list(`workspace=${place}`, tokens.stranger)).toEqual([])
+    expect(await list(`workspace_id=${place}`, tokens.service)).toEqual(staged)
+    expect(await list(`workspace_id=${place}`, tokens.stranger)).toEqual([])
   })
 
   it.each(['limit=201', 'limit=0', 'status=lost', 'after=x', 'stauts=pending'])(
     'refuses %s',
     async (query) => {
-      expect((await api.get(`/api/staging?${query}`, reader)).status).toBe(400)
+      expect((await api.get(`/api/v1/staging?${query}`, reader)).status).toBe(400)
     },
   )
 
   it('shows an agent its own records only', async () => {
     await stage(tokens.otherAgent)
-    const { body } = await api.get('/api/staging?limit=200', tokens.agent)
-    const { actor } = (await api.get('/api/me', tokens.agent)).body as { actor: string }
+    const { body } = await api.get('/api/v1/staging?limit=200', tokens.agent)
+    const { actor } = (await api.get('/api/v1/me', tokens.agent)).body as { actor: string }
     const owners = (body as { records: { owner_actor: string }[] }).records.map((row) => row.owner_actor)
     expect(new Set(owners)).toEqual(new Set([actor]))
   })
@@ -420,7 +424,7 @@ describe('a record that the caller may not see', () => {
   const calls: [string, 'GET' | 'POST', string, object?][] = [
     ['get', 'GET', ''],
     ['part', 'GET', '/parts/0'],
-    ['events', 'GET', '/events'],
+    ['history', 'GET', '/history'],
     ['tick', 'POST', '/tick', { item_id: 'sums' }],
     ['approve', 'POST', '/approve', { digest }],
     ['reject', 'POST', '/reject', { reason: 'no' }],
@@ -433,8 +437,8 @@ describe('a record that the caller may not see', () => {
       const made = await stage(tokens.agent)
       const call = (id: string, token: string) =>
         method === 'GET'
-          ? api.get(`/api/staging/${id}${path}`, token)
-          : api.post(`/api/staging/${id}${path}`, token, body)
+          ? api.get(`/api/v1/staging/${id}${path}`, token)
+          : api.post(`/api/v1/staging/${id}${path}`, token, body)
       const missing = randomUUID()
       const hidden = await call(made.staging_record_id, tokens.stranger)
       const absent = await call(missing, tokens.stranger)
@@ -450,7 +454,7 @@ describe('a record that the caller may not see', () => {
   it.each(calls.filter(([name]) => !['tick', 'approve', 'reject'].includes(name)))(
     'is also not there for another agent: %s',
     async (_name, method, path, body) => {
-      const url = `/api/staging/${(await stage(tokens.agent)).staging_record_id}${path}`
+      const url = `/api/v1/staging/${(await stage(tokens.agent)).staging_record_id}${path}`
       const reply =
         method === 'GET'
           ? await api.get(url, tokens.otherAgent)
@@ -462,9 +466,9 @@ describe('a record that the caller may not see', () => {
 
 describe('deciding', () => {
   const tick = (id: string, token = tokens.reviewer, body: object = { item_id: 'sums' }) =>
-    api.post(`/api/staging/${id}/tick`, token, body)
+    api.post(`/api/v1/staging/${id}/tick`, token, body)
   const approve = (made: Made, token = tokens.reviewer, digest = made.content_hash) =>
-    api.post(`/api/staging/${made.staging_record_id}/approve`, token, { digest })
+    api.post(`/api/v1/staging/${made.staging_record_id}/approve`, token, { digest })
 
   it('a person with the right decides under stagedoor_reviewer although the token says authenticated', async () => {
     const made = await stage(tokens.agent)
@@ -476,7 +480,7 @@ describe('deciding', () => {
       ],
     })
     const { status, body } = await api.post(
-      `/api/staging/${made.staging_record_id}/approve`,
+      `/api/v1/staging/${made.staging_record_id}/approve`,
       tokens.reviewer,
       {
         digest: made.content_hash,
@@ -494,7 +498,7 @@ describe('deciding', () => {
     })
   })
 
-  it('a tick can be taken away, and an item that is not there is named', async () => {
+  it('a tick can be removed, and an item that does not exist is named', async () => {
     const { staging_record_id: id } = await stage(tokens.agent)
     await tick(id)
     const { body } = await tick(id, tokens.reviewer, { item_id: 'sums', ticked: false })
@@ -527,16 +531,16 @@ describe('deciding', () => {
       status: 403,
       code: 'staging_own_record',
     })
-    const { body } = await api.get(`/api/staging/${made.staging_record_id}`, tokens.owner)
+    const { body } = await api.get(`/api/v1/staging/${made.staging_record_id}`, tokens.owner)
     expect(body).toMatchObject({
       lifecycle_status: 'pending',
       may: { approve: { allowed: false, reason: expect.stringContaining('your own') } },
     })
   })
 
-  it('a second decision is told who decided', async () => {
+  it('a second decision gets an error that says who decided', async () => {
     const made = await stage(tokens.agent)
-    const rejected = await api.post(`/api/staging/${made.staging_record_id}/reject`, tokens.owner, {
+    const rejected = await api.post(`/api/v1/staging/${made.staging_record_id}/reject`, tokens.owner, {
       reason: 'The sums are wrong.',
     })
     expect(rejected.body).toMatchObject({
@@ -557,11 +561,11 @@ describe('deciding', () => {
     for (const reply of [
       await tick(id, tokens[who]),
       await approve(made, tokens[who]),
-      await api.post(`/api/staging/${id}/reject`, tokens[who], { reason: 'no' }),
+      await api.post(`/api/v1/staging/${id}/reject`, tokens[who], { reason: 'no' }),
     ]) {
       expect(reply.body).toMatchObject({ status: 403, code: 'right_missing' })
     }
-    expect((await api.get(`/api/staging/${id}`, tokens[who])).status).toBe(200)
+    expect((await api.get(`/api/v1/staging/${id}`, tokens[who])).status).toBe(200)
   })
 
   it('is not for an agent’s token, its own record or another’s, even if its subject is a reviewer besides', async () => {
@@ -571,12 +575,12 @@ describe('deciding', () => {
       for (const reply of [
         await tick(made.staging_record_id, token),
         await approve(made, token),
-        await api.post(`/api/staging/${made.staging_record_id}/reject`, token, { reason: 'no' }),
-        await api.post(`/api/staging/${made.staging_record_id}/consume`, token, {}),
+        await api.post(`/api/v1/staging/${made.staging_record_id}/reject`, token, { reason: 'no' }),
+        await api.post(`/api/v1/staging/${made.staging_record_id}/consume`, token, {}),
       ]) {
         expect(reply.body).toMatchObject({ status: 403, code: 'permission_denied' })
       }
-      const { body } = await api.get(`/api/staging/${made.staging_record_id}`, token)
+      const { body } = await api.get(`/api/v1/staging/${made.staging_record_id}`, token)
       expect(body).toMatchObject({
         lifecycle_status: 'pending',
         may: {
@@ -592,11 +596,11 @@ describe('deciding', () => {
 
   it('the owner withdraws, and nobody else', async () => {
     const { staging_record_id: id } = await stage(tokens.agent)
-    expect((await api.post(`/api/staging/${id}/withdraw`, tokens.reviewer)).body).toMatchObject({
+    expect((await api.post(`/api/v1/staging/${id}/withdraw`, tokens.reviewer)).body).toMatchObject({
       status: 403,
       code: 'staging_not_owner',
     })
-    expect((await api.post(`/api/staging/${id}/withdraw`, tokens.agent)).body).toMatchObject({
+    expect((await api.post(`/api/v1/staging/${id}/withdraw`, tokens.agent)).body).toMatchObject({
       lifecycle_status: 'rejected',
       rejected_reason: 'withdrawn',
     })
@@ -612,9 +616,9 @@ describe('deciding', () => {
     await db.owner('alter table iu_core.iu_staging_record enable trigger user')
     expect((await approve(made)).body).toMatchObject({ status: 409, code: 'staging_expired' })
     expect(
-      (await api.post(`/api/staging/${made.staging_record_id}/consume`, tokens.operator)).body,
+      (await api.post(`/api/v1/staging/${made.staging_record_id}/consume`, tokens.operator)).body,
     ).toMatchObject({ status: 409, code: 'staging_expired' })
-    expect((await api.get(`/api/staging/${made.staging_record_id}`, tokens.reviewer)).body).toMatchObject({
+    expect((await api.get(`/api/v1/staging/${made.staging_record_id}`, tokens.reviewer)).body).toMatchObject({
       may: { approve: { reason: 'It has expired.' } },
     })
   })
@@ -623,7 +627,7 @@ describe('deciding', () => {
 describe('consuming', () => {
   const snapshot = { staging_kind: 'sql_snapshot', payload_type: 'sql_result_snapshot' }
   const consume = (id: string, body?: object, token = tokens.operator) =>
-    api.post(`/api/staging/${id}/consume`, token, body)
+    api.post(`/api/v1/staging/${id}/consume`, token, body)
 
   it('needs approval where the kind does', async () => {
     const { staging_record_id: id } = await stage(tokens.agent)
@@ -681,14 +685,14 @@ it('behind a closed gate every write answers 409 and writes nothing', async () =
   await setGate(false)
   try {
     const on = (path: string, token: string, body?: object) =>
-      api.post(`/api/staging/${made.staging_record_id}/${path}`, token, body)
+      api.post(`/api/v1/staging/${made.staging_record_id}/${path}`, token, body)
     const replies = [
-      await api.post('/api/staging', tokens.agent, record()),
+      await api.post('/api/v1/staging', tokens.agent, record()),
       await on('tick', tokens.reviewer, { item_id: 'sums' }),
       await on('approve', tokens.reviewer, { digest: made.content_hash }),
       await on('reject', tokens.reviewer, { reason: 'no' }),
       await on('withdraw', tokens.agent),
-      await api.post(`/api/staging/${snapshot.staging_record_id}/consume`, tokens.operator),
+      await api.post(`/api/v1/staging/${snapshot.staging_record_id}/consume`, tokens.operator),
     ]
     for (const reply of replies)
       expect(reply.body).toMatchObject({
@@ -697,7 +701,7 @@ it('behind a closed gate every write answers 409 and writes nothing', async () =
         hint: expect.stringContaining(GATE),
       })
     expect(await counts()).toEqual(before)
-    const { body } = await api.get(`/api/staging/${made.staging_record_id}`, tokens.reviewer)
+    const { body } = await api.get(`/api/v1/staging/${made.staging_record_id}`, tokens.reviewer)
     expect(body).toMatchObject({ may: { reject: { allowed: false, reason: expect.stringContaining(GATE) } } })
   } finally {
     await setGate(true)
@@ -707,18 +711,18 @@ it('behind a closed gate every write answers 409 and writes nothing', async () =
 it('a read-only token looks and does not touch', async () => {
   const made = await stage(tokens.agent)
   const token = await api.token({ userId: owner.userId, role: 'authenticated' }, { readOnly: true })
-  const { status, body: seen } = await api.get(`/api/staging/${made.staging_record_id}`, token)
+  const { status, body: seen } = await api.get(`/api/v1/staging/${made.staging_record_id}`, token)
   expect(status).toBe(200)
   for (const may of Object.values((seen as { may: object }).may)) {
     expect(may).toEqual({ allowed: false, reason: 'This token can only read.' })
   }
   expect(
-    (await api.post(`/api/staging/${made.staging_record_id}/reject`, token, { reason: 'no' })).status,
+    (await api.post(`/api/v1/staging/${made.staging_record_id}/reject`, token, { reason: 'no' })).status,
   ).toBe(403)
 })
 
 it('every staging route is described with its errors', async () => {
-  const { body } = await api.get('/api/openapi.json')
+  const { body } = await api.get('/api/v1/openapi.json')
   const paths = (
     body as {
       paths: Record<
@@ -728,7 +732,7 @@ it('every staging route is described with its errors', async () => {
     }
   ).paths
   const operations = Object.entries(paths)
-    .filter(([path]) => path.startsWith('/api/staging'))
+    .filter(([path]) => path.startsWith('/api/v1/staging'))
     .flatMap(([, methods]) => Object.values(methods))
   expect(operations.map((operation) => operation.operationId).sort()).toEqual([
     'approveStagingRecord',
@@ -736,7 +740,7 @@ it('every staging route is described with its errors', async () => {
     'createStagingRecord',
     'getStagingPart',
     'getStagingRecord',
-    'listStagingRecordEvents',
+    'listStagingHistory',
     'listStagingRecords',
     'rejectStagingRecord',
     'tickStagingChecklist',

@@ -1,6 +1,6 @@
 /** Nothing is promoted without the approval that its dataset asks for: each wrong way is tried. */
 import { describe, expect, it } from 'vitest'
-import { mapHeaders } from '../../src/ingest/datasets/map-headers.ts'
+import { mapHeaders } from '../../src/ingest/datasets/headers.ts'
 import { useDatabase } from '../support/database.ts'
 import { createMember } from '../support/factories.ts'
 import { boxes, type Planned, sha256, TRIAL, useTrial } from '../support/ingest-rows.ts'
@@ -113,7 +113,7 @@ describe('promotion is refused', () => {
     await db.owner(`update iu_core.ingest_dataset set approval_required = true where dataset = 'trial'`)
   })
 
-  it('when the dataset was registered anew after the approval', async () => {
+  it('when the dataset was registered again after the approval', async () => {
     const plan = await stagePlanned()
     await trial.approved(plan)
     await trial.register({ ...TRIAL, version: 2 })
@@ -122,7 +122,7 @@ describe('promotion is refused', () => {
   })
 })
 
-/** As if its time had passed; the wall that keeps the lifecycle is lifted for the test only. */
+/** As if its time had passed; the constraint on the lifecycle is dropped for the test only. */
 async function backdateReview(record: string): Promise<void> {
   const superuser = await db.session('postgres')
   await superuser.query(`set session_replication_role = replica`)
@@ -321,7 +321,7 @@ it('asks for every box to be ticked, also the one about lines that are left out'
   ).toEqual([{ lifecycle_status: 'consumed' }])
 })
 
-it('hands a plan in once, and again after it was rejected', async () => {
+it('submits a plan once, and again after it was rejected', async () => {
   const plan = await stagePlanned()
   const [first] = await submit(plan)
   expect(await submit(plan)).toEqual([first])

@@ -2,9 +2,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import type { Pool } from '../../src/db/connection.ts'
-import { ingest } from '../../src/ingest/ingest.ts'
-import type { ReportProgress } from '../../src/ingest/progress.ts'
+import { backEndActor, type IngestEvent, ingest } from '../../src/ingest/pipeline.ts'
+import type { Pool } from '../../src/kernel/postgres/connection.ts'
 import { useDatabase } from '../support/database.ts'
 import { useIngest } from '../support/ingest.ts'
 
@@ -37,19 +36,20 @@ function roomy(sessions: number): Pool {
 
 async function stage({
   sessions = 4,
-  onProgress = () => {},
+  onEvent,
 }: {
   sessions?: number
-  onProgress?: ReportProgress
+  onEvent?: (event: IngestEvent) => void
 } = {}) {
   const pool = roomy(sessions)
   const { upload } = await ingest({ pool, home: ads.home }, manyLines(), {
     dataset: 'ads',
     platform: 'meta',
-    workspace_id: ads.workspace,
-    client_id: ads.client,
+    workspaceId: ads.workspace,
+    clientId: ads.client,
+    actor: backEndActor(pool),
     until: 'staged',
-    onProgress,
+    onEvent,
   })
   return upload
 }
@@ -101,9 +101,9 @@ it('goes on alone while others wait for the table', async () => {
   const other = await db.session('postgres')
   let asked: Promise<unknown> | undefined
   const upload = await stage({
-    onProgress: ({ stage: step }) => {
+    onEvent: (event) => {
       // Waits for the first session if that was faster, and then the second one would wait for it.
-      if (step === 'check')
+      if (event.type === 'progress' && event.stage === 'check')
         asked ??= other.query('begin; lock table public.staging_rows in share mode; commit')
     },
   })
@@ -132,11 +132,11 @@ it.each([
 it('leaves no row of either session when its reader was given up meanwhile', async () => {
   let swept: Promise<unknown> | undefined
   const staged = stage({
-    onProgress: ({ stage: step }) => {
-      if (step !== 'check') return
+    onEvent: (event) => {
+      if (event.type !== 'progress' || event.stage !== 'check') return
       swept ??= db
         .owner(`update iu_core.ingest_upload set reader_seen_at = 'epoch' where status = 'reading'`)
-        .then(() => ads.service('select iu_core.fn_ingest_sweep()'))
+        .then(() => ads.service('select iu_core.fn_ingest_fail_stalled()'))
     },
   })
   await expect(staged).rejects.toMatchObject({ code: 'reader_replaced' })

@@ -1,12 +1,12 @@
 /** A rule in TypeScript: every line passes through it, in bulk and in a repair, and the upload says that it does. */
 import { beforeAll, expect, it } from 'vitest'
-import { inTransaction } from '../../src/db/transaction.ts'
-import { ads } from '../../src/ingest/datasets/ads.ts'
 import type { Dataset, Problem } from '../../src/ingest/datasets/dataset.ts'
 import { requireDataset } from '../../src/ingest/datasets/registry.ts'
+import { ads } from '../../src/ingest/packs.ts'
 import { repairLines } from '../../src/ingest/repair.ts'
-import { listRows } from '../../src/ingest/rows.ts'
+import { listRows } from '../../src/ingest/staged-rows.ts'
 import type { Upload } from '../../src/ingest/uploads.ts'
+import { inTransaction } from '../../src/kernel/postgres/transaction.ts'
 import { useDatabase } from '../support/database.ts'
 import { useIngest } from '../support/ingest.ts'
 
@@ -41,12 +41,12 @@ Boots,2026-11-11,many,10
 ,,511.10,20
 `
 
-beforeAll(() => uploads.register(withRule, { approval_required: false }))
+beforeAll(() => uploads.register(withRule, { approvalRequired: false }))
 
 async function linesOf(upload: Upload) {
   const rows = await inTransaction(
     db.pool('stagedoor_worker'),
-    (client) => listRows(client, upload.upload_id, { row_type: 'daily_metric', limit: 10 }),
+    (client) => listRows(client, upload.upload_id, { rowType: 'daily_metric', limit: 10 }),
     { role: 'service_role' },
   )
   return rows.map((row) => ({
@@ -78,7 +78,12 @@ it('finds the same in bulk and in a repair, and sees only lines that are right s
       async (client) => {
         const dataset = await requireDataset(client, 'ads', 'meta')
         const values = { 'Amount spent (AUD)': spend }
-        await repairLines(client, upload, dataset, [{ line, values }], uploads.operator.userId)
+        await repairLines(client, {
+          upload,
+          dataset,
+          corrections: [{ line, values }],
+          repairedBy: uploads.operator.userId,
+        })
       },
       { role: 'service_role' },
     )
@@ -90,7 +95,7 @@ it('finds the same in bulk and in a repair, and sees only lines that are right s
 })
 
 it('is not there for a dataset without one', async () => {
-  await uploads.register(ads, { approval_required: false })
+  await uploads.register(ads, { approvalRequired: false })
   const upload = await uploads.file(FILE.replace('99', '98'))
   expect(upload.notes.map(({ rule }) => rule)).not.toContain('dataset.custom_rule')
   expect((await linesOf(upload)).map(({ status }) => status)).toEqual([

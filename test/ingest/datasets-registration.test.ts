@@ -1,9 +1,9 @@
 /** Registration says what is missing, with the statement that mends it: run, and the dataset can be registered. */
 import { describe, expect, it } from 'vitest'
-import { inTransaction } from '../../src/db/transaction.ts'
-import { asStagedoorError } from '../../src/errors.ts'
 import type { Dataset } from '../../src/ingest/datasets/dataset.ts'
 import { type DatasetProblem, datasetProblems } from '../../src/ingest/datasets/registry.ts'
+import { asStagedoorError } from '../../src/kernel/errors.ts'
+import { inTransaction } from '../../src/kernel/postgres/transaction.ts'
 import { useDatabase } from '../support/database.ts'
 import { PRICES, TRIAL, useTrial } from '../support/ingest-rows.ts'
 import { MIGRATOR } from '../support/template.ts'
@@ -131,7 +131,7 @@ const CASES: [string, string, Dataset, RegExp][] = [
     'a key that says whose row it is by a parent that may be missing',
     'create table strays (id uuid primary key, group_id uuid, day date not null, unique nulls not distinct (group_id, day)); alter table strays owner to workflow_admin',
     byParent('strays'),
-    /strays.group_id can be NULL.*rows of all workspaces would meet/,
+    /strays.group_id can be NULL.*rows of different workspaces would share keys/,
   ],
   [
     'a missing table whose rows belong to a parent',
@@ -158,7 +158,7 @@ const CASES: [string, string, Dataset, RegExp][] = [
 ]
 
 describe.each(CASES)('%s', (_, before, dataset, said) => {
-  it('is named, with statements that mend it', async () => {
+  it('is named, with statements that repair it', async () => {
     await run(before)
     const found = await problems(dataset)
     expect(found.map(({ problem }) => problem).join('; ')).toMatch(said)
@@ -179,15 +179,15 @@ describe.each(CASES)('%s', (_, before, dataset, said) => {
   })
 })
 
-describe('what no statement mends is said in words', () => {
+describe('what no statement repairs is explained in words', () => {
   it.each([
     [
       'a key that does not say whose row it is',
       over('trial_prices', {
         key: ['sku', 'tier', 'day'],
-        columns: { sku: 'sku', tier: 'tier', day: 'day' },
+        columns: { workspace_id: '$workspace', sku: 'sku', tier: 'tier', day: 'day' },
       }),
-      /rows of all workspaces would meet/,
+      /rows of different workspaces would share keys/,
     ],
     [
       'a parent that no line can be told to belong to',
@@ -195,7 +195,7 @@ describe('what no statement mends is said in words', () => {
         identity: undefined as never,
         columns: { client_id: '$client', code: 'group_code' },
       }),
-      /nor a parent with an identity: rows of all workspaces would meet/,
+      /nor a parent with an identity: rows of different workspaces would share keys/,
     ],
     [
       'a key column that nothing fills',
@@ -216,16 +216,20 @@ describe('what no statement mends is said in words', () => {
     [
       'a view',
       { ...over('x'), rows: [{ ...over('x').rows[0]!, target: 'iu_core.v_ingest_upload' }] },
-      /is not a table/,
+      /is not a table but a view/,
     ],
-    ['an id that is no uuid', over('trial_prices', { id: 'sku' }), /is not a uuid/],
+    [
+      'an id that nothing fills',
+      over('trial_prices', { id: 'note' }),
+      /neither a uuid nor numbered by a sequence/,
+    ],
   ] as [string, Dataset, RegExp][])('%s', async (_, dataset, said) => {
     expect((await problems(dataset)).map(({ problem }) => problem).join('; ')).toMatch(said)
   })
 })
 
 it('keeps every registration in the audit, and how the dataset was set before', async () => {
-  await trial.register(PRICES, { approval_required: true, undo_window: '3 days' })
+  await trial.register(PRICES, { approvalRequired: true, undoWindow: '3 days' })
   await trial.register({ ...PRICES, version: 2 })
   expect(
     await db.owner(

@@ -1,11 +1,11 @@
 /** What is said about an upload: each decision is an event, in the name of whoever made it, and each refusal names its remedy. */
 import { expect, it } from 'vitest'
-import type { Client } from '../../src/db/connection.ts'
-import { inTransaction } from '../../src/db/transaction.ts'
-import { asStagedoorError } from '../../src/errors.ts'
 import { approvePlan, rejectPlan, submitPlan } from '../../src/ingest/plan.ts'
 import { planUndo, undoUpload } from '../../src/ingest/promotion.ts'
 import { discardUpload } from '../../src/ingest/uploads.ts'
+import { asStagedoorError } from '../../src/kernel/errors.ts'
+import type { Client } from '../../src/kernel/postgres/connection.ts'
+import { inTransaction } from '../../src/kernel/postgres/transaction.ts'
 import { useDatabase } from '../support/database.ts'
 import { createMember } from '../support/factories.ts'
 import { type Planned, useTrial } from '../support/ingest-rows.ts'
@@ -47,7 +47,7 @@ it('the history has every decision, in the name of the one who made it', async (
   await asBackEnd((client) => rejectPlan(client, plan.upload_id, 'look again', reviewer))
   await asBackEnd((client) => submitPlan(client, plan.upload_id, plan.digest, operator))
   // Another service than the one that brought the file in.
-  const approval = { digest: plan.digest, ticked: ['changes'], approved_by: reviewer }
+  const approval = { digest: plan.digest, ticked: ['changes'], approvedBy: reviewer }
   await inTransaction(db.pool('stagedoor_api'), (client) => approvePlan(client, plan.upload_id, approval), {
     role: 'service_role',
   })
@@ -102,22 +102,22 @@ it('whoever acts for another may not name somebody to approve what they put in t
     approvePlan(client, plan.upload_id, {
       digest: plan.digest,
       ticked: ['changes'],
-      approved_by: trial.reviewer.userId,
+      approvedBy: trial.reviewer.userId,
     }),
   )
   expect(refused).toMatchObject({ code: 'staging_own_record' })
-  expect(refused!.message).toContain(`holds what ${backEnd} put into it`)
+  expect(refused!.message).toContain(`contains changes by ${backEnd}`)
 })
 
-it('a digest of another upload is called that, and one of nothing is not called made anew', async () => {
+it('a digest of another upload is called that, and one of nothing is not called a new plan', async () => {
   const [plan, other] = [await stagePlanned(), await stagePlanned()]
   expect(await refusal((client) => submitPlan(client, plan.upload_id, other.digest))).toMatchObject({
     code: 'plan_stale',
-    message: expect.stringContaining(`that of the plan of upload ${other.upload_id}`),
+    message: expect.stringContaining(`the digest of the plan of upload ${other.upload_id}`),
   })
   expect(await refusal((client) => submitPlan(client, plan.upload_id, 'f'.repeat(64)))).toMatchObject({
     code: 'plan_stale',
-    message: `Upload ${plan.upload_id} has another plan than the one with this digest`,
+    message: `The plan of upload ${plan.upload_id} has another digest`,
   })
 })
 
@@ -134,7 +134,7 @@ it('open boxes are named with the words that tick all of them', async () => {
   })
 })
 
-it('what is undone already is called that', async () => {
+it('an upload that is already undone is called that', async () => {
   const plan = await stagePlanned()
   await trial.approved(plan)
   await trial.promote(plan)
@@ -142,6 +142,6 @@ it('what is undone already is called that', async () => {
   for (const again of [planUndo, undoUpload])
     expect(await refusal((client) => again(client, plan.upload_id))).toMatchObject({
       code: 'upload_state',
-      message: `Upload ${plan.upload_id} is undone already`,
+      message: `Upload ${plan.upload_id} is already undone`,
     })
 })

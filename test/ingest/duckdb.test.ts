@@ -1,20 +1,22 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   closeDuck,
   duckName,
   duckText,
-  holdDuck,
-  keepDuckFilesIn,
   queryDuck,
   queryPrepared,
+  retainDuck,
   runDuck,
+  setDuckFolder,
 } from '../../src/ingest/duckdb.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'stagedoor-duck-'))
-keepDuckFilesIn(folder)
+setDuckFolder(folder)
+// Another file of this process may have left one open, in a folder of its own.
+beforeAll(closeDuck)
 afterAll(async () => {
   await closeDuck()
   rmSync(folder, { recursive: true, force: true })
@@ -52,7 +54,9 @@ describe('DuckDB in this process', () => {
     expect(done).toEqual(['short', 'long'])
   })
 
-  it('puts what does not fit into memory into its folder, removes it when it is closed, and opens again', async () => {
+  it('puts what does not fit into memory into its folder, removes it when it is closed, and opens again', {
+    tags: 'long',
+  }, async () => {
     await queryDuck('SELECT 1')
     expect(readdirSync(folder)).toEqual([])
     const spilling = 'SELECT range, hash(range) AS h FROM range(8000000) ORDER BY h'
@@ -64,7 +68,7 @@ describe('DuckDB in this process', () => {
   })
 
   it('is closed by the last of those who hold it', async () => {
-    const [first, second] = [holdDuck(folder), holdDuck(folder)]
+    const [first, second] = [retainDuck(folder), retainDuck(folder)]
     await runDuck('CREATE TABLE kept AS SELECT 1 AS one')
     await first()
     await first()

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
-import { ads } from '../../src/ingest/datasets/ads.ts'
 import { closeDuck } from '../../src/ingest/duckdb.ts'
+import { ads } from '../../src/ingest/packs.ts'
 import { type JudgedFile, judgeFile } from './datasets/judge-file.ts'
 
 interface Place {
@@ -34,7 +34,7 @@ const files = Object.entries(expected)
 const readable = files.filter(([, { error }]) => !error)
 const TEXTS = ['csv', 'json', 'jsonl']
 
-/** What nobody could find out is told, as the person who uploads it would. */
+/** What cannot be detected is given, as the person who uploads it would. */
 const TOLD: Record<string, Parameters<typeof judgeFile>[3]> = {
   'horrors/windows-1252.csv': { encoding: 'windows-1252' },
 }

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, expect, it } from 'vitest'
 import { orders } from '../../examples/orders/dataset.ts'
-import { ads } from '../../src/ingest/datasets/ads.ts'
 import { closeDuck } from '../../src/ingest/duckdb.ts'
+import { ads } from '../../src/ingest/packs.ts'
 import { writeOrders } from '../support/exports.ts'
 import { temporaryHome } from '../support/temporary-home.ts'
 import { checkedAlone } from './datasets/checked-alone.ts'
@@ -58,7 +58,9 @@ it('a workbook with a merged title, several sheets and every kind of cell is jud
   })
 })
 
-it('a file of 500 columns needs no more memory than others, and a line of it can be repaired', async () => {
+it('a file of 500 columns needs no more memory than others, and a line of it can be repaired', {
+  tags: 'long',
+}, async () => {
   const extra = Array.from({ length: 494 }, (_, at) =>
     at === 7 ? 'Say "extra"' : at === 9 ? 'Extra 8' : `Extra ${at}`,
   )
@@ -95,7 +97,7 @@ it('a file of 500 columns needs no more memory than others, and a line of it can
   ])
   expect(repaired).toMatchObject({ status: 'valid', raw: { ...raw, 'Amount spent (USD)': '12.60' } })
   expect(repaired!.text).toContain('"spend":12.60')
-}, 120_000)
+})
 
 it('characters that nothing can store are errors of the line when someone types them, not left out', async () => {
   const path = join(home, 'typed.csv')

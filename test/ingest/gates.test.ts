@@ -1,6 +1,6 @@
 /** STRICT takes all or nothing, LENIENT takes what is right if it is enough; a row that its table refuses fails alone. */
 import { describe, expect, it } from 'vitest'
-import { asStagedoorError } from '../../src/errors.ts'
+import { asStagedoorError } from '../../src/kernel/errors.ts'
 import { useDatabase } from '../support/database.ts'
 import { type StagedLine, TRIAL, useTrial } from '../support/ingest-rows.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
@@ -104,7 +104,7 @@ const CONSTRAINTS: [string, string, string, Partial<StagedLine>, RegExp][] = [
     { note: 'bad' },
     /not this one/,
   ],
-  ['a trigger that returns NULL', trigger('return null;'), NO_TRIGGER, { note: 'bad' }, /left rows out/],
+  ['a trigger that returns NULL', trigger('return null;'), NO_TRIGGER, { note: 'bad' }, /skipped rows/],
   [
     'a deferred constraint trigger',
     `create function public.trial_guard() returns trigger language plpgsql as $$ begin if new.note = 'bad' then raise exception 'at the end'; end if; return null; end $$; create constraint trigger trial_guard after insert or update on trial_figures deferrable initially deferred for each row execute function trial_guard()`,
@@ -186,7 +186,7 @@ it('fails children with their parent', async () => {
     code: 'plan_refused',
     details: {
       reason: expect.stringMatching(
-        /^its tables refuse 4 rows \(line 3: its (group|item) failed\); then only 8 of 12 lines are valid, and 90 % are asked for$/,
+        /^its tables refuse 4 rows \(line 3: its (group|item) failed\); then only 8 of 12 lines are valid, and the threshold is 90 %$/,
       ),
     },
   })
@@ -222,7 +222,7 @@ it('fails all the children of a parent at once, however many they are', async ()
   started = performance.now()
   await trial.promote(plan)
   // Row by row, each with a pass over all the others, it took 30 s; now 1 s.
-  expect(performance.now() - started).toBeLessThan(10_000)
+  expect(performance.now() - started).toBeLessThan(20_000)
   expect(
     await db.owner(
       `select count(*)::int as rows from staging_rows
@@ -231,7 +231,7 @@ it('fails all the children of a parent at once, however many they are', async ()
     ),
   ).toEqual([{ rows: 12_000 }])
   await db.owner('alter table trial_groups drop constraint no_odd_group')
-}, 120_000)
+})
 
 it('lets a deferred constraint see the whole promotion: a parent that must have children', async () => {
   await db.owner(`
@@ -307,7 +307,7 @@ it('refuses an id that the file has under two parents, instead of hanging both u
       `select distinct reason from iu_core.ingest_plan_row where upload_id = $1 and row_type = 'figure' and action = 'refused'`,
       [plan.upload_id],
     ),
-  ).toEqual([{ reason: 'its parent is not certain: the file has it under several parents' }])
+  ).toEqual([{ reason: 'its parent is ambiguous: it occurs under several parents in the file' }])
 })
 
 it('lets the triggers of the table of uploads call what they always call by a plain name', async () => {
@@ -337,7 +337,7 @@ it('stops at what says nothing about a row', async () => {
 })
 
 it('says so when a trigger takes a row away from under its key', async () => {
-  await trial.register({ ...TRIAL, name: 'trial_moved' }, { approval_required: false })
+  await trial.register({ ...TRIAL, name: 'trial_moved' }, { approvalRequired: false })
   await db.owner(`create function public.trial_guard() returns trigger language plpgsql as $$ begin new.id := gen_random_uuid(); return new; end $$;
     create trigger trial_guard before insert on trial_figures for each row execute function trial_guard()`)
   const plan = await trial.stagePlanned(lines(2))

@@ -1,10 +1,10 @@
 /** No line is lost without a word: what is left out has positive evidence, its reason and its figures. */
 import { describe, expect, it } from 'vitest'
-import { inTransaction } from '../../src/db/transaction.ts'
 import { requireDataset } from '../../src/ingest/datasets/registry.ts'
 import { repairLines } from '../../src/ingest/repair.ts'
-import { exportProblems, leftOutSaid, listLeftOut, listRows } from '../../src/ingest/rows.ts'
+import { exportProblems, leftOutText, listLeftOut, listRows } from '../../src/ingest/staged-rows.ts'
 import type { Upload } from '../../src/ingest/uploads.ts'
+import { inTransaction } from '../../src/kernel/postgres/transaction.ts'
 import { useDatabase } from '../support/database.ts'
 import { useIngest } from '../support/ingest.ts'
 
@@ -30,7 +30,7 @@ describe('a line with a day and figures but empty names', () => {
 A,S,One,2026-11-03,30,3.25
 `)
     expect(upload).toMatchObject({ valid_count: 2, invalid_count: 1, skipped_count: 0, left_out: {} })
-    expect(upload.plan_refusal).toBe('1 of 3 lines is wrong, and all or none are taken')
+    expect(upload.plan_refusal).toBe('1 of 3 lines is invalid')
     const [, lost] = await linesOf(upload)
     expect(lost).toEqual({
       line: 3,
@@ -140,7 +140,7 @@ async function repair(upload: Upload, corrections: { line: number; values: Recor
     db.pool('stagedoor_worker'),
     async (client) => {
       const dataset = await requireDataset(client, 'ads', 'meta')
-      await repairLines(client, upload, dataset, corrections, ingest.operator.userId)
+      await repairLines(client, { upload, dataset, corrections, repairedBy: ingest.operator.userId })
     },
     { role: 'service_role' },
   )
@@ -157,17 +157,17 @@ it('figures of a campaign among those of its ads are left out as their sum, or r
 
 it('every line left out is counted under its own reason and listed with its figures', async () => {
   const dataset = await lastOf()
-  await ingest.register(dataset, { approval_required: false })
+  await ingest.register(dataset, { approvalRequired: false })
   const upload = await ingest.file(
     `Campaign name,Day,Impressions,Amount spent (EUR)
 A,2026-11-01,100,10.00
-A,2026-11-01,110,12345678901234567.89
+A,2026-11-01,110,123456789012.345678
 Total,,210,22.50
 `,
     { dataset: dataset.name },
   )
   expect(upload).toMatchObject({ skipped_count: 2, left_out: { 'key.repeated': 1, 'row.total': 1 } })
-  expect(leftOutSaid(upload.left_out)).toBe('2 left out (1 totals, 1 repeated keys)')
+  expect(leftOutText(upload.left_out)).toBe('2 left out (1 totals, 1 repeated keys)')
   const member = (work: Parameters<typeof db.as>[1]) => db.as(ingest.operator, work)
   expect(await member((client) => listLeftOut(client, upload.upload_id, { limit: 10 }))).toMatchObject([
     { line: 2, reason: 'key.repeated', values: { impressions: '100', spend: '10.00' } },
@@ -176,7 +176,7 @@ Total,,210,22.50
   const page = (after: number) =>
     member((client) =>
       listRows(client, upload.upload_id, {
-        row_type: 'daily_metric',
+        rowType: 'daily_metric',
         status: 'skipped',
         limit: 10,
         after,
@@ -190,7 +190,7 @@ Total,,210,22.50
 
 /** Ads where the last line of a key is taken. */
 async function lastOf() {
-  const { ads } = await import('../../src/ingest/datasets/ads.ts')
+  const { ads } = await import('../../src/ingest/packs.ts')
   return {
     ...ads,
     name: 'ads_last',
@@ -199,24 +199,24 @@ async function lastOf() {
 }
 
 it('a measure that the dataset expects is asked for where no column is known to be it', async () => {
-  const { ads } = await import('../../src/ingest/datasets/ads.ts')
+  const { ads } = await import('../../src/ingest/packs.ts')
   const dataset = {
     ...ads,
     name: 'ads_with_spend',
     fields: { ...ads.fields, spend: { ...ads.fields.spend!, expected: true } },
   }
-  await ingest.register(dataset, { approval_required: false })
+  await ingest.register(dataset, { approvalRequired: false })
   const file = 'Campaign name,Day,Impressions,Media outlay\nA,2026-11-01,1,2.50\n'
   const refused = await ingest.file(file, { dataset: dataset.name }).catch((error) => error)
   expect(refused).toMatchObject({ code: 'upload_columns_missing', details: { missing: ['Spend'] } })
   // Its name is not like spend, so it is listed and not suggested.
-  expect(refused.hint).toContain('--header "HEADER=spend"')
+  expect(refused.hint).toContain('--set "HEADER=spend"')
   expect(refused.hint).toContain('Columns that are not known: “Media outlay”.')
   expect(refused.hint).toContain('`--without spend`')
-  const upload = await ingest.file(file, { dataset: dataset.name, how: { without: ['spend'] } })
+  const upload = await ingest.file(file, { dataset: dataset.name, file: { without: ['spend'] } })
   expect(upload).toMatchObject({ valid_count: 1, plan_refusal: null })
   await expect(
-    ingest.file(`${file}B,2026-11-01,1,2\n`, { dataset: dataset.name, how: { without: ['date'] } }),
+    ingest.file(`${file}B,2026-11-01,1,2\n`, { dataset: dataset.name, file: { without: ['date'] } }),
   ).rejects.toMatchObject({ code: 'argument_invalid' })
 })
 
@@ -227,8 +227,8 @@ it.each([
   '--%s is suggested where it settles a line (%s), and settles it',
   async (option, rule, cells, said, settled) => {
     const file = `Campaign name,Day,Amount spent\nSettled by ${option},${cells}\n`
-    const stage = async (how: object) => {
-      const { upload_id } = await ingest.file(file, { until: 'staged', how })
+    const stage = async (options: object) => {
+      const { upload_id } = await ingest.file(file, { until: 'staged', file: options })
       const [row] = await ingest.service<{
         payload: object
         errors: { rule: string; suggestion: string }[]

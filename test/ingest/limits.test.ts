@@ -1,9 +1,9 @@
 /** Three uploads at once, bytes and lines; and a reader that died makes room. */
 import { afterEach, expect, it } from 'vitest'
-import { inTransaction } from '../../src/db/transaction.ts'
-import { StagedoorError } from '../../src/errors.ts'
-import { beginInTurn } from '../../src/ingest/turn.ts'
+import { beginInQueue } from '../../src/ingest/upload-queue.ts'
 import { beginUpload } from '../../src/ingest/uploads.ts'
+import { StagedoorError } from '../../src/kernel/errors.ts'
+import { inTransaction } from '../../src/kernel/postgres/transaction.ts'
 import { useDatabase } from '../support/database.ts'
 import { createWorkspace } from '../support/factories.ts'
 import { createClient } from '../support/ingest.ts'
@@ -41,7 +41,7 @@ function signal(): { promise: Promise<void>; resolve: () => void } {
 
 afterEach(async () => {
   await db.owner(`update iu_core.ingest_upload set reader_seen_at = 'epoch' where status = 'reading'`)
-  await trial.service('select iu_core.fn_ingest_sweep()')
+  await trial.service('select iu_core.fn_ingest_fail_stalled()')
 })
 
 it('reads three at once in a workspace, a fourth is refused and leaves nothing behind', async () => {
@@ -53,7 +53,7 @@ it('reads three at once in a workspace, a fourth is refused and leaves nothing b
   await begin(1, elsewhere, await createClient(db, elsewhere, 'Theirs'))
 })
 
-it('lets a fourth wait in line, in the order of their coming, and tells each its place', async () => {
+it('lets a fourth wait in the queue, in the order of arrival, and reports its position to each', async () => {
   const pool = db.pool('stagedoor_worker')
   const reading = [await begin(), await begin(), await begin()]
   const came: string[] = []
@@ -63,7 +63,7 @@ it('lets a fourth wait in line, in the order of their coming, and tells each its
     const waits = new Promise<void>((resolve) => {
       told = resolve
     })
-    const opened = beginInTurn(
+    const opened = beginInQueue(
       pool,
       trial.workspace,
       () =>
@@ -82,9 +82,8 @@ it('lets a fourth wait in line, in the order of their coming, and tells each its
           { role: 'service_role' },
         ),
       {
-        onProgress: ({ stage, total }) => {
-          expect(stage).toBe('wait')
-          places.add(total)
+        onQueued: (position) => {
+          places.add(position)
           told()
         },
       },
@@ -119,28 +118,28 @@ it('lets a fourth wait in line, in the order of their coming, and tells each its
 it('refuses a fourth whose time in line is over, and one that was given up leaves the line', async () => {
   const pool = db.pool('stagedoor_worker')
   const full = () => Promise.reject(new StagedoorError('uploads_at_once', { limit: 3 }))
-  await expect(beginInTurn(pool, trial.workspace, full, { maxWaitMs: 1 })).rejects.toMatchObject({
+  await expect(beginInQueue(pool, trial.workspace, full, { maxWaitMs: 1 })).rejects.toMatchObject({
     code: 'uploads_at_once',
   })
   const abort = new AbortController()
   const isNext = signal()
-  const holder = beginInTurn(pool, trial.workspace, full, {
+  const holder = beginInQueue(pool, trial.workspace, full, {
     signal: abort.signal,
-    onProgress: () => isNext.resolve(),
+    onQueued: () => isNext.resolve(),
   })
   await isNext.promise
   const behind = new AbortController()
   const isBehind = signal()
-  const waiter = beginInTurn(pool, trial.workspace, full, {
+  const waiter = beginInQueue(pool, trial.workspace, full, {
     signal: behind.signal,
-    onProgress: () => isBehind.resolve(),
+    onQueued: () => isBehind.resolve(),
   })
   await isBehind.promise
   behind.abort()
   await expect(waiter).rejects.toThrow()
   abort.abort()
   await expect(holder).rejects.toThrow()
-  await expect(beginInTurn(pool, trial.workspace, async () => 'opened')).resolves.toBe('opened')
+  await expect(beginInQueue(pool, trial.workspace, async () => 'opened')).resolves.toBe('opened')
 })
 
 it('counts right when many begin at once', async () => {
@@ -149,7 +148,7 @@ it('counts right when many begin at once', async () => {
   expect(outcomes.filter((one) => one === 'SD613')).toHaveLength(9)
 })
 
-it('gives a reader up that was silent for a minute, not sooner, and takes its place', async () => {
+it('fails the upload of a reader without progress for a minute, not sooner, and frees its place', async () => {
   const [dead, slow] = [await begin(), await begin(), await begin()]
   await silent(slow!.upload_id, 50)
   expect(await sqlstateOf(begin())).toBe('SD613')
@@ -170,7 +169,7 @@ it('gives a reader up that was silent for a minute, not sooner, and takes its pl
   ])
 })
 
-it('keeps a reader alive that says how far it is', async () => {
+it('keeps a reader that reports progress', async () => {
   const { upload_id, reader_token } = await begin()
   await silent(upload_id, 61)
   await trial.service('select iu_core.fn_ingest_progress($1, $2, $3)', [
@@ -178,20 +177,20 @@ it('keeps a reader alive that says how far it is', async () => {
     reader_token,
     '{"stage": "read"}',
   ])
-  expect(await trial.service('select iu_core.fn_ingest_sweep() as swept')).toEqual([{ swept: 0 }])
+  expect(await trial.service('select iu_core.fn_ingest_fail_stalled() as swept')).toEqual([{ swept: 0 }])
 })
 
 it('lets a reader that was given up change nothing', async () => {
   const { upload_id, reader_token } = await begin()
   await silent(upload_id, 61)
-  await trial.service('select iu_core.fn_ingest_sweep()')
+  await trial.service('select iu_core.fn_ingest_fail_stalled()')
   const before = await trial.image()
   const reading = JSON.stringify({
     layout: { fields: ['day'], row_types: ['figure'], leaf: 'figure' },
     lines: 0,
   })
   for (const [sql, values] of [
-    ['select iu_core.fn_ingest_staged($1, $2, $3, $4)', [upload_id, reader_token, reading, '[]']],
+    ['select iu_core.fn_ingest_complete_reading($1, $2, $3, $4)', [upload_id, reader_token, reading, '[]']],
     ['select iu_core.fn_ingest_progress($1, $2, $3)', [upload_id, reader_token, '{}']],
     ['select iu_core.fn_ingest_fail($1, $2, $3)', [upload_id, reader_token, '{}']],
   ] as const)

@@ -9,9 +9,10 @@ import fc from 'fast-check'
 import pg from 'pg'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Dataset } from '../../src/ingest/datasets/dataset.ts'
-import { approve, dryRun, user } from '../routes/routed.ts'
+import { approve, dryRun, user } from '../events/routes/routed.ts'
 import { useDatabase } from '../support/database.ts'
 import { type Planned, PRICES, type StagedLine, useTrial } from '../support/ingest-rows.ts'
+import { cases } from '../support/length.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
 
 const db = useDatabase()
@@ -216,7 +217,7 @@ async function story({ schema, tables, columns, fields, types, withId }: Names):
       },
     ],
   }
-  await trial.register(dataset, { approval_required: false })
+  await trial.register(dataset, { approvalRequired: false })
 
   // An event has at most 50 columns: each route keeps others of them.
   const allowed = rest.filter((name) => !FORBIDDEN.has(name.toLowerCase()))
@@ -402,7 +403,9 @@ async function eventsOf(type: string): Promise<Record<string, unknown>[]> {
 }
 
 describe('a table of the user', () => {
-  it('may have columns that are called like everything in our SQL', { timeout: 300_000 }, async () => {
+  it('may have columns that are called like everything in our SQL', {
+    tags: 'long',
+  }, async () => {
     expect(OURS).toEqual(
       expect.arrayContaining(['t', 'n', 'l', 'k', 'v', 'v_match', '#row', 'p_type', 'ingest_now']),
     )
@@ -444,7 +447,7 @@ describe('a table of the user', () => {
   const table = fc.oneof(possible, fc.constantFrom(...TYPES))
 
   it('may be in a schema, have a name and columns of any kind, with fields and row types like ours', {
-    timeout: 300_000,
+    tags: 'property',
   }, async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -478,7 +481,7 @@ describe('a table of the user', () => {
           })
         },
       ),
-      { numRuns: 8 },
+      { numRuns: cases(1, 8) },
     )
   })
 

@@ -1,10 +1,12 @@
 /** The plan is what promotion does, on every row, over generated states of production; and undo is its exact reverse. */
+// @module-tag property
 import fc from 'fast-check'
 import { beforeAll, expect, it } from 'vitest'
 import { useDatabase } from '../support/database.ts'
 import { createWorkspace } from '../support/factories.ts'
 import { createClient } from '../support/ingest.ts'
 import { type Planned, PRICES, type StagedLine, TRIAL, useTrial } from '../support/ingest-rows.ts'
+import { cases } from '../support/length.ts'
 import {
   type Duplicates,
   fileLine,
@@ -15,7 +17,7 @@ import {
   told,
 } from './plan-model.ts'
 
-const RUNS = process.env.FEWER_CASES ? 60 : 220
+const RUNS = cases(25, 220)
 const db = useDatabase()
 const trial = useTrial(db)
 const POLICIES: Duplicates[] = ['refuse', 'last', 'sum']
@@ -28,7 +30,7 @@ const dataset = (duplicates: Duplicates) => ({
 })
 
 beforeAll(async () => {
-  for (const policy of POLICIES) await trial.register(dataset(policy), { approval_required: false })
+  for (const policy of POLICIES) await trial.register(dataset(policy), { approvalRequired: false })
   clients = [
     trial.client,
     await createClient(db, trial.workspace, 'Other client'),
@@ -279,9 +281,11 @@ it(`promotes exactly what was planned, and undoes exactly what nobody touched, f
     { numRuns: RUNS },
   )
   console.log(`plan = promotion, undo = its reverse: ${JSON.stringify(seen)}`)
-  expect(
-    seen.insert * seen.update * seen.unchanged * seen.left_out * seen.stayed * seen.reversed,
-  ).toBeGreaterThan(0)
+  // Few cases need not have met each of them.
+  if (RUNS >= 60)
+    expect(
+      seen.insert * seen.update * seen.unchanged * seen.left_out * seen.stayed * seen.reversed,
+    ).toBeGreaterThan(0)
 }, 400_000)
 
 it('does the same for rows that are known by their natural key only, NULLs and scales included', async () => {
@@ -332,7 +336,7 @@ it('does the same for rows that are known by their natural key only, NULLs and s
         uploads++
       },
     ),
-    { numRuns: 40 },
+    { numRuns: cases(8, 40) },
   )
   console.log(`natural keys: ${uploads} uploads`)
-}, 200_000)
+})

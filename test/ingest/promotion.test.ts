@@ -132,7 +132,7 @@ it('writes arrays and JSON as their columns hold them', async () => {
       },
     ],
   }
-  await trial.register(tagged, { approval_required: false })
+  await trial.register(tagged, { approvalRequired: false })
   await trial.promoted([{ sku: 'a', tier: '{one,"two, three"}', note: '{"deep": [1, null]}' }], {
     dataset: tagged,
   })

@@ -42,7 +42,7 @@ it('promotes an upload once, however many try at once', async () => {
     ),
   ).toEqual([{ promotions: 1, events: 1, rows: 20, ledger: 40 }])
   await Promise.all(sessions.map((session) => session.end()))
-}, 60_000)
+})
 
 it('undoes an upload once, however many try at once', async () => {
   const plan = await trial.promoted([line('undo-race')])

@@ -1,11 +1,11 @@
 /** Lines that people correct, several of them at once. */
 import { afterAll, expect, it } from 'vitest'
-import { inTransaction } from '../../src/db/transaction.ts'
-import { ads } from '../../src/ingest/datasets/ads.ts'
 import { requireDataset } from '../../src/ingest/datasets/registry.ts'
 import { closeDuck } from '../../src/ingest/duckdb.ts'
+import { ads } from '../../src/ingest/packs.ts'
 import { type Correction, repairLines } from '../../src/ingest/repair.ts'
 import type { Upload } from '../../src/ingest/uploads.ts'
+import { inTransaction } from '../../src/kernel/postgres/transaction.ts'
 import { useDatabase } from '../support/database.ts'
 import { useIngest } from '../support/ingest.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
@@ -31,13 +31,12 @@ const repair = (upload: Upload, ...corrections: Correction[]) =>
   inTransaction(
     db.pool('stagedoor_worker'),
     async (client) =>
-      repairLines(
-        client,
+      repairLines(client, {
         upload,
-        await requireDataset(client, 'ads', 'meta'),
+        dataset: await requireDataset(client, 'ads', 'meta'),
         corrections,
-        ingest.operator.userId,
-      ),
+        repairedBy: ingest.operator.userId,
+      }),
     { role: 'service_role' },
   )
 
@@ -55,7 +54,12 @@ it('keeps both corrections when two people correct two cells of one line at once
     role: 'service_role',
   })
   const correct = (session: typeof first, values: Record<string, string>) =>
-    repairLines(session as never, upload, known, [{ line: 2, values }], ingest.operator.userId)
+    repairLines(session as never, {
+      upload,
+      dataset: known,
+      corrections: [{ line: 2, values }],
+      repairedBy: ingest.operator.userId,
+    })
   await correct(first, { Impressions: '40' })
   const waiting = correct(second, { [SPEND]: '12.50' })
   await untilWaiting(db, second!)
@@ -83,7 +87,7 @@ it('leaves out one of two lines with the same key, and takes it in again when it
   const line = '1203,Always on,2026-11-09,5,1.50'
   const upload = await ingest.file(`${HEADER}\n${line}\n${line}\n`)
   expect(upload).toMatchObject({ invalid_count: 2, valid_count: 0 })
-  await repair(upload, { line: 3, leave_out: true })
+  await repair(upload, { line: 3, leaveOut: true })
   expect(await ingest.find(upload.upload_id)).toMatchObject({
     invalid_count: 0,
     valid_count: 1,
@@ -103,15 +107,15 @@ it('leaves out one of two lines with the same key, and takes it in again when it
   await repair(upload, { line: 3, values: { Day: '2026-11-10' } })
   expect(await ingest.find(upload.upload_id)).toMatchObject({ valid_count: 2, skipped_count: 0 })
   // And without a correction it is only checked again: nothing is wrong with it.
-  await repair(upload, { line: 3, leave_out: true })
+  await repair(upload, { line: 3, leaveOut: true })
   await repair(upload, { line: 3 })
   expect(await ingest.find(upload.upload_id)).toMatchObject({ valid_count: 2, skipped_count: 0 })
 })
 
-it('is told by the lineage of the row: who, from what to what, when, and what was left out for a while', async () => {
+it('is in the lineage of the row: who, from what to what, when, and what was left out for a while', async () => {
   const upload = await ingest.file(`${HEADER}\n1777,Repaired,2026-11-09,3,much\n`)
   await repair(upload, { line: 2, values: { [SPEND]: '12.50' } })
-  await repair(upload, { line: 2, leave_out: true })
+  await repair(upload, { line: 2, leaveOut: true })
   await repair(upload, { line: 2, values: { [SPEND]: '13.00' } })
   const { digest } = await ingest.plan(upload.upload_id)
   await ingest.service('select iu_core.fn_ingest_promote($1, $2)', [upload.upload_id, digest])
@@ -146,7 +150,7 @@ it('exports a value that its column cannot hold with the other wrong lines', asy
       [upload.upload_id],
     )
     expect(rows).toEqual([
-      { row_number: 2, message: expect.stringContaining('public.campaigns.name cannot hold a very long') },
+      { row_number: 2, message: expect.stringContaining('the 20 characters of public.campaigns.name') },
     ])
   } finally {
     await db.owner('alter table public.campaigns alter column name type text')

@@ -1,10 +1,10 @@
 /** What is deleted when: every row is in one bucket or kept, nothing young goes, nothing that waits for a person. */
 import { beforeEach, describe, expect, it } from 'vitest'
-import { inTransaction } from '../../src/db/transaction.ts'
-import { ingestTasks } from '../../src/ingest/maintenance.ts'
-import { cleanStagedRows } from '../../src/jobs/handlers/retention.ts'
+import { ingestTasks } from '../../src/ingest/uploads.ts'
+import { cleanStagedRows } from '../../src/jobs/built-in-kinds.ts'
 import type { JobContext } from '../../src/jobs/handlers.ts'
-import type { Job } from '../../src/jobs/job.ts'
+import type { Job } from '../../src/jobs/queue.ts'
+import { inTransaction } from '../../src/kernel/postgres/transaction.ts'
 import { useDatabase } from '../support/database.ts'
 import { type Planned, sha256, useTrial } from '../support/ingest-rows.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
@@ -223,7 +223,7 @@ describe('an upload that waits for a person', () => {
     expect(await statusAfterCleanup(plan.upload_id)).toEqual(kept('planned'))
   })
 
-  it('has a day to be mended after it was rejected', async () => {
+  it('has a day to be corrected after it was rejected', async () => {
     const plan = await planned()
     await submit(plan)
     await old(plan.upload_id, 5)

@@ -1,6 +1,6 @@
 /** Wrong lines as a file for a spreadsheet: what is a number stays one, what would be a formula does not become one. */
 import { expect, it } from 'vitest'
-import { exportProblems, type StagedRow } from '../../src/ingest/rows.ts'
+import { exportProblems, type StagedRow } from '../../src/ingest/staged-rows.ts'
 
 async function exported(cell: string): Promise<string> {
   const row = { row_number: 2, raw_payload: { a: cell }, validation_errors: [] } as unknown as StagedRow

@@ -1,6 +1,6 @@
 /** What staged rows can be: those of their upload, with a row type that is registered, and what they say at every stage. */
 import { describe, expect, it } from 'vitest'
-import { exportProblems, listRows } from '../../src/ingest/rows.ts'
+import { exportProblems, listRows } from '../../src/ingest/staged-rows.ts'
 import { useDatabase } from '../support/database.ts'
 import { createWorkspace } from '../support/factories.ts'
 import { createClient } from '../support/ingest.ts'
@@ -107,7 +107,7 @@ describe('a line that the plan refuses', () => {
 
   it('carries its error, is counted as one line, and is kept with the wrong ones', async () => {
     const plan = await trial.stagePlanned([line(undefined, 1e15), line(), line()], {}, 'STRICT')
-    expect(plan.refusal).toBe('1 of 3 lines is wrong, and all or none are taken')
+    expect(plan.refusal).toBe('1 of 3 lines is invalid')
     expect((await rowsOf(plan.upload_id)).map((row) => [row.validation_status, row.messages])).toEqual([
       ['invalid', expect.stringContaining('public.trial_figures.amount cannot hold 1000000000000000')],
       ['valid', null],
@@ -150,7 +150,7 @@ describe('a line that the plan refuses', () => {
       { group_name: 'twins', day: '2026-11-01', amount: 1 },
       { group_name: 'single', day: '2026-11-01', amount: 1 },
     ])
-    expect(two.refusal).toBe('1 of 2 lines is wrong, and all or none are taken')
+    expect(two.refusal).toBe('1 of 2 lines is invalid')
     expect((await rowsOf(two.upload_id))[0]).toMatchObject({
       validation_status: 'invalid',
       messages: expect.stringContaining('2 rows have this name'),
@@ -177,7 +177,7 @@ describe('a line that the plan refuses', () => {
     const plan = await trial.stagePlanned([line('listed', 1e15), line()])
     const page = (after: number) =>
       db.as({ role: 'service_role' }, (client) =>
-        listRows(client, plan.upload_id, { row_type: 'figure', status: 'invalid', limit: 10, after }),
+        listRows(client, plan.upload_id, { rowType: 'figure', status: 'invalid', limit: 10, after }),
       )
     expect(await page(0)).toMatchObject([{ row_number: 2, validation_errors: [{ rule: 'plan.refused' }] }])
     let csv = ''
@@ -185,7 +185,7 @@ describe('a line that the plan refuses', () => {
     expect(csv).toContain('listed,2,public.trial_figures.amount cannot hold')
   })
 
-  it('is told apart from one that production has already', async () => {
+  it('is distinguished from one that production has already', async () => {
     const one = line()
     await trial.promoted([one])
     const upload = await trial.stage([one, line()], { invalid: [1] })
@@ -200,14 +200,14 @@ describe('a line that the plan refuses', () => {
   })
 })
 
-describe('the table of the user that is told of uploads', () => {
+describe('the table of the user that gets the status of uploads', () => {
   const told = (upload: string) =>
     db.owner<{ status: string; row_count: number | null }>(
       'select status::text, row_count::int from public.data_uploads where id = $1',
       [upload],
     )
 
-  it('hears nothing of a dry run, from its beginning to its end', async () => {
+  it('gets nothing of a dry run, from its beginning to its end', async () => {
     const { upload_id } = await trial.stagePlanned([line()], { runMode: 'FULL_DRY_RUN' })
     expect(await told(upload_id)).toEqual([])
     await trial.service('select iu_core.fn_ingest_discard($1)', [upload_id])

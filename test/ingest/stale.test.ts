@@ -1,7 +1,7 @@
 /** A stale plan says which rows changed: what it was made on, what it would write, and what is there now. */
 import { describe, expect, it } from 'vitest'
-import { inTransaction } from '../../src/db/transaction.ts'
 import { listStaleRows } from '../../src/ingest/plan.ts'
+import { inTransaction } from '../../src/kernel/postgres/transaction.ts'
 import { useDatabase } from '../support/database.ts'
 import { PRICES, useTrial } from '../support/ingest-rows.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'

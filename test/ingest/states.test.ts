@@ -1,13 +1,15 @@
 /** Random steps by random people against a small model: legal ones succeed, illegal ones raise and change nothing. */
+// @module-tag property
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import type { Caller } from '../../src/db/transaction.ts'
+import type { Caller } from '../../src/kernel/postgres/transaction.ts'
 import { useDatabase } from '../support/database.ts'
 import { createMember, createWorkspace } from '../support/factories.ts'
 import { sha256, useTrial } from '../support/ingest-rows.ts'
+import { cases } from '../support/length.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
 
-const RUNS = 60
+const RUNS = cases(8, 60)
 const db = useDatabase()
 const trial = useTrial(db, { approval: true })
 
@@ -186,7 +188,7 @@ it(`keeps to its states for ${RUNS} random stories`, async () => {
         if (step === 'upload again' && expected && !changesNothing(model, step)) break
       }
       await db.owner(`update iu_core.ingest_upload set reader_seen_at = 'epoch' where status = 'reading'`)
-      await trial.service('select iu_core.fn_ingest_sweep()')
+      await trial.service('select iu_core.fn_ingest_fail_stalled()')
       // Images are compared after every refusal; stories that are over need not be in them.
       await db.owner('truncate trial_groups, trial_items, trial_figures')
       await db.owner('delete from public.staging_rows')
@@ -194,5 +196,6 @@ it(`keeps to its states for ${RUNS} random stories`, async () => {
     { numRuns: RUNS },
   )
   console.log(`states: ${JSON.stringify(seen)}, reached ${[...reached].sort().join(', ')}`)
-  expect([...reached].sort()).toEqual(['discarded', 'planned', 'promoted', 'staged', 'undone'])
-}, 300_000)
+  if (RUNS >= 60)
+    expect([...reached].sort()).toEqual(['discarded', 'planned', 'promoted', 'staged', 'undone'])
+})

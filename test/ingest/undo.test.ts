@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Dataset } from '../../src/ingest/datasets/dataset.ts'
 import { useDatabase } from '../support/database.ts'
-import { PRICES, type StagedLine, useTrial } from '../support/ingest-rows.ts'
+import { PRICES, type StagedLine, TRIAL, useTrial } from '../support/ingest-rows.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
 
 const db = useDatabase()
@@ -146,7 +146,7 @@ describe('rows that others refer to', () => {
         },
       ],
     }
-    await trial.register(chain, { approval_required: false })
+    await trial.register(chain, { approvalRequired: false })
     const plan = await trial.promoted(
       ['a-1', 'a-2', 'a-3', 'b-1', 'b-2'].map((sku) => ({ sku })),
       { dataset: chain },
@@ -157,6 +157,69 @@ describe('rows that others refer to', () => {
     expect(await db.owner('select sku from chain order by 1')).toEqual(
       ['a-1', 'a-2', 'a-3', 'a-4'].map((sku) => ({ sku })),
     )
+  })
+
+  it('go where only rows referred to them that are restored: a child that was moved to a new parent', async () => {
+    const [one, two] = [line(), line()]
+    await db.owner(
+      `create table moved (workspace_id uuid not null, sku text not null, group_id uuid references trial_groups (id), primary key (workspace_id, sku))`,
+    )
+    const moved: Dataset = {
+      ...TRIAL,
+      name: 'moved',
+      rows: [
+        TRIAL.rows[0]!,
+        {
+          name: 'moved',
+          target: 'public.moved',
+          key: ['workspace_id', 'sku'],
+          requires: ['note'],
+          columns: { workspace_id: '$workspace', group_id: '$group', sku: 'note' },
+        },
+      ],
+    }
+    await trial.register(moved, { approvalRequired: false })
+    await trial.promoted([{ ...one, note: 'a' }], { dataset: moved })
+    const before = await trial.image(['public.trial_groups', 'public.moved'])
+    const plan = await trial.promoted([{ ...two, note: 'a' }], { dataset: moved })
+    expect(plan.totals).toEqual({ group: { insert: 1 }, moved: { update: 1 } })
+    expect((await trial.undo(plan.upload_id)).undo_totals).toEqual({
+      group: { reversed: 1 },
+      moved: { reversed: 1 },
+    })
+    expect(await trial.image(['public.trial_groups', 'public.moved'])).toEqual(before)
+    await db.owner('drop table moved')
+  })
+
+  it('go where a row of the same table was made to refer to them', async () => {
+    await db.owner(
+      `create table follows (workspace_id uuid not null, sku text not null, note text, primary key (workspace_id, sku), foreign key (workspace_id, note) references follows)`,
+    )
+    const follows: Dataset = {
+      ...PRICES,
+      name: 'follows',
+      rows: [
+        {
+          name: 'price',
+          target: 'public.follows',
+          key: ['workspace_id', 'sku'],
+          requires: ['sku'],
+          columns: { workspace_id: '$workspace', sku: 'sku', note: 'note' },
+        },
+      ],
+    }
+    await trial.register(follows, { approvalRequired: false })
+    await trial.promoted([{ sku: 'a', note: null }], { dataset: follows })
+    const before = await trial.image(['public.follows'])
+    const lines = [
+      { sku: 'a', note: 'b' },
+      { sku: 'b', note: 'c' },
+      { sku: 'c', note: 'a' },
+    ]
+    const plan = await trial.promoted(lines, { dataset: follows })
+    expect((await trial.undo(plan.upload_id)).undo_totals).toEqual({ price: { reversed: 3 } })
+    expect(await trial.image(['public.follows'])).toEqual(before)
+    await db.owner('drop table follows')
   })
 
   it('are found in partitioned tables, also by a key that points at one partition', async () => {
@@ -178,7 +241,7 @@ describe('rows that others refer to', () => {
         },
       ],
     }
-    await trial.register(parted, { approval_required: false })
+    await trial.register(parted, { approvalRequired: false })
     const rows = ['2025-01-01', '2026-02-01', '2026-02-02', '2026-02-03'].map((day) => ({
       sku: 'p',
       day,
@@ -218,7 +281,7 @@ describe('a table that has changed', () => {
       `create table ${name} (workspace_id uuid not null, sku text not null, price numeric(10, 2)${columns}, unique (workspace_id, sku))`,
     )
     await db.owner(`insert into ${name} values ($1, 'old', 1)`, [trial.workspace])
-    await trial.register(own(name), { approval_required: false })
+    await trial.register(own(name), { approvalRequired: false })
     return trial.promoted(
       [
         { sku: 'old', price: 2 },
@@ -286,7 +349,10 @@ describe('a table that has changed', () => {
       'select stays from iu_core.fn_ingest_undo_plan($1)',
       [plan.upload_id],
     )
-    expect(seen!.stays.map(({ reason }) => reason)).toEqual(['its table is gone', 'its table is gone'])
+    expect(seen!.stays.map(({ reason }) => reason)).toEqual([
+      'its table no longer exists',
+      'its table no longer exists',
+    ])
     expect((await trial.undo(plan.upload_id)).undo_totals).toEqual({ price: { kept: 2 } })
   })
 
@@ -380,4 +446,33 @@ it('does not depend on the session’s time zone and styles', async () => {
   expect(undone.rows[0].undo_totals).toEqual({ figure: { reversed: 1 } })
   expect((await session.query('show timezone')).rows).toEqual([{ TimeZone: 'Asia/Kathmandu' }])
   await session.end()
+})
+
+it('leaves alone what the promotion did not change, also what an image of the row does not hold exactly', async () => {
+  await db.owner(`
+    create table exact (workspace_id uuid not null, sku text not null, note text, as_text json, nothing jsonb not null, bounds text[],
+      zero double precision, primary key (workspace_id, sku))`)
+  const exact: Dataset = {
+    ...PRICES,
+    name: 'exact',
+    rows: [
+      {
+        name: 'price',
+        target: 'public.exact',
+        key: ['workspace_id', 'sku'],
+        requires: ['sku'],
+        columns: { workspace_id: '$workspace', sku: 'sku', note: 'note' },
+      },
+    ],
+  }
+  await trial.register(exact, { approvalRequired: false })
+  await db.owner(
+    `insert into exact values ($1, 'a', 'old', '{"b":1,  "a":2, "a":3}', 'null', '[2:3]={a,b}', '-0')`,
+    [trial.workspace],
+  )
+  const before = await trial.image(['public.exact'])
+  const plan = await trial.promoted([{ sku: 'a', note: 'new' }], { dataset: exact })
+  expect((await trial.undo(plan.upload_id)).undo_totals).toEqual({ price: { reversed: 1 } })
+  expect(await trial.image(['public.exact'])).toEqual(before)
+  await db.owner('drop table exact')
 })

@@ -155,7 +155,7 @@ describe('a kind whose keys count among the waiting ones', () => {
 
   it('puts a debounced job off with every enqueue, but never beyond the most', async () => {
     await queue.one(
-      `select iu_core.fn_job_kind_set('alert', '{"key_mode": "debounce", "debounce": "1 hour", "debounce_most": "90 minutes"}')::text`,
+      `select iu_core.fn_job_kind_set('alert', '{"key_mode": "debounce", "debounce": "1 hour", "max_debounce": "90 minutes"}')::text`,
     )
     const id = await queue.enqueue('alert', 'client')
     const due = (): Promise<number> =>
@@ -185,7 +185,7 @@ describe('a job that waits for its next attempt and gets new content', () => {
     const kind = `again_${mode}`
     await queue.one('select iu_core.fn_job_kind_set($1, $2)::text', [
       kind,
-      JSON.stringify({ key_mode: mode, backoff: '1 hour', backoff_most: '1 hour', debounce: '1 second' }),
+      JSON.stringify({ key_mode: mode, backoff: '1 hour', max_backoff: '1 hour', debounce: '1 second' }),
     ])
     const id = await put(kind)
     const worker = await queue.register([kind])
@@ -273,10 +273,10 @@ it('notifies only if somebody waits, with the kind', async () => {
   await listener.query('listen stagedoor_jobs')
   await queue.enqueue('mail')
   const worker = await queue.register(['mail'])
-  await queue.rows('select iu_core.fn_job_idle($1, true)', [worker])
+  await queue.rows('select iu_core.fn_job_worker_set_idle($1, true)', [worker])
   await queue.enqueue('other')
   await queue.enqueue('mail')
-  await queue.rows('select iu_core.fn_job_idle($1, false)', [worker])
+  await queue.rows('select iu_core.fn_job_worker_set_idle($1, false)', [worker])
   await queue.enqueue('mail')
   await listener.query('select 1')
   expect(heard).toEqual(['mail'])

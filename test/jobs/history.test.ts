@@ -1,6 +1,6 @@
 /** The history is dropped by month, keys go after it, and never while their job is there. */
 import { expect, it } from 'vitest'
-import { mapDatabaseError } from '../../src/db/database-error.ts'
+import { mapDatabaseError } from '../../src/kernel/postgres/errors.ts'
 import { useDatabase } from '../support/database.ts'
 import { queueDriver } from './queue-driver.ts'
 

@@ -8,7 +8,7 @@ const queue = queueDriver(db)
 
 beforeEach(async () => {
   await db.owner(
-    'truncate iu_core.job_queue, iu_core.job_key, iu_core.job_history, iu_core.job_worker, iu_core.job_running, iu_core.job_rate, iu_core.job_alone',
+    'truncate iu_core.job_queue, iu_core.job_key, iu_core.job_history, iu_core.job_worker, iu_core.job_running, iu_core.job_rate, iu_core.job_isolation',
   )
 })
 
@@ -47,7 +47,7 @@ it('runs no more at once than its concurrency, over all workers', async () => {
   expect(await queue.claim(worker, 10)).toHaveLength(1)
 })
 
-it('forgets what a dead worker held', async () => {
+it('releases the slots of a dead worker', async () => {
   await kind('heavy', { concurrency: 2 }, [null, null, null])
   const { worker, jobs } = (await claimAtOnce('heavy', 1, 5))[0]!
   expect(jobs).toHaveLength(2)

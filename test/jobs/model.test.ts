@@ -2,15 +2,17 @@
  * The queue against a model of it: random stories of several workers, with leases that pass, stale acknowledgements,
  * replays and pauses. After every step queue, history and dead letters must be what the model says.
  */
+// @module-tag property
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { useDatabase } from '../support/database.ts'
+import { cases } from '../support/length.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
 import { type Lease, MUCH_LATER, queueDriver } from './queue-driver.ts'
 
 const db = useDatabase()
 const queue = queueDriver(db)
-const STORIES = 80
+const STORIES = cases(10, 80)
 const KINDS = ['patient', 'hasty'] as const
 const MAX_ATTEMPTS = { patient: 8, hasty: 2 }
 
@@ -275,6 +277,7 @@ it(`is what a model says in ${STORIES} random stories`, async () => {
   console.log(
     `jobs at the end of ${STORIES} stories: ${[...count].map(([state, n]) => `${n} ${state}`).join(', ')}`,
   )
-  for (const state of ['waiting', 'running', 'dead', 'completed', 'cancelled'])
-    expect(count.get(state)).toBeGreaterThan(5)
-}, 180_000)
+  if (STORIES >= 80)
+    for (const state of ['waiting', 'running', 'dead', 'completed', 'cancelled'])
+      expect(count.get(state)).toBeGreaterThan(5)
+})

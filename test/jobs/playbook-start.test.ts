@@ -1,13 +1,11 @@
 /** An event starts a playbook through a consumer, once, and the trace goes on into the execution. */
 import { beforeAll, expect, it } from 'vitest'
+import { readTrace } from '../../src/app/trace.ts'
 import { emitEvents } from '../../src/events/outbox.ts'
-import { builtInHandlers } from '../../src/jobs/handlers/built-in.ts'
-import { startPlaybook } from '../../src/jobs/handlers/playbook-start.ts'
+import { builtInHandlers, startPlaybook } from '../../src/jobs/built-in-kinds.ts'
 import type { JobContext } from '../../src/jobs/handlers.ts'
-import type { Job } from '../../src/jobs/job.ts'
-import { enqueue } from '../../src/jobs/queue.ts'
+import { enqueue, type Job } from '../../src/jobs/queue.ts'
 import { createJobTester } from '../../src/jobs/testing.ts'
-import { readTrace } from '../../src/stagedoor/trace.ts'
 import { playbook, useEngines } from '../executions/engine/engines.ts'
 import { createWorkspace } from '../support/factories.ts'
 
@@ -41,8 +39,8 @@ async function event(): Promise<string> {
       event_type: 'run.applied',
       event_subject_ref: 'run:7',
       workspace_id: workspace,
-      safe_payload: { rows: 3 },
-    } as never,
+      payload: { rows: 3 },
+    },
   ])
   return id!
 }
@@ -103,7 +101,7 @@ it('once for each job: what did not complete was not started either', async () =
 it('with arguments of a schedule or a program', async () => {
   await enqueue(worker(), {
     job_kind: 'playbook_start',
-    safe_payload: { playbook: 'after_apply', args: { times: 4 } },
+    payload: { playbook: 'after_apply', args: { times: 4 } },
   })
   const [ran] = await tester().runUntilIdle()
   const execution_id = await startedBy(ran!.job_id)

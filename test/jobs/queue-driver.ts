@@ -62,7 +62,7 @@ export function queueDriver(db: TestDatabase) {
       ]),
     cancel: (job: string): Promise<string> => one('select iu_core.fn_job_cancel($1)', [job]),
     replay: (job: string): Promise<string[]> => rows('select iu_core.fn_job_replay(array[$1::uuid])', [job]),
-    /** The lease runs out: as if nothing had been heard of the worker for its length. */
+    /** The lease runs out: as if no heartbeat of the worker had come for its length. */
     async expire(worker: string): Promise<void> {
       await db.owner(
         `update iu_core.job_worker set leased_until = now() - interval '1 second' where worker_id = $1`,

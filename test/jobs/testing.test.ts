@@ -1,7 +1,7 @@
 /** The helper for users' tests: jobs at once, in the test's own turn, under the test's own clock. */
 import { describe, expect, it } from 'vitest'
 import { enqueue, findJob, pauseKind, setKind } from '../../src/jobs/queue.ts'
-import { removeSchedule, setSchedule } from '../../src/jobs/schedules.ts'
+import { deleteSchedule, setSchedule } from '../../src/jobs/schedules.ts'
 import { createJobTester } from '../../src/jobs/testing.ts'
 import { useDatabase } from '../support/database.ts'
 
@@ -78,7 +78,7 @@ describe('run until idle', () => {
     expect(await tester.runUntilIdle()).toHaveLength(1)
     tester.advance(72 * HOUR)
     expect(await tester.runUntilIdle()).toHaveLength(1)
-    await removeSchedule(pool(), 'nightly')
+    await deleteSchedule(pool(), 'nightly')
   })
 
   it('takes many at once where the handler does', async () => {
@@ -95,7 +95,7 @@ describe('run until idle', () => {
 
 describe('run until empty', () => {
   it('gives every retry its turn, to the dead letter', async () => {
-    await setKind(pool(), 'doomed', { max_attempts: 3, backoff: '1 hour', backoff_most: '1 day' })
+    await setKind(pool(), 'doomed', { max_attempts: 3, backoff: '1 hour', max_backoff: '1 day' })
     const tester = createJobTester({
       pool: pool(),
       handlers: {
@@ -107,7 +107,7 @@ describe('run until empty', () => {
     const id = await enqueue(pool(), { job_kind: 'doomed' })
     const before = tester.now()
     expect(await tester.runUntilEmpty()).toHaveLength(3)
-    expect(await findJob(pool(), id)).toMatchObject({ state: 'dead', attempts: 3 })
+    expect(await findJob(pool(), id)).toMatchObject({ status: 'dead', attempts: 3 })
     expect(tester.now().getTime() - before.getTime()).toBeGreaterThan(2 * HOUR)
   })
 

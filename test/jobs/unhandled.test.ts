@@ -5,7 +5,7 @@ import { queueDriver } from './queue-driver.ts'
 
 const db = useDatabase()
 const queue = queueDriver(db)
-const review = () => queue.rows('select opened, resolved from iu_core.fn_job_unhandled_review()')
+const review = () => queue.rows('select opened, resolved from iu_core.fn_job_review_unhandled()')
 const issues = () =>
   queue.rows<{ subject_ref: string; open: boolean }>(
     `select subject_ref, resolved_at is null as open from iu_core.system_issue where code = 'job_kind_unhandled' order by opened_at`,

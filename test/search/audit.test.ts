@@ -7,14 +7,14 @@ import { setGate } from '../staging/people.ts'
 import { INTERMEDIATE, stage } from '../staging/staged.ts'
 import { useDatabase } from '../support/database.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
-import { type Born, call, create, edit, useLife } from '../units/life.ts'
+import { type CreatedUnit, call, create, edit, useLife } from '../units/life.ts'
 import { documentIn } from './projecting.ts'
 import { activeName, heldOf, stateOf, useProjecting, vectorOf } from './projection-workplace.ts'
 
 const db = useDatabase()
 const life = useLife(db)
 const place = useProjecting(db)
-let unit: Born
+let unit: CreatedUnit
 let active: string
 beforeEach(async () => {
   unit = await create(life, { body: 'Anchors are painted black.' })
@@ -25,7 +25,7 @@ beforeEach(async () => {
 })
 
 const audit = (repair = false) =>
-  auditSearch({ pool: db.pool('stagedoor_worker'), equipment: place.equipment, repair })
+  auditSearch({ pool: db.pool('stagedoor_worker'), providers: place.providers, repair })
 const found = async () =>
   (await audit()).findings.map(({ finding, id, collection }) => ({ finding, id, collection }))
 const pointOf = (id: string) =>
@@ -107,8 +107,8 @@ it('brings back what somebody wanted again between the look and the removal', as
   await edit(life.operator, unit.unit_id, 1, { p_body: 'Anchors are painted white.' })
   await place.settle()
   place.store.of(active).set(point.id, point)
-  const late: typeof place.equipment = {
-    ...place.equipment,
+  const late: typeof place.providers = {
+    ...place.providers,
     store: () =>
       Object.assign(Object.create(place.store), {
         async remove(collection: string, ids: readonly string[]) {
@@ -118,7 +118,7 @@ it('brings back what somebody wanted again between the look and the removal', as
         },
       }),
   }
-  const report = await auditSearch({ pool: db.pool('stagedoor_worker'), equipment: late, repair: true })
+  const report = await auditSearch({ pool: db.pool('stagedoor_worker'), providers: late, repair: true })
   expect(report.findings).toMatchObject([{ finding: 'orphan', id: point.id }])
   await place.settle()
   expect(heldOf(place.store, active, unit.unit_id)).toHaveLength(1)
@@ -141,7 +141,7 @@ it.each([
   ['unit', { unit_id: randomUUID() }],
   ['workspace', { workspace_id: randomUUID() }],
   ['hash', { content_hash_at_embedding: 'f'.repeat(64) }],
-])('finds a payload that lies about its %s, and has it written anew', async (_, lie) => {
+])('finds a payload that lies about its %s, and has it written again', async (_, lie) => {
   const point = pointOf(unit.unit_id)
   place.store.of(active).set(point.id, { ...point, payload: { ...point.payload, ...lie } })
   expect(await found()).toEqual([{ finding: 'payload', id: point.id, collection: active }])
@@ -178,7 +178,7 @@ it('finds a document that Postgres lost the text of, and one that it kept too lo
     db.owner('select vector_state from iu_core.v_document where document_id = $1', [lost])
   expect(await stateOfLost()).toEqual([{ vector_state: 'current' }])
   await db.owner('delete from iu_core.search_chunk where document_id = $1', [lost])
-  await db.pool('stagedoor_worker').query('select iu_core.fn_document_remove($1)', [left])
+  await db.pool('stagedoor_worker').query('select iu_core.fn_document_delete($1)', [left])
   await db.owner(`update iu_core.vector_outbox set status = 'done' where document_id = $1`, [left])
   expect(await stateOfLost()).toEqual([{ vector_state: 'stale' }])
   const findings = await found()
@@ -202,7 +202,7 @@ describe('a staging id', () => {
     await place.settle()
     expect(heldOf(place.store, active, unit_id)).toMatchObject([{ canonical_address: `drafts/${record}` }])
     expect(await found()).toEqual([])
-    const options = { pool: db.pool('stagedoor_worker'), equipment: place.equipment }
+    const options = { pool: db.pool('stagedoor_worker'), providers: place.providers }
     expect(await stagingInStores(options)).toMatchObject({ ok: true })
   })
 
@@ -218,12 +218,12 @@ describe('a staging id', () => {
     })
     const staged = (await found()).filter(({ finding }) => finding === 'staging').map(({ id }) => id)
     expect(staged.sort()).toEqual([record, other].sort())
-    const health = await stagingInStores({ pool: db.pool('stagedoor_worker'), equipment: place.equipment })
+    const health = await stagingInStores({ pool: db.pool('stagedoor_worker'), providers: place.providers })
     expect(health).toMatchObject({ ok: false, detail: expect.stringContaining(record) })
     await audit(true)
     expect(await found()).toEqual([])
     expect(
-      await stagingInStores({ pool: db.pool('stagedoor_worker'), equipment: place.equipment }),
+      await stagingInStores({ pool: db.pool('stagedoor_worker'), providers: place.providers }),
     ).toMatchObject({ ok: true })
   })
 
@@ -241,7 +241,7 @@ describe('a staging id', () => {
   })
 })
 
-describe('a store that is away', () => {
+describe('a store that is unavailable', () => {
   beforeEach(() => {
     place.faults.storeAway = true
     return () => {
@@ -256,10 +256,10 @@ describe('a store that is away', () => {
   })
 
   it('proves nothing about staged data', async () => {
-    const options = { pool: db.pool('stagedoor_worker'), equipment: place.equipment }
+    const options = { pool: db.pool('stagedoor_worker'), providers: place.providers }
     expect(await stagingInStores(options)).toEqual({
       ok: false,
-      detail: expect.stringContaining(`could not be looked at: `),
+      detail: expect.stringContaining(`not checked: `),
     })
   })
 })

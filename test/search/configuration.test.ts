@@ -1,6 +1,6 @@
 /** How embedders and stores are reached: what is set, and that no secret of it is printed. */
 import { expect, it } from 'vitest'
-import { describeConfig, readConfig } from '../../src/config.ts'
+import { describeConfig, readConfig } from '../../src/kernel/config.ts'
 
 const KEYS = { EMBEDDINGS_API_KEY: 'key-of-embeddings', QDRANT_API_KEY: 'key-of-qdrant' }
 

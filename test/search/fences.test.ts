@@ -1,7 +1,6 @@
 /** What holds between a look and a write: the fences of the projection that no lucky order of events may hide. */
 import { beforeEach, expect, it } from 'vitest'
-import { createCollection, liveCollections } from '../../src/search/collections.ts'
-import { isFitDue } from '../../src/search/maintenance.ts'
+import { createCollection, isFitDue, liveCollections } from '../../src/search/collections.ts'
 import { useDatabase } from '../support/database.ts'
 import { call, create, enact, useLife } from '../units/life.ts'
 import { activeName, heldOf, rowOf, stateOf, useProjecting } from './projection-workplace.ts'
@@ -43,7 +42,7 @@ it('nothing is filled while the gate that keeps staging out is closed', async ()
   await place.settle()
   const name = await activeName(place.pool)
   await db.owner(`delete from iu_core.search_point where unit_id = $1`, [unit.unit_id])
-  const fill = () => place.pool.query('select * from iu_core.fn_search_collection_fill($1, 100)', [name])
+  const fill = () => place.pool.query('select * from iu_core.fn_search_collection_backfill($1, 100)', [name])
   const gate = (open: boolean) =>
     db.owner('select iu_core.fn_gate_set($1, $2)', ['iu_core.no_vector_staging_excluded', open])
   await gate(false)
@@ -51,7 +50,7 @@ it('nothing is filled while the gate that keeps staging out is closed', async ()
   await gate(true)
   expect((await fill()).rows).toMatchObject([{ unit_id: unit.unit_id }])
   // What was only recorded is written by the next who projects it.
-  await call(life.operator, 'fn_vector_now', { p_unit_ids: [unit.unit_id] })
+  await call(life.operator, 'fn_vector_flush', { p_unit_ids: [unit.unit_id] })
 })
 
 it('a collection that comes to be between look and plan gets what was planned for it', async () => {

@@ -110,7 +110,7 @@ describe('a filter that is wrong', () => {
     { topic: ['spend', 1] },
     { kind: {} },
     { lifecycle: 'retired' },
-    { lifecycle: ['draft', 'gone'] },
+    { lifecycle: ['draft', 'removed'] },
     { source: 'staging' },
     { profile: 'x' },
     { profile: [] },
@@ -125,7 +125,7 @@ describe('a filter that is wrong', () => {
     expect(await sqlstateOf(allowed(filters))).toBe('SD001')
   })
 
-  it('because its container is not there is told so', async () => {
+  it('because its container does not exist gets that error', async () => {
     expect(await sqlstateOf(lexical(life.viewer, life.workspace, 'walrus', { container: 'no/where' }))).toBe(
       'SD901',
     )
@@ -153,7 +153,7 @@ const allowed = async (filters: object, most = 10_000): Promise<string[] | null>
   ).rows[0]!.ids
 
 describe('what filters let through', () => {
-  it('is told by the ids of chunks, up to as many as asked for', async () => {
+  it('is reported by the ids of chunks, up to as many as asked for', async () => {
     const hits = await lexical(life.viewer, life.workspace, 'walrus', { container: 'zoo/house' })
     expect(await allowed({ container: 'zoo/house' })).toEqual(hits.map((hit) => hit.chunk_id).sort())
     expect(await allowed({ container: 'zoo/house' }, 2)).toBeNull()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { denseWeight, fuse, RANK_CONSTANT } from '../../src/search/fusion.ts'
+import { denseWeight, fuse, RANK_CONSTANT } from '../../src/search/ranking.ts'
 
 describe('fusion by reciprocal rank', () => {
   it('puts what both legs found before what only one of them did', () => {

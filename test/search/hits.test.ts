@@ -1,4 +1,4 @@
-/** What is told of a chunk, so that it can be shown and judged. */
+/** What a hit contains of a chunk, so that it can be shown and judged. */
 import type { QueryResultRow } from 'pg'
 import { expect, it } from 'vitest'
 import type { Person } from '../staging/people.ts'
@@ -33,7 +33,7 @@ async function textsOf(
   return new Map(rows.map(({ id, text }) => [id, text]))
 }
 
-it('tells a unit’s address, title, state and text', async () => {
+it('returns a unit’s address, title, state and text', async () => {
   const { unit_id } = await unitIn(db, life, '# Otters\n\nOtters swim. Đúng vậy.', { address: 'zoo/otters' })
   expect(await hits('otters')).toMatchObject([
     {
@@ -61,7 +61,7 @@ it('shows the text of the version that was projected, beside the number of the n
   ])
 })
 
-it('tells a document’s state, and no text that is another by now', async () => {
+it('returns a document’s state, and no text that has changed since', async () => {
   const document = await documentIn(db, life, 'A stork stands.', 'Storks')
   expect(await hits('stork')).toMatchObject([
     { source: 'document', document_id: document, unit_id: null, title: 'Storks', text: 'A stork stands.' },
@@ -93,7 +93,7 @@ it('reads each of several chunks of one text', async () => {
   )
 })
 
-it('tells of a unit the document of the old knowledge base that it was cut from', async () => {
+it('returns with a unit the document of the old knowledge base that it was cut from', async () => {
   const document = await documentIn(db, life, 'Nothing to see.', 'Birds')
   const { unit_id } = await unitIn(db, life, 'A bittern booms.')
   const map = (dropped: string) =>
@@ -111,7 +111,7 @@ it('tells of a unit the document of the old knowledge base that it was cut from'
   expect(await hits('bittern')).toMatchObject([{ document_id: null, document_state: null }])
 })
 
-it('tells nothing of what is not the workspace’s, and nothing to who is no member', async () => {
+it('returns nothing of another workspace, and nothing to who is no member', async () => {
   await unitIn(db, life, 'A crane.')
   const chunks = (await lexical(life.viewer, life.workspace, 'crane')).map((hit) => hit.chunk_id)
   const document = await documentIn(db, life, 'A crane of steel.')

@@ -1,20 +1,22 @@
 /** Workers that are killed with -9 in the middle of whatever they do: nothing is lost, and nothing deleted comes back. */
+// @module-tag property
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createPool } from '../../src/db/connection.ts'
+import { createPool } from '../../src/kernel/postgres/connection.ts'
 import { auditSearch } from '../../src/search/audit.ts'
-import { openEquipment } from '../../src/search/equipment.ts'
+import { openProviders } from '../../src/search/providers.ts'
 import { compile, type Program, standBy } from '../chaos/program.ts'
 import { useDatabase } from '../support/database.ts'
+import { cases } from '../support/length.ts'
 import { temporaryHome } from '../support/temporary-home.ts'
 import { until } from '../support/until.ts'
 import { call, edit, useLife } from '../units/life.ts'
 
 const db = useDatabase()
 const life = useLife(db)
-const UNITS = 200
-const KILLS = 8
+const UNITS = cases(60, 200)
+const KILLS = cases(3, 8)
 const home = temporaryHome('kill')
 const failures: string[] = []
 let file: string
@@ -22,7 +24,7 @@ let program: Program | undefined
 
 beforeAll(() => {
   file = compile(home, ['search-worker.ts'])('search-worker.ts')
-}, 60_000)
+})
 afterAll(async () => {
   if (!program) return
   program.doomed = true
@@ -48,7 +50,7 @@ it('loses nothing', async () => {
   const all = await db.owner<{ unit_id: string }>(
     'select unit_id from iu_core.information_unit order by unit_id',
   )
-  const now = () => call(life.operator, 'fn_vector_now', { p_workspace_id: life.workspace })
+  const now = () => call(life.operator, 'fn_vector_flush', { p_workspace_id: life.workspace })
   const done = async () => {
     const [row] = await db.owner<{ n: number }>(
       `select count(*)::int as n from iu_core.vector_outbox where status = 'done'`,
@@ -60,11 +62,7 @@ it('loses nothing', async () => {
     await now()
     await until('it works', () => program!.ready)
     const before = await done()
-    await until(
-      'it is in the middle of it',
-      async () => (await done()) > before || (await done()) >= UNITS,
-      20_000,
-    )
+    await until('it is in the middle of it', async () => (await done()) > before || (await done()) >= UNITS)
     // Somewhere else in the batch each time.
     await delay(kill * 7)
     program.doomed = true
@@ -80,7 +78,7 @@ it('loses nothing', async () => {
       await now()
       return (await done()) === UNITS
     },
-    40_000,
+    120_000,
   )
   const states = await db.owner<{ vector_state: string; n: number }>(
     'select vector_state, count(*)::int as n from iu_core.v_unit group by 1 order by 1',
@@ -90,14 +88,14 @@ it('loses nothing', async () => {
     { vector_state: 'retired', n: KILLS },
   ])
   const pool = createPool(db.url('stagedoor_worker'), { role: 'dot_executor', max: 2 })
-  const equipment = openEquipment(pool, {
+  const providers = openProviders(pool, {
     embeddingsUrl: undefined,
     embeddingsApiKey: undefined,
     qdrantUrl: undefined,
     qdrantApiKey: undefined,
   })
-  const report = await auditSearch({ pool, equipment })
-  await equipment.close()
+  const report = await auditSearch({ pool, providers })
+  await providers.close()
   await pool.end()
   expect(report.findings).toEqual([])
   const [chunks] = await db.owner<{ n: number }>('select count(*)::int as n from iu_core.search_chunk')
@@ -106,4 +104,4 @@ it('loses nothing', async () => {
     await db.owner(`select from iu_core.vector_outbox where retry_count > 0 or status = 'dead_letter'`),
   ).toEqual([])
   expect(failures).toEqual([])
-}, 120_000)
+})

@@ -1,8 +1,7 @@
 /** Units and documents in search without a worker: each in the state that a test is about. */
 import { randomUUID } from 'node:crypto'
-import { type OpenedSearch, openSearch, type SearchConfig } from '../../src/search/opened.ts'
-import { type SearchAnswer, search } from '../../src/search/query.ts'
-import type { SearchFilters } from '../../src/search/question.ts'
+import { type SearchAnswer, type SearchFilters, search } from '../../src/search/query.ts'
+import { createVectorSearch, type SearchConfig, type VectorSearch } from '../../src/search/vector-search.ts'
 import type { TestDatabase } from '../support/database.ts'
 import { type AppRole, createMember, createWorkspace, type Member } from '../support/factories.ts'
 
@@ -41,7 +40,7 @@ export interface Asked {
   readonly explain?: boolean
   /** Stands for the leg by meaning: chunk ids, best first. */
   readonly dense?: readonly string[]
-  readonly opened?: OpenedSearch
+  readonly vectorSearch?: VectorSearch
 }
 
 export async function createKnowledge(db: TestDatabase): Promise<Knowledge> {
@@ -163,9 +162,9 @@ export async function createKnowledge(db: TestDatabase): Promise<Knowledge> {
       )
       return rows.map(({ chunk_id }) => chunk_id)
     },
-    async ask(text, { as = people.viewer, dense, opened, ...options } = {}) {
-      const own = openSearch({ pool: worker, config: NOTHING_CONFIGURED })
-      const standIn: OpenedSearch = {
+    async ask(text, { as = people.viewer, dense, vectorSearch, ...options } = {}) {
+      const own = createVectorSearch({ pool: worker, config: NOTHING_CONFIGURED })
+      const standIn: VectorSearch = {
         ...own,
         ...(dense && {
           state: async (id) => ({ ...(await own.state(id)), active: STAND_IN }),
@@ -176,8 +175,8 @@ export async function createKnowledge(db: TestDatabase): Promise<Knowledge> {
         }),
       }
       return search(
-        { transaction: (work) => db.as(as, work), opened: opened ?? standIn },
-        { workspace_id: workspace, text, ...options },
+        { transaction: (work) => db.as(as, work), vectorSearch: vectorSearch ?? standIn },
+        { workspaceId: workspace, text, ...options },
       )
     },
   }

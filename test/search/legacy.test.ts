@@ -1,8 +1,7 @@
 /** The old knowledge base beside us: read, never changed. One test a rule: VG-1…9 are its guardrails, VA-1…7 what must not be done. */
 import { describe, expect, it } from 'vitest'
 import { auditSearch } from '../../src/search/audit.ts'
-import { guarded } from '../../src/search/stores/guarded.ts'
-import { LEGACY_COLLECTION, LegacyCollection } from '../../src/search/stores/store.ts'
+import { guardStore, LEGACY_COLLECTION, LegacyCollection } from '../../src/search/stores/store.ts'
 import { useDatabase } from '../support/database.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
 import { call, create, edit, sha256, useLife } from '../units/life.ts'
@@ -61,7 +60,7 @@ describe('a document', () => {
     expect(await state(document)).toBe('stale')
     await place.settle()
     expect(await state(document)).toBe('current')
-    await call(life.service, 'fn_document_remove', { p_document_id: document })
+    await call(life.service, 'fn_document_delete', { p_document_id: document })
     expect(await state(document)).toBe('absent')
     await place.settle()
     expect(await chunksOf(document)).toEqual([])
@@ -100,7 +99,7 @@ describe('a document', () => {
     expect(await state(cut!.document_id)).toBe('absent')
     expect(await rowOf(db, cut!.document_id)).toBeUndefined()
     expect(
-      await sqlstateOf(call(life.service, 'fn_document_remove', { p_document_id: cut!.document_id })),
+      await sqlstateOf(call(life.service, 'fn_document_delete', { p_document_id: cut!.document_id })),
     ).toBe('SD001')
     expect(await put('Cut into pieces.', 'file:cut.md')).toBe(cut!.document_id)
     await place.settle()
@@ -111,7 +110,7 @@ describe('a document', () => {
     const document = await put('Filters are changed.')
     expect(await sqlstateOf(put('x', 'kb:x', life.operator))).toBe('42501')
     expect(await sqlstateOf(put('x', 'kb:x', life.reviewer))).toBe('SD202')
-    expect(await sqlstateOf(call(life.stranger, 'fn_document_remove', { p_document_id: document }))).toBe(
+    expect(await sqlstateOf(call(life.stranger, 'fn_document_delete', { p_document_id: document }))).toBe(
       'SD917',
     )
     for (const bad of ['', '   ']) expect(await sqlstateOf(put(bad))).toBe('SD001')
@@ -120,7 +119,7 @@ describe('a document', () => {
 
 describe('VG', () => {
   it('VG-1 production_documents is never changed: every store refuses, whatever our tables say', async () => {
-    const store = guarded(place.store, async () => 'active')
+    const store = guardStore(place.store, async () => 'active')
     const point = { id: 'x', vector: vectorOf('x'), payload: {} as never }
     for (const write of [
       () => store.upsert(LEGACY_COLLECTION, [point]),
@@ -129,7 +128,7 @@ describe('VG', () => {
       () => store.drop(LEGACY_COLLECTION),
     ])
       await expect(write()).rejects.toThrow(LegacyCollection)
-    for (const name of ['activate', 'cancel', 'clear'])
+    for (const name of ['activate', 'cancel', 'delete'])
       expect(
         await sqlstateOf(
           place.pool.query(`select iu_core.fn_search_collection_${name}($1)`, [LEGACY_COLLECTION]),
@@ -143,7 +142,9 @@ describe('VG', () => {
       ),
     ).toBe('SD916')
     expect(
-      await sqlstateOf(place.pool.query('select iu_core.fn_search_collection_fill($1)', [LEGACY_COLLECTION])),
+      await sqlstateOf(
+        place.pool.query('select iu_core.fn_search_collection_backfill($1)', [LEGACY_COLLECTION]),
+      ),
     ).toBe('SD915')
   })
 
@@ -168,7 +169,7 @@ describe('VG', () => {
     await untouched(async () => {
       const report = await auditSearch({
         pool: db.pool('stagedoor_worker'),
-        equipment: place.equipment,
+        providers: place.providers,
         repair: true,
       })
       expect(report.findings).toMatchObject([
@@ -183,7 +184,7 @@ describe('VG', () => {
     legacyPoint(document)
     await untouched(async () => {
       await place.settle()
-      await call(life.service, 'fn_document_remove', { p_document_id: document })
+      await call(life.service, 'fn_document_delete', { p_document_id: document })
       await place.settle()
     })
     place.store.of(LEGACY_COLLECTION).clear()
@@ -194,7 +195,7 @@ describe('VG', () => {
     const id = legacyPoint(document)
     await untouched(place.settle)
     expect(Object.keys(place.store.of(LEGACY_COLLECTION).get(id)!.payload)).not.toContain('unit_id')
-    const report = await auditSearch({ pool: db.pool('stagedoor_worker'), equipment: place.equipment })
+    const report = await auditSearch({ pool: db.pool('stagedoor_worker'), providers: place.providers })
     expect(report.findings).toEqual([])
     place.store.of(LEGACY_COLLECTION).clear()
   })
@@ -203,7 +204,7 @@ describe('VG', () => {
     const unit = await create(life, { body: 'Everything can be made again.' })
     await place.settle()
     place.store.of('units_1').clear()
-    await auditSearch({ pool: db.pool('stagedoor_worker'), equipment: place.equipment, repair: true })
+    await auditSearch({ pool: db.pool('stagedoor_worker'), providers: place.providers, repair: true })
     await place.settle()
     expect(heldOf(place.store, 'units_1', unit.unit_id)).toHaveLength(1)
   })
@@ -232,7 +233,7 @@ describe('VA', () => {
     place.store
       .of('units_1')
       .set(point!.id, { ...point!, payload: { ...point!.payload, body: 'lies' } as never })
-    await auditSearch({ pool: db.pool('stagedoor_worker'), equipment: place.equipment, repair: true })
+    await auditSearch({ pool: db.pool('stagedoor_worker'), providers: place.providers, repair: true })
     await place.settle()
     const [row] = await db.owner<{ body: string }>(
       'select body from iu_core.unit_version where unit_id = $1',

@@ -193,12 +193,12 @@ describe('what is shown', () => {
     const document = await documentIn(db, life, 'A pangolin handbook.')
     const { unit_id } = await unitIn(db, life, 'A pangolin.')
     expect(new Set(await found(life, 'pangolin'))).toEqual(new Set([document, unit_id]))
-    await db.pool('stagedoor_worker').query('select iu_core.fn_document_remove($1)', [document])
+    await db.pool('stagedoor_worker').query('select iu_core.fn_document_delete($1)', [document])
     expect(await found(life, 'pangolin')).toEqual([unit_id])
   })
 })
 
-describe('the wall', () => {
+describe('access control', () => {
   it('lets members search their workspace, agents too, and nobody another one', async () => {
     for (const who of [life.viewer, life.agent, life.reviewer, life.service])
       expect((await lexical(who, life.workspace, 'travel'))[0]!.unit_id).toBe(unit.travel)

@@ -6,7 +6,7 @@ import { NOTHING_CONFIGURED } from './knowledge.ts'
 
 const db = useDatabase()
 
-it('asks of what is to be brought into search now', async () => {
+it('flush needs a workspace or units', async () => {
   const pool = db.pool('stagedoor_worker')
   const search = searchLibrary({
     config: NOTHING_CONFIGURED,
@@ -16,9 +16,9 @@ it('asks of what is to be brought into search now', async () => {
     openWorkerPool: () => pool,
   })
   for (const scope of ['7f0c1c9e-0000-4000-8000-000000000000', undefined, {}])
-    await expect(search.now(scope as never)).rejects.toMatchObject({
+    await expect(search.flush(scope as never)).rejects.toMatchObject({
       code: 'argument_invalid',
-      message: 'Say of what: { workspace } or { units }',
+      message: 'flush needs { workspace } or { units }',
     })
   await search.close().catch(() => {})
 })

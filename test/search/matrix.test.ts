@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { DOCUMENT_STATES, judge, UNIT_STATES, unitStateOf } from '../../src/search/matrix.ts'
+import { DOCUMENT_STATES, decideVisibility, UNIT_STATES, unitStateOf } from '../../src/search/ranking.ts'
 
-/** As it was settled: unit in the rows, document in the columns; + says what the reader is told. */
+/** The decided matrix: unit in the rows, document in the columns; + names the warning that the reader gets. */
 const SETTLED = `
   unit            | absent              | current               | stale                                  | error
   absent          | none                | document              | document + doc stale                   | document + doc error
@@ -26,7 +26,7 @@ describe('the matrix of units and documents', () => {
   })
 
   it.each(cells)('a unit $unit beside a document $document: $verdict', ({ unit, document, verdict }) => {
-    const judged = judge(unit as never, document as never)
+    const judged = decideVisibility(unit as never, document as never)
     const told = judged.cautions.map((caution) =>
       caution.replace('document_', 'doc ').replace('unit_', 'unit '),
     )

@@ -1,8 +1,8 @@
 /** The mirror of the store postgres: what one process commits, every other one finds, in whatever order things end. */
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { bytesOf } from '../../src/search/embedders/lsa/model.ts'
-import { Mirror } from '../../src/search/mirror.ts'
+import { bytesOf } from '../../src/search/embedders/embedder.ts'
+import { Mirror } from '../../src/search/stores/postgres.ts'
 import { useDatabase } from '../support/database.ts'
 import { DIMENSION, vectorOf } from './stores/conformance.ts'
 import {
@@ -97,7 +97,7 @@ describe('commits in another order than they began', () => {
         if (number % 3 === 0) await session.query('rollback')
         else {
           if (number % 5 === 0) {
-            await session.query('select iu_core.fn_vector_points_forget($1, $2)', [
+            await session.query('select iu_core.fn_vector_points_delete($1, $2)', [
               collection,
               [idOf(number)],
             ])
@@ -163,7 +163,7 @@ describe('the mirror', () => {
 
   it('refuses more than fits into a process, and names what holds more', async () => {
     const collection = await recorded(5)
-    const mirror = new Mirror({ db: pool, collection, mostNumbers: 4 * DIMENSION })
+    const mirror = new Mirror({ db: pool, collection, maxNumbers: 4 * DIMENSION })
     const refusal = {
       code: 'store_not_configured',
       message: expect.stringMatching(/more than 4 vectors of 8 numbers.*pgvector or qdrant/),
@@ -173,7 +173,7 @@ describe('the mirror', () => {
     await writer.upsert(collection, [pointOf(4)])
     await expect(held(mirror, collection)).rejects.toMatchObject(refusal)
     await expect(
-      held(new Mirror({ db: pool, collection, mostNumbers: 4 * DIMENSION }), collection),
+      held(new Mirror({ db: pool, collection, maxNumbers: 4 * DIMENSION }), collection),
     ).rejects.toMatchObject(refusal)
   })
 
@@ -211,7 +211,7 @@ describe('the mirror', () => {
     for (const number of kept) expect(found.get(idOf(number))).toEqual(vectorOf(number))
   })
 
-  it('leaves out points that are recorded and not stored, also when they are recorded anew', async () => {
+  it('leaves out points that are recorded and not stored, also when they are recorded again', async () => {
     const collection = await recorded(2)
     const mirror = new Mirror({ db: pool, collection })
     await writer.upsert(collection, [pointOf(0), pointOf(1)])

@@ -1,10 +1,9 @@
 /** What is away, and what is poison: the first costs nothing but time, the second only itself. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { liveCollections } from '../../src/search/collections.ts'
-import { createHashedEmbedder } from '../../src/search/embedders/hashed.ts'
-import { wordsOf } from '../../src/search/embedders/words.ts'
+import { createHashedEmbedder, createWordCounter } from '../../src/search/embedders/embedder.ts'
 import { useDatabase } from '../support/database.ts'
-import { type Born, call, create, edit, useLife } from '../units/life.ts'
+import { type CreatedUnit, call, create, edit, useLife } from '../units/life.ts'
 import {
   activeName,
   DIMENSION,
@@ -18,7 +17,7 @@ import {
 const db = useDatabase()
 const life = useLife(db)
 const place = useProjecting(db)
-let unit: Born
+let unit: CreatedUnit
 beforeEach(async () => {
   await place.settle()
   unit = await create(life, { body: 'Cranes are inspected every spring.' })
@@ -50,7 +49,7 @@ const row = () => rowOf(db, unit.unit_id)
 describe.each([
   ['embedder', 'embedderAway'],
   ['store', 'storeAway'],
-] as const)('while the %s is away for an hour', (_, fault) => {
+] as const)('while the %s is unavailable for an hour', (_, fault) => {
   it('uses up no tries, is found by its words, asks now and then, and catches up', async () => {
     let clock = 0
     const hand = place.worker({ breaker: { now: () => clock } })
@@ -122,9 +121,9 @@ it('tries one text when it may be back, not all that wait', async () => {
   expect(seen).toEqual([1, 20])
 })
 
-it('uses up no try when the database goes away while an embedder asks it for words', async () => {
+it('uses no attempt when the database becomes unavailable while an embedder asks it for words', async () => {
   const dropped = () => Promise.reject(new Error('Connection terminated unexpectedly'))
-  const words = wordsOf({ query: dropped } as never)
+  const words = createWordCounter({ query: dropped } as never)
   place.embedders.set('fake-1', createHashedEmbedder({ words, dimension: DIMENSION }) as never)
   for (let moment = 0; moment < 3; moment++) {
     await place.due()
@@ -140,7 +139,7 @@ describe('a text at which the server of the embedder falls over', () => {
       '00000000-0000-0000-0000-000000000001',
       unit.unit_id,
     ])
-    const good: Born[] = []
+    const good: CreatedUnit[] = []
     for (let n = 0; n < 5; n++) good.push(await create(life, { body: `Winch ${n} is oiled.` }))
     place.faults.crash = 'inspected'
     const hand = place.worker()
@@ -253,7 +252,7 @@ describe('a poison text', () => {
     ).toEqual([])
   })
 
-  it('begins anew when it was edited while it failed', async () => {
+  it('begins again when it was edited while it failed', async () => {
     place.faults.poison = 'inspected'
     await place.due()
     let edited = false

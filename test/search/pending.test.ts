@@ -1,8 +1,7 @@
 /** A unit is found by its words from the moment of its commit, before search has taken it in. */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { openSearch } from '../../src/search/opened.ts'
-import { search } from '../../src/search/query.ts'
-import type { SearchFilters } from '../../src/search/question.ts'
+import { type SearchFilters, search } from '../../src/search/query.ts'
+import { createVectorSearch } from '../../src/search/vector-search.ts'
 import { useDatabase } from '../support/database.ts'
 import { createMember, type Member } from '../support/factories.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
@@ -24,9 +23,9 @@ const ask = (text: string, filters: SearchFilters = {}) =>
   search(
     {
       transaction: (work) => db.as(viewer, work),
-      opened: openSearch({ pool: db.pool('stagedoor_worker'), config: NOTHING_CONFIGURED }),
+      vectorSearch: createVectorSearch({ pool: db.pool('stagedoor_worker'), config: NOTHING_CONFIGURED }),
     },
-    { workspace_id: life.workspace, text, filters },
+    { workspaceId: life.workspace, text, filters },
   )
 const found = async (text: string, filters?: SearchFilters) =>
   (await ask(text, filters)).hits.map(({ unit_id, freshness, version_no }) => ({

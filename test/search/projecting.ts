@@ -3,7 +3,7 @@ import type { QueryResultRow } from 'pg'
 import { chunksOf } from '../../src/search/chunks.ts'
 import type { Person } from '../staging/people.ts'
 import type { TestDatabase } from '../support/database.ts'
-import { type Born, create, type Life, type NewUnit } from '../units/life.ts'
+import { type CreatedUnit, create, type Life, type NewUnit } from '../units/life.ts'
 
 export interface PutRow {
   unit_id: string | null
@@ -50,10 +50,15 @@ export const project = async (db: TestDatabase, units: readonly string[], size?:
   put(db, ...(await sourcesOf(db, units, size)))
 
 /** A unit that search knows. */
-export async function unitIn(db: TestDatabase, life: Life, body: string, more: NewUnit = {}): Promise<Born> {
-  const born = await create(life, { body, ...more })
-  await project(db, [born.unit_id])
-  return born
+export async function unitIn(
+  db: TestDatabase,
+  life: Life,
+  body: string,
+  more: NewUnit = {},
+): Promise<CreatedUnit> {
+  const newUnit = await create(life, { body, ...more })
+  await project(db, [newUnit.unit_id])
+  return newUnit
 }
 
 export async function documentIn(

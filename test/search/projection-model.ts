@@ -48,7 +48,7 @@ export function bodyOf(words: number): string {
   )
 }
 
-/** A worker that stops at every place where it could die, until it is told to go on. */
+/** A worker that stops at every place where it could die, until the test continues it. */
 export class Steerable {
   private go: (() => void) | undefined
   private waits: (() => void) | undefined

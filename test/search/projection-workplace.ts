@@ -1,16 +1,14 @@
-/** A workplace for tests of the projection: an embedder and a store in memory that do as they are told, and who works with them. */
+/** Fixtures for tests of the projection: an embedder and a store in memory that a test controls, and workers that use them. */
 import { createHash, randomUUID } from 'node:crypto'
 import pino from 'pino'
 import { afterAll, beforeAll } from 'vitest'
-import { createPool, type Pool } from '../../src/db/connection.ts'
-import type { BreakerOptions } from '../../src/search/breaker.ts'
+import { createPool, type Pool } from '../../src/kernel/postgres/connection.ts'
+import type { BreakerOptions } from '../../src/runtime/breaker.ts'
 import { createFirstCollection, liveCollections } from '../../src/search/collections.ts'
 import { type Embedder, EmbedderRefused, EmbedderUnavailable } from '../../src/search/embedders/embedder.ts'
-import type { EmbeddingCollection } from '../../src/search/embedders/open.ts'
-import type { Equipment } from '../../src/search/equipment.ts'
-import type { ProjectionHooks } from '../../src/search/hooks.ts'
 import { claimRows, type OutboxRow, readGates } from '../../src/search/outbox.ts'
-import { type Projected, Projection } from '../../src/search/projection.ts'
+import { Projection, type ProjectionHooks, type ProjectionResult } from '../../src/search/projection.ts'
+import type { EmbeddingCollection, SearchProviders } from '../../src/search/providers.ts'
 import {
   LEGACY_COLLECTION,
   LegacyCollection,
@@ -133,13 +131,13 @@ export class MemoryStore implements VectorStore {
   async close(): Promise<void> {}
 }
 
-/** A worker that does one batch when it is told to. */
+/** A worker that does one batch when a test calls it. */
 export interface Hand {
   readonly id: string
   readonly projection: Projection
   claim(limit?: number): Promise<OutboxRow[]>
-  work(rows: readonly OutboxRow[]): Promise<Projected>
-  once(limit?: number): Promise<Projected>
+  work(rows: readonly OutboxRow[]): Promise<ProjectionResult>
+  once(limit?: number): Promise<ProjectionResult>
 }
 
 export interface Projecting {
@@ -149,7 +147,7 @@ export interface Projecting {
   /** By model. */
   readonly embedders: Map<string, FakeEmbedder>
   readonly embedder: FakeEmbedder
-  readonly equipment: Equipment
+  readonly providers: SearchProviders
   worker(options?: { hooks?: ProjectionHooks; breaker?: BreakerOptions }): Hand
   /** What waits for quiet is due. */
   due(): Promise<void>
@@ -170,7 +168,7 @@ export function useProjecting(db: TestDatabase): Projecting {
   const store = new MemoryStore(faults)
   const embedder = new FakeEmbedder(faults)
   const embedders = new Map([[embedder.model, embedder]])
-  const equipment: Equipment = {
+  const providers: SearchProviders = {
     async embedder(collection: EmbeddingCollection) {
       return embedders.get(collection.model ?? '') ?? embedder
     },
@@ -178,10 +176,10 @@ export function useProjecting(db: TestDatabase): Projecting {
     async close() {},
   }
   let pool: Pool
-  const worker: Projecting['worker'] = ({ hooks = {}, breaker = { firstMs: 1, lastMs: 1 } } = {}) => {
+  const worker: Projecting['worker'] = ({ hooks = {}, breaker = { minBlockMs: 1, maxBlockMs: 1 } } = {}) => {
     const id = randomUUID()
     const log = pino({ level: 'silent' })
-    const projection = new Projection({ pool, worker: id, equipment, log, hooks, breaker })
+    const projection = new Projection({ pool, worker: id, providers, log, hooks, breaker })
     const hand: Hand = {
       id,
       projection,
@@ -219,7 +217,7 @@ export function useProjecting(db: TestDatabase): Projecting {
     store,
     embedders,
     embedder,
-    equipment,
+    providers,
     worker,
     due,
     async settle(hand = worker()) {

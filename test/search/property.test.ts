@@ -1,8 +1,10 @@
 /** Whatever people do and however workers die: in the end the store holds exactly what Postgres says. */
+// @module-tag property
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { liveCollections } from '../../src/search/collections.ts'
 import { useDatabase } from '../support/database.ts'
+import { cases } from '../support/length.ts'
 import { call, create, edit, sha256, useLife } from '../units/life.ts'
 import { bodyOf, Steerable, type Step, step } from './projection-model.ts'
 import { activeName, type Hand, useProjecting, vectorOf } from './projection-workplace.ts'
@@ -10,7 +12,7 @@ import { activeName, type Hand, useProjecting, vectorOf } from './projection-wor
 const db = useDatabase()
 const life = useLife(db)
 const place = useProjecting(db)
-const RUNS = process.env.FEWER_CASES ? 10 : Number(process.env.CASES ?? 60)
+const RUNS = cases(10, 60)
 
 interface Known {
   readonly unit_id: string
@@ -127,7 +129,7 @@ class Run {
     await place.settle()
     // Ten minutes later.
     await db.owner(
-      `update iu_core.search_point set changed_at = changed_at - interval '11 minutes' where state = 'gone'`,
+      `update iu_core.search_point set changed_at = changed_at - interval '11 minutes' where state = 'removed'`,
     )
     const { projection } = place.worker()
     while ((await projection.purge(await liveCollections(place.pool), 50)) > 0);
@@ -181,4 +183,4 @@ it('edits, deletes, restores, deaths at every boundary, outages, late and overta
     }),
     { numRuns: RUNS, endOnFailure: true },
   )
-}, 300_000)
+})

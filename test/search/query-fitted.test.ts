@@ -1,11 +1,10 @@
 /** Questions to the embedder that every installation has, fitted by its own worker: nothing in it stands in for anything. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createPool, type Pool } from '../../src/db/connection.ts'
+import { createPool, type Pool } from '../../src/kernel/postgres/connection.ts'
 import { liveCollections } from '../../src/search/collections.ts'
-import { openEquipment } from '../../src/search/equipment.ts'
-import { openSearch } from '../../src/search/opened.ts'
-import { search } from '../../src/search/query.ts'
-import type { SearchFilters } from '../../src/search/question.ts'
+import { openProviders } from '../../src/search/providers.ts'
+import { type SearchFilters, search } from '../../src/search/query.ts'
+import { createVectorSearch } from '../../src/search/vector-search.ts'
 import { startSearchWorker } from '../../src/search/worker.ts'
 import { useDatabase } from '../support/database.ts'
 import { createMember, type Member } from '../support/factories.ts'
@@ -19,12 +18,12 @@ const GOODS = ['ropes', 'anchors', 'sails', 'lamps', 'barrels'] as const
 let workers: Pool
 let viewer: Member
 let readers: Pool
-let opened: ReturnType<typeof openSearch>
+let vectorSearch: ReturnType<typeof createVectorSearch>
 
 const ask = (text: string, filters: SearchFilters = {}) =>
   search(
-    { transaction: (work) => db.as(viewer, work), opened },
-    { workspace_id: life.workspace, text, filters, limit: 100 },
+    { transaction: (work) => db.as(viewer, work), vectorSearch },
+    { workspaceId: life.workspace, text, filters, limit: 100 },
   )
 
 beforeAll(async () => {
@@ -45,24 +44,19 @@ beforeAll(async () => {
     ),
   })
   workers = createPool(db.url('stagedoor_worker'), { role: 'vector_worker', max: 6 })
-  const equipment = openEquipment(workers, NOTHING_CONFIGURED)
-  const worker = await startSearchWorker({ pool: workers, listenUrl: db.url('stagedoor_worker'), equipment })
-  await call(life.operator, 'fn_vector_now', { p_workspace_id: life.workspace })
-  await until(
-    'a fitted collection is active',
-    async () =>
-      (await liveCollections(workers)).some(
-        ({ embedder, state }) => embedder === 'lsa' && state === 'active',
-      ),
-    60_000,
+  const providers = openProviders(workers, NOTHING_CONFIGURED)
+  const worker = await startSearchWorker({ pool: workers, listenUrl: db.url('stagedoor_worker'), providers })
+  await call(life.operator, 'fn_vector_flush', { p_workspace_id: life.workspace })
+  await until('a fitted collection is active', async () =>
+    (await liveCollections(workers)).some(({ embedder, state }) => embedder === 'lsa' && state === 'active'),
   )
   await worker.stop()
-  await equipment.close()
+  await providers.close()
   readers = createPool(db.url('stagedoor_worker'), { role: 'dot_executor', max: 4 })
-  opened = openSearch({ pool: readers, config: NOTHING_CONFIGURED })
-}, 120_000)
+  vectorSearch = createVectorSearch({ pool: readers, config: NOTHING_CONFIGURED })
+})
 afterAll(async () => {
-  await opened?.close()
+  await vectorSearch?.close()
   await Promise.all([workers?.end(), readers?.end()])
 })
 

@@ -111,9 +111,9 @@ describe('the document', () => {
     ])
   })
 
-  it('is searched by its text only where its own vectors cannot be asked, and the answer says so', async () => {
+  it('is searched by keywords only where its own vectors cannot be asked, and the answer says so', async () => {
     const { warnings } = await know.ask('leave')
-    expect(warnings).toEqual([expect.stringMatching(/^The old knowledge base is searched by its text only/)])
+    expect(warnings).toEqual([expect.stringMatching(/^The old knowledge base is searched by keywords only/)])
   })
 
   it('is no hit of a question about units alone, nor the unit of one about documents', async () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { nearestPassing } from '../../src/search/opened.ts'
-import type { VectorStore } from '../../src/search/stores/store.ts'
+import { nearestPassing } from '../../src/search/stores/store.ts'
+import { fastestMs } from '../support/cpu.ts'
 import { useDatabase } from '../support/database.ts'
 import { createKnowledge, type Knowledge } from './knowledge.ts'
 
@@ -103,7 +103,7 @@ describe('a question', () => {
     expect(hits.map(({ unit_id }) => unit_id)).toEqual([leave])
   })
 
-  it('tells on request why a hit is there', async () => {
+  it('explains on request why a hit is there', async () => {
     const { hits } = await know.ask('leave', { explain: true })
     expect(hits[0]!.explain).toEqual({
       unit: 'current',
@@ -137,7 +137,7 @@ describe('filters', () => {
     [{ edge: { target: 1 } }, /edge takes/],
     [{ profile: 'staff' }, /takes an object/],
     [{ container: 4 }, /address or id/],
-    [{ topic: [1] }, /one word or several/],
+    [{ topic: [1] }, /one word or a list of words/],
   ])('%j is refused in words', async (filters, words) => {
     await expect(know.ask('leave', { filters: filters as never })).rejects.toMatchObject({
       code: 'argument_invalid',
@@ -159,29 +159,21 @@ describe('filters', () => {
     const others = Array.from({ length: 500 }, () => randomUUID())
     const ids = [...others, ...(await know.chunks(travel)), chunk!]
     const asked: number[] = []
-    const store = {
-      nearest: async (_: string, __: Float32Array, { limit }: { limit: number }) => {
-        asked.push(limit)
-        return ids.slice(0, limit).map((id, place) => ({ id, score: 1 - place / 1000 }))
-      },
-    } as Partial<VectorStore> as VectorStore
+    const nearest = async (limit: number) => {
+      asked.push(limit)
+      const found = ids.slice(0, limit)
+      return { found, isLast: found.length < limit }
+    }
     const passing = (given: readonly string[]) =>
       db.as(know.people.viewer, async (client) => {
         const { rows } = await client.query<{ passing: string[] }>(
-          `select iu_core.fn_search_passing($1, '{"topic": "absence"}', $2) as passing`,
+          `select iu_core.fn_search_filter_chunks($1, '{"topic": "absence"}', $2) as passing`,
           [know.workspace, given],
         )
         return rows[0]!.passing
       })
-    const request = { text: '', workspace: know.workspace, limit: 20, byWords: Promise.resolve([]), passing }
-    const near = await nearestPassing(
-      store,
-      'units_1',
-      new Float32Array(2),
-      request,
-      new AbortController().signal,
-    )
-    expect(near.map(({ id }) => id)).toEqual([chunk])
+    const near = await nearestPassing({ limit: 20, maxAsked: 20_000, keyOf: (id) => id, nearest, passing })
+    expect(near).toEqual([chunk])
     expect(asked).toEqual([80, 640])
   })
 
@@ -200,33 +192,33 @@ describe('bad input', () => {
   ])('%j (%s) asks nothing', async (text) => {
     await expect(know.ask(text)).rejects.toMatchObject({
       code: 'argument_invalid',
-      message: expect.stringMatching(/Say what to look for/),
+      message: expect.stringMatching(/The question is empty/),
     })
   })
 
   it('of common words alone finds nothing and says why', async () => {
     const { hits, warnings } = await know.ask('the of and', { dense: await know.chunks(leave) })
     expect(hits).toEqual([])
-    expect(warnings).toEqual([expect.stringMatching(/^Common words alone find nothing/)])
+    expect(warnings).toEqual([expect.stringMatching(/^The question has only common words/)])
   })
 
   it.each(['& | !', '""', '💩', '*'])('of %s has no word that could be looked for', async (text) => {
     const { hits, warnings } = await know.ask(text, { dense: await know.chunks(leave) })
     expect(hits).toEqual([])
-    expect(warnings).toEqual([expect.stringMatching(/^There is no word in it/)])
+    expect(warnings).toEqual([expect.stringMatching(/^The question has no searchable word/)])
   })
 
   it('of a quote that nothing closes costs no more than its length', async () => {
-    const { took_ms } = await know.ask(`"${'a '.repeat(49_000)}`)
-    expect(took_ms).toBeLessThan(1000)
+    const text = `"${'a '.repeat(49_000)}`
+    expect(await fastestMs(() => know.ask(text), 1000)).toBeLessThan(1000)
   })
 
   it('of 10,000 words is answered by its rarest ones, within a second, and says so', async () => {
     const text = `${Array.from({ length: 10_000 }, (_, n) => `word${n}`).join(' ')} leave`
-    const { hits, warnings, took_ms } = await know.ask(text)
+    const { hits, warnings } = await know.ask(text)
     expect(hits[0]).toMatchObject({ unit_id: leave })
     expect(warnings).toEqual([expect.stringMatching(/64 rarest/)])
-    expect(took_ms).toBeLessThan(1000)
+    expect(await fastestMs(() => know.ask(text), 1000)).toBeLessThan(1000)
   })
 
   it('longer than any question is refused', async () => {

@@ -73,7 +73,7 @@ describe('ranking', () => {
     expect(shown!.best!.chunk_id).toBe('second chunk of a')
   })
 
-  it('tells of each unit behind a document once', () => {
+  it('warns of each unit of a document once', () => {
     const of = { document_id: 'wiki', document_state: 'current', vector_state: 'stale' } as const
     const again = unit('a', { ...of, chunk_id: 'second chunk of a' })
     expect(ranked([unit('a', of), again, unit('b', of)])).toEqual(['document wiki unit_stale unit_stale'])

@@ -1,20 +1,21 @@
 /** Another model takes the place of the one in use, and search does not notice. */
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { StagedoorError } from '../../src/errors.ts'
+import { StagedoorError } from '../../src/kernel/errors.ts'
 import {
   activateCollection,
   allCollections,
+  backfillCollection,
   cancelCollection,
   createCollection,
+  deleteRetired,
   liveCollections,
 } from '../../src/search/collections.ts'
-import { fillCollection } from '../../src/search/filling.ts'
-import { clearRetired } from '../../src/search/maintenance.ts'
 import { searchStatus } from '../../src/search/status.ts'
 import { StoreUnavailable } from '../../src/search/stores/store.ts'
 import { useDatabase } from '../support/database.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
-import { type Born, call, create, edit, useLife } from '../units/life.ts'
+import { type CreatedUnit, call, create, edit, useLife } from '../units/life.ts'
 import {
   activeName,
   DIMENSION,
@@ -27,7 +28,7 @@ import {
 const db = useDatabase()
 const life = useLife(db)
 const place = useProjecting(db)
-let units: Born[]
+let units: CreatedUnit[]
 let model = 1
 beforeEach(async () => {
   units = []
@@ -53,8 +54,8 @@ const begin = async () => {
 }
 const step = async (hand = place.worker()) => {
   const building = (await liveCollections(place.pool)).find(({ state }) => state === 'building')!
-  return fillCollection(
-    { pool: place.pool, equipment: place.equipment, projection: hand.projection, hooks: {} },
+  return backfillCollection(
+    { pool: place.pool, providers: place.providers, projection: hand.projection, hooks: {} },
     building,
     AbortSignal.timeout(10_000),
   )
@@ -95,12 +96,12 @@ it('fills beside the one in use, swaps when nothing is missing, and there is no 
   ])
   expect(place.store.of(old).size).toBeGreaterThan(0)
 
-  await clearRetired(place.pool, place.equipment)
+  await deleteRetired(place.pool, place.providers)
   expect(place.store.held.has(old)).toBe(true)
   await db.owner(
     `update iu_core.search_collection set retired_at = retired_at - interval '11 minutes' where state = 'retired'`,
   )
-  await clearRetired(place.pool, place.equipment)
+  await deleteRetired(place.pool, place.providers)
   expect(place.store.held.has(old)).toBe(false)
   expect(await db.owner('select from iu_core.search_point where collection = $1', [old])).toEqual([])
 })
@@ -130,7 +131,7 @@ it('takes what is deleted meanwhile out of both', async () => {
   expect(heldOf(place.store, next, units[1]!.unit_id)).toEqual([])
 })
 
-it('goes on while the new model is away: units are projected into the old one, and it is filled later', async () => {
+it('continues while the new model is unavailable: units are projected into the old one, and it is filled later', async () => {
   const next = await begin()
   const { faults } = place
   const away = new FakeEmbedder({ ...faults, embedderAway: true }, `fake-${model}`)
@@ -162,7 +163,7 @@ describe('texts that only the new embedder refuses', () => {
     return { next, embedder }
   }
 
-  it('are told, not paid for again, and not waited for; then their units are dead letters that can be replayed', async () => {
+  it('are reported, not paid for again, and not waited for; then their units are dead letters that can be replayed', async () => {
     const { next, embedder } = await refusing('Boat 3')
     await step()
     expect(await issues()).toMatchObject([{ subject_ref: next, detail: { error: expect.any(String) } }])
@@ -201,20 +202,21 @@ describe('texts that only the new embedder refuses', () => {
 })
 
 it('writes nothing of a step that took longer than its lease', async () => {
+  const LEASE_MS = 1000
   const next = await begin()
   const building = (await liveCollections(place.pool)).find(({ state }) => state === 'building')!
-  const lease = new Promise((passed) => AbortSignal.timeout(60).addEventListener('abort', passed))
-  const filled = await fillCollection(
+  const filled = await backfillCollection(
     {
       pool: place.pool,
-      equipment: place.equipment,
+      providers: place.providers,
       projection: place.worker().projection,
       hooks: {
         async boundary(name) {
-          if (name === 'embedded') await lease
+          // Its lease began before this.
+          if (name === 'embedded') await delay(LEASE_MS + 100)
         },
       },
-      leaseMs: 50,
+      leaseMs: LEASE_MS,
     },
     building,
     new AbortController().signal,
@@ -239,16 +241,16 @@ describe('old collections', () => {
       .map(({ collection }) => collection)
       .filter((name) => names.includes(name))
 
-  it('are cleared though the store of another one is away, and that one later', async () => {
+  it('are deleted although the store of another one is unavailable, and that one later', async () => {
     const [first, second] = [await retire(), await retire()]
     await db.owner(`update iu_core.search_collection set store = 'pgvector' where collection = $1`, [first])
     const told: string[] = []
     const drop = () => Promise.reject(new StoreUnavailable('the store is away'))
     const store = (kind: string) => (kind === 'pgvector' ? { drop } : place.store)
-    await clearRetired(place.pool, { ...place.equipment, store } as never, (name) => told.push(name))
+    await deleteRetired(place.pool, { ...place.providers, store } as never, (name) => told.push(name))
     expect(told).toEqual([first])
     expect(await kept([first, second])).toEqual([first])
-    await clearRetired(place.pool, place.equipment)
+    await deleteRetired(place.pool, place.providers)
     expect(await kept([first, second])).toEqual([])
   })
 
@@ -257,7 +259,7 @@ describe('old collections', () => {
     const store = () => {
       throw new StagedoorError('store_not_configured', { store: 'qdrant', reason: 'QDRANT_URL is not set' })
     }
-    await clearRetired(place.pool, { ...place.equipment, store })
+    await deleteRetired(place.pool, { ...place.providers, store })
     expect(await kept([old])).toEqual([])
   })
 })
@@ -309,7 +311,7 @@ it('whoever cannot reach the new embedder takes nothing that others could fill',
   const hand = place.worker()
   const building = (await liveCollections(place.pool)).find(({ state }) => state === 'building')!
   const without = {
-    ...place.equipment,
+    ...place.providers,
     async embedder(): Promise<never> {
       throw new StagedoorError('embedder_not_configured', {
         embedder: 'openai',
@@ -317,8 +319,8 @@ it('whoever cannot reach the new embedder takes nothing that others could fill',
       })
     },
   }
-  const filled = await fillCollection(
-    { pool: place.pool, equipment: without, projection: hand.projection, hooks: {} },
+  const filled = await backfillCollection(
+    { pool: place.pool, providers: without, projection: hand.projection, hooks: {} },
     building,
     AbortSignal.timeout(10_000),
   )

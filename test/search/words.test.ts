@@ -48,15 +48,6 @@ describe('a text', () => {
     expect(await words(`${'ﷺ'.repeat(200_000)} x`, 'ar')).toBeDefined()
     expect(await words('x'.repeat(10_000), 'en')).toEqual([])
   })
-
-  it('says how often each word is there', async () => {
-    expect(
-      await db.owner(`select * from iu_core.fn_search_lexemes('rest, resting and play', 'en') order by 1`),
-    ).toEqual([
-      { lexeme: 'play', count: 1 },
-      { lexeme: 'rest', count: 2 },
-    ])
-  })
 })
 
 describe('a query', () => {

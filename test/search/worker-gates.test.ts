@@ -5,13 +5,13 @@ import { msUntilDue } from '../../src/search/outbox.ts'
 import { useDatabase } from '../support/database.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
 import { MIGRATOR } from '../support/template.ts'
-import { type Born, call, create, useLife } from '../units/life.ts'
+import { type CreatedUnit, call, create, useLife } from '../units/life.ts'
 import { rowOf, stateOf, useProjecting } from './projection-workplace.ts'
 
 const db = useDatabase()
 const life = useLife(db)
 const place = useProjecting(db)
-let unit: Born
+let unit: CreatedUnit
 beforeEach(async () => {
   unit = await create(life, { body: 'Ropes are kept dry.' })
 })
@@ -85,8 +85,8 @@ describe('phase 1', () => {
     await close()
     await place.due()
     expect(await place.worker().claim()).toEqual([])
-    expect(await msUntilDue(place.pool, { units: false })).toBeUndefined()
-    expect(await msUntilDue(place.pool, { units: true })).toBeLessThan(0)
+    expect(await msUntilDue(place.pool, { phase_1: false })).toBeUndefined()
+    expect(await msUntilDue(place.pool, { phase_1: true })).toBeLessThan(0)
   })
 
   it('closed, lets out what was deleted', async () => {
@@ -122,7 +122,7 @@ describe('the phases', () => {
   })
 })
 
-it('phase 3 divides units where their text does, and switching it divides them all anew', async () => {
+it('phase 3 divides units where their text does, and switching it divides them all again', async () => {
   const paragraphs = Array.from({ length: 4 }, (_, n) => `${'word '.repeat(250)}${n}.`)
   const long = await create(life, { body: paragraphs.join('\n\n') })
   const lengths = async () => {

@@ -147,7 +147,7 @@ describe('what is deleted or retired', () => {
   })
 })
 
-it('tells of what the database does not take only the code, and does the others', async () => {
+it('reports only the code of what the database refuses, and does the others', async () => {
   const other = await create(life, { body: 'Ships are painted.' })
   await db.owner(
     `alter table iu_core.search_chunk add constraint planted check (unit_id <> '${unit.unit_id}') not valid`,
@@ -158,7 +158,7 @@ it('tells of what the database does not take only the code, and does the others'
   expect(await rowOf(db, unit.unit_id)).toMatchObject({
     status: 'pending',
     retry_count: 1,
-    last_error: 'The database did not take it (SQLSTATE 23514)',
+    last_error: 'The database rejected it (SQLSTATE 23514)',
   })
   expect(await stateOf(db, other.unit_id)).toBe('current')
   await place.settle()
@@ -169,12 +169,12 @@ describe('old tombstones', () => {
   const purge = async () => place.worker().projection.purge(await liveCollections(place.pool), 50)
   const age = () =>
     db.owner(
-      `update iu_core.search_point set changed_at = changed_at - interval '11 minutes' where state = 'gone'`,
+      `update iu_core.search_point set changed_at = changed_at - interval '11 minutes' where state = 'removed'`,
     )
   const tombstones = async () =>
-    (await db.owner(`select from iu_core.search_point where state = 'gone'`)).length
+    (await db.owner(`select from iu_core.search_point where state = 'removed'`)).length
 
-  it('change nothing about a unit that is current, though the store is away', async () => {
+  it('change nothing about a unit that is current, although the store is unavailable', async () => {
     await place.settle()
     await edit(life.operator, unit.unit_id, 1, { p_body: 'Ships are loaded at noon.' })
     await place.settle()
@@ -196,7 +196,7 @@ describe('old tombstones', () => {
     ])
     await db.owner(
       `insert into iu_core.search_point (collection, chunk_id, unit_id, text_hash, generation, state)
-       select $1, gen_random_uuid(), $2, '', 1, 'gone' from generate_series(1, 120)`,
+       select $1, gen_random_uuid(), $2, '', 1, 'removed' from generate_series(1, 120)`,
       [await activeName(place.pool), unit.unit_id],
     )
     const other = await create(life, { body: 'A ship that sank.' })
@@ -242,7 +242,7 @@ it('is not put off for ever by constant edits: after the longest wait it is due'
   expect((await place.worker().claim()).map((row) => row.unit_id)).toContain(unit.unit_id)
 })
 
-it('takes over what a silent worker held', async () => {
+it('takes over the rows of a worker whose lease has passed', async () => {
   await place.due()
   const silent = place.worker()
   const [row] = (await silent.claim()).filter((one) => one.unit_id === unit.unit_id)

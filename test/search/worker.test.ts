@@ -1,17 +1,20 @@
 /** A worker that runs by itself: it wakes up when something is due, looks after collections, and stops cleanly. */
 import { afterEach, describe, expect, it } from 'vitest'
 import { setGate } from '../../src/gates/gates.ts'
-import { createCollection, liveCollections } from '../../src/search/collections.ts'
-import { openEquipment } from '../../src/search/equipment.ts'
-import { fillCollection } from '../../src/search/filling.ts'
-import type { ProjectionHooks } from '../../src/search/hooks.ts'
-import { isFitDue } from '../../src/search/maintenance.ts'
+import {
+  backfillCollection,
+  createCollection,
+  isFitDue,
+  liveCollections,
+} from '../../src/search/collections.ts'
+import type { ProjectionHooks } from '../../src/search/projection.ts'
+import { openProviders } from '../../src/search/providers.ts'
 import { searchStatus } from '../../src/search/status.ts'
 import { type SearchWorker, startSearchWorker } from '../../src/search/worker.ts'
 import { useDatabase } from '../support/database.ts'
 import { MIGRATOR } from '../support/template.ts'
 import { until } from '../support/until.ts'
-import { type Born, call, create, edit, useLife } from '../units/life.ts'
+import { type CreatedUnit, call, create, edit, useLife } from '../units/life.ts'
 import { activeName, DIMENSION, FakeEmbedder, stateOf, useProjecting } from './projection-workplace.ts'
 
 const db = useDatabase()
@@ -26,9 +29,9 @@ const start = async (hooks: ProjectionHooks = {}) => {
   const worker = await startSearchWorker({
     pool: place.pool,
     listenUrl: db.url('stagedoor_worker'),
-    equipment: place.equipment,
+    providers: place.providers,
     hooks,
-    fits: false,
+    fitModels: false,
   })
   workers.push(worker)
   return worker
@@ -39,8 +42,10 @@ const current = (unit: string) =>
 it('does at once what --now asks for, though it polls every 30 seconds', async () => {
   await start()
   const { unit_id } = await create(life, { body: 'Buoys are counted.' })
-  const due = await call<{ fn_vector_now: number }>(life.operator, 'fn_vector_now', { p_unit_ids: [unit_id] })
-  expect(due.fn_vector_now).toBe(1)
+  const due = await call<{ fn_vector_flush: number }>(life.operator, 'fn_vector_flush', {
+    p_unit_ids: [unit_id],
+  })
+  expect(due.fn_vector_flush).toBe(1)
   await current(unit_id)
 })
 
@@ -58,15 +63,15 @@ it('shares the work with others: each row is embedded once', async () => {
   const before = place.embedder.embeddedTexts.length
   let claimed = 0
   const count = {
-    claimed(rows: number) {
+    onClaim(rows: number) {
       claimed += rows
     },
   }
-  const units: Born[] = []
+  const units: CreatedUnit[] = []
   for (let n = 0; n < 8; n++) units.push(await create(life, { body: `Lamp ${n} burns.` }))
   await start(count)
   await start(count)
-  await call(life.operator, 'fn_vector_now', { p_workspace_id: life.workspace })
+  await call(life.operator, 'fn_vector_flush', { p_workspace_id: life.workspace })
   for (const { unit_id } of units) await current(unit_id)
   expect(place.embedder.embeddedTexts.slice(before).sort()).toEqual(
     units.map((_, n) => `Lamp ${n} burns.`).sort(),
@@ -74,10 +79,10 @@ it('shares the work with others: each row is embedded once', async () => {
   expect(claimed).toBe(8)
 })
 
-it('fills another collection and swaps by itself', async () => {
+it('fills another collection and activates it without help', async () => {
   const { unit_id } = await create(life, { body: 'Keels are scraped.' })
   await start()
-  await call(life.operator, 'fn_vector_now', { p_unit_ids: [unit_id] })
+  await call(life.operator, 'fn_vector_flush', { p_unit_ids: [unit_id] })
   await current(unit_id)
   place.embedders.set('fake-2', new FakeEmbedder(place.faults, 'fake-2'))
   const { collection } = await createCollection(place.pool, {
@@ -91,14 +96,14 @@ it('fills another collection and swaps by itself', async () => {
   expect(await stateOf(db, unit_id)).toBe('current')
 })
 
-it('rests after a switch, whatever tombstones the retired collection has', async () => {
+it('is idle after a switch, whatever tombstones the retired collection has', async () => {
   const { unit_id } = await create(life, { body: 'Hulls are tarred.' })
   await place.settle()
   await edit(life.operator, unit_id, 1, { p_body: 'Hulls are painted.' })
   await place.settle()
   const retired = await activeName(place.pool)
   await db.owner(
-    `update iu_core.search_point set changed_at = changed_at - interval '11 minutes' where state = 'gone'`,
+    `update iu_core.search_point set changed_at = changed_at - interval '11 minutes' where state = 'removed'`,
   )
   place.embedders.set('fake-3', new FakeEmbedder(place.faults, 'fake-3'))
   const { collection } = await createCollection(place.pool, {
@@ -111,11 +116,11 @@ it('rests after a switch, whatever tombstones the retired collection has', async
   const { projection } = place.worker()
   for (let filled = 'more'; filled === 'more'; ) {
     const building = (await liveCollections(place.pool)).find((one) => one.collection === collection)!
-    const surroundings = { pool: place.pool, equipment: place.equipment, projection, hooks: {} }
-    filled = await fillCollection(surroundings, building, AbortSignal.timeout(10_000))
+    const surroundings = { pool: place.pool, providers: place.providers, projection, hooks: {} }
+    filled = await backfillCollection(surroundings, building, AbortSignal.timeout(10_000))
   }
   expect(
-    await db.owner(`select from iu_core.search_point where collection = $1 and state = 'gone'`, [retired]),
+    await db.owner(`select from iu_core.search_point where collection = $1 and state = 'removed'`, [retired]),
   ).not.toEqual([])
   let claimed = 0
   let looks = 0
@@ -130,10 +135,10 @@ it('rests after a switch, whatever tombstones the retired collection has', async
   })
   const worker = await startSearchWorker({
     pool: counting,
-    equipment: place.equipment,
-    fits: false,
+    providers: place.providers,
+    fitModels: false,
     hooks: {
-      claimed(rows) {
+      onClaim(rows) {
         claimed += rows
       },
     },
@@ -149,9 +154,9 @@ describe('health', () => {
     const worker = await start()
     expect(worker.health()).toMatchObject({ name: 'search', ok: true })
     await setGate(db.pool(MIGRATOR), 'iu_core.no_vector_staging_excluded', false)
-    await call(life.operator, 'fn_vector_now', { p_workspace_id: life.workspace })
+    await call(life.operator, 'fn_vector_flush', { p_workspace_id: life.workspace })
     const { unit_id } = await create(life, { body: 'Nothing is embedded.' })
-    await call(life.operator, 'fn_vector_now', { p_unit_ids: [unit_id] })
+    await call(life.operator, 'fn_vector_flush', { p_unit_ids: [unit_id] })
     await until('the worker has looked', () => !worker.health().ok)
     expect(worker.health().detail).toContain('no_vector_staging_excluded')
     await setGate(db.pool(MIGRATOR), 'iu_core.no_vector_staging_excluded', true)
@@ -166,8 +171,8 @@ describe('health', () => {
     const worker = await start()
     place.faults.embedderAway = true
     const { unit_id } = await create(life, { body: 'Vectors wait.' })
-    await call(life.operator, 'fn_vector_now', { p_unit_ids: [unit_id] })
-    await until('it says so', () => worker.health().detail.includes('vectors wait'))
+    await call(life.operator, 'fn_vector_flush', { p_unit_ids: [unit_id] })
+    await until('it says so', () => worker.health().detail.includes('vectors will catch up'))
     expect(worker.health().ok).toBe(true)
     const status = await searchStatus(db.pool('stagedoor_worker'))
     expect(status).toMatchObject({
@@ -205,7 +210,7 @@ describe('without any network', () => {
       p_workspace_id: life.workspace,
       p_units: JSON.stringify(bodies),
     })
-    const equipment = openEquipment(place.pool, {
+    const providers = openProviders(place.pool, {
       embeddingsUrl: undefined,
       embeddingsApiKey: undefined,
       qdrantUrl: undefined,
@@ -214,24 +219,21 @@ describe('without any network', () => {
     const worker = await startSearchWorker({
       pool: place.pool,
       listenUrl: db.url('stagedoor_worker'),
-      equipment,
+      providers,
     })
     workers.push(worker)
     expect(await liveCollections(place.pool)).toMatchObject([{ embedder: 'hashed', store: 'postgres' }])
-    await call(life.operator, 'fn_vector_now', { p_workspace_id: life.workspace })
-    await until(
-      'a fitted collection is active',
-      async () =>
-        (await liveCollections(place.pool)).some(
-          ({ embedder, state }) => embedder === 'lsa' && state === 'active',
-        ),
-      60_000,
+    await call(life.operator, 'fn_vector_flush', { p_workspace_id: life.workspace })
+    await until('a fitted collection is active', async () =>
+      (await liveCollections(place.pool)).some(
+        ({ embedder, state }) => embedder === 'lsa' && state === 'active',
+      ),
     )
     expect(await isFitDue(place.pool)).toBe(false)
     const status = await searchStatus(db.pool('stagedoor_worker'))
     const active = status.collections.find(({ state }) => state === 'active')!
     expect(active.points).toBeGreaterThanOrEqual(220)
     await worker.stop()
-    await equipment.close()
-  }, 90_000)
+    await providers.close()
+  })
 })

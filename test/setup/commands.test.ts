@@ -38,9 +38,9 @@ test('Ctrl-C reaches the product once, although the terminal and npm both send i
   const checkout = new Checkout()
   checkout.write('src/cli/main.ts', LISTENING)
   const { child, ended, output } = checkout.start('scripts/start.mjs')
-  await vi.waitUntil(() => output.stdout.includes('ready'), { timeout: 20_000 })
+  await vi.waitUntil(() => output.stdout.includes('ready'), { timeout: 60_000 })
   child.kill('SIGINT')
-  await vi.waitUntil(() => output.stdout.includes('SIGINT'), { timeout: 20_000 })
+  await vi.waitUntil(() => output.stdout.includes('SIGINT'), { timeout: 60_000 })
   child.kill('SIGINT')
   child.kill('SIGUSR2')
   expect(await ended).toMatchObject({ code: 0, stdout: 'ready\nSIGINT\nSIGUSR2\n' })
@@ -52,7 +52,7 @@ test('when npm is ended the product stops cleanly too', async () => {
   const spawns = "spawn(process.execPath, ['scripts/start.mjs'], { stdio: 'inherit' })"
   checkout.write('fake-npm.cjs', `require('node:child_process').${spawns}`)
   const { child, ended, output } = checkout.start('fake-npm.cjs', [], { npm_lifecycle_event: 'start' })
-  await vi.waitUntil(() => output.stdout.includes('ready'), { timeout: 20_000 })
+  await vi.waitUntil(() => output.stdout.includes('ready'), { timeout: 60_000 })
   child.kill('SIGKILL')
   expect((await ended).stdout).toBe('ready\nSIGTERM\n')
 })
@@ -98,5 +98,5 @@ test('npm run check runs the chosen steps to the end and says which failed', asy
 test('npm run check refuses an unknown step and names the steps', async () => {
   const { code, stderr } = await new Checkout().run('scripts/check.mjs', ['typo'])
   expect(code).toBe(2)
-  expect(stderr).toContain('lint, types, generated, tests')
+  expect(stderr).toContain('lint, types, generated, package, tests')
 })

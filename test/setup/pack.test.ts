@@ -11,7 +11,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const folder = temporaryHome('pack')
 
 it('the packed package, installed in an empty folder, runs: library and command line', {
-  timeout: 240_000,
+  tags: 'long',
 }, async () => {
   // The tests' own build is packed; prepack would build again in the middle of the run.
   await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], { cwd: ROOT })

@@ -1,3 +1,5 @@
+/** The runner of the tests, as it is called: what it runs, installs and lists. */
+// @module-tag long
 import { expect, test } from 'vitest'
 import { Checkout } from './checkout.ts'
 
@@ -7,7 +9,8 @@ import { runTests } from './scripts/test-run.mjs'
 const browser = { program: 'browser', env: 'BROWSER_PATH', debianPackage: 'a-browser', suites: ['test/console'] }
 const programs = [{ ...browser, find: () => process.env.FOUND }]
 const install = async ({ program }) => appendFileSync('journal', 'install ' + program + '\\n')
-process.exitCode = await runTests({ root: '.', argv: process.argv.slice(2), programs, install })
+const length = process.env.LENGTH
+process.exitCode = await runTests({ root: '.', argv: process.argv.slice(2), length, programs, install })
 `
 
 const PASSING = "import { test } from 'vitest'\ntest('passes', () => {})\n"
@@ -30,6 +33,13 @@ function checkoutWithTests(files: Record<string, string>): Checkout {
 
 const lines = (text: string) => text.split('\n')
 
+/** As in this repository: tags divide the tests between two runs. */
+const DIVIDED = `const long = process.env.TEST_LENGTH === 'long'
+export default { test: { tags: [{ name: 'long' }, { name: 'property' }], projects: [
+  { extends: true, test: { name: 'all', include: ['test/*.test.ts'], tagsFilter: [long ? 'long || property' : '!long'] } },
+] } }
+`
+
 test('the numbers stand alone on their line', async () => {
   const more =
     "test('fails', () => { throw new Error('no') })\ntest.skip('later', () => {})\ntest.todo('one day')\n"
@@ -47,6 +57,29 @@ test('the numbers stand alone on their line', async () => {
   expect(lines(one.stdout)).toContain('Tests: 1 passed, 0 failed')
 })
 
+test('a test belongs to one run or to both, and is never called skipped by the other', async () => {
+  const tagged =
+    "test('takes long', { tags: 'long' }, () => {})\ntest('has cases', { tags: 'property' }, () => {})\n"
+  const checkout = checkoutWithTests({ 'test/a.test.ts': PASSING + tagged, 'vitest.config.mjs': DIVIDED })
+  const short = await checkout.run('run.mjs')
+  expect(short.code).toBe(0)
+  expect(short.stdout).toContain(
+    'Tests: 2 passed, 0 failed\n1 more tests of these files run with npm run test:long.\n',
+  )
+  const long = await checkout.run('run.mjs', [], { LENGTH: 'long' })
+  expect(long.stdout).toContain('Tests: 2 passed, 0 failed\n1 more tests of these files run with npm test.\n')
+})
+
+test('the slowest files are listed before the numbers, with the time of the whole run', async () => {
+  const slow =
+    "import { test } from 'vitest'\ntest('slow', () => new Promise((done) => setTimeout(done, 4000)))\n"
+  const checkout = checkoutWithTests({ 'test/a.test.ts': PASSING, 'test/b.test.ts': slow })
+  const { stdout } = await checkout.run('run.mjs')
+  expect(stdout).toMatch(
+    /\nSlowest files:\n +[1-9]\d*\.\d s {2}all {2}test\/b\.test\.ts\n +\d+\.\d s {2}all {2}test\/a\.test\.ts\nTotal: \d+ min \d+ s for 2 files\n\nTests: 2 passed/,
+  )
+})
+
 test('a test file that cannot be loaded counts as failed', async () => {
   const checkout = checkoutWithTests({ 'test/a.test.ts': PASSING, 'test/b.test.ts': "import './missing.ts'" })
   const { code, stdout } = await checkout.run('run.mjs')
@@ -61,6 +94,36 @@ test('an error outside any test fails the run although every test passed', async
   const { code, stdout } = await checkout.run('run.mjs')
   expect(code).toBe(1)
   expect(stdout).toContain('Tests: 1 passed, 0 failed\nNo test failed, but vitest ended with 1')
+})
+
+/** As a forked worker of vitest sometimes does: it ends its file, and vitest is not told. */
+const SILENT = `const send = process._send
+process._send = function (message, ...rest) {
+  return message?.type === 'testfileFinished' ? true : send.call(this, message, ...rest)
+}
+`
+
+test('a worker that does not tell vitest that its file has ended is killed, and the results count', async () => {
+  const files = { 'test/a.test.ts': SILENT + PASSING, 'test/b.test.ts': PASSING }
+  const { code, stdout, stderr } = await checkoutWithTests(files).run('run.mjs', [], {
+    STAGEDOOR_TEST_IDLE_MS: '1000',
+  })
+  expect(stderr).toContain('were killed (scripts/test-watchdog.mjs); no file was running')
+  expect(stdout).toContain(
+    'Tests: 2 passed, 0 failed\nA worker of vitest was killed after its file had ended',
+  )
+  expect(code).toBe(0)
+})
+
+test('a test that blocks its process is named, its worker killed and the run fails', async () => {
+  const blocks = "import { test } from 'vitest'\ntest('blocks', () => { for (;;); })\n"
+  const files = { 'test/a.test.ts': blocks, 'test/b.test.ts': PASSING }
+  const { code, stdout, stderr } = await checkoutWithTests(files).run('run.mjs', [], {
+    STAGEDOOR_TEST_STALL_MS: '3000',
+  })
+  expect(stderr).toMatch(/were killed .*; running:\n {2}all test\/a\.test\.ts/)
+  expect(stdout).toContain('Tests: 1 passed, 1 failed')
+  expect(code).toBe(1)
 })
 
 test('a run without any test fails', async () => {

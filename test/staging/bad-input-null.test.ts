@@ -79,8 +79,8 @@ const FUNCTIONS: Record<string, [argument: string, onNull: string][]> = {
   ],
   checklist: [[':record', 'SD501']],
   key: [["variadic array['a']", 'SD001']],
-  blobs_orphaned: [[`array['file:x']`, 'SD001']],
-  blobs_take: [
+  blobs_trash_orphans: [[`array['file:x']`, 'SD001']],
+  blobs_claim: [
     [`'file'`, 'SD001'],
     ['10', 'SD001'],
   ],
@@ -93,11 +93,11 @@ const FUNCTIONS: Record<string, [argument: string, onNull: string][]> = {
   part_digests: [[':parts', 'SD506']],
   verify: [[':record', 'SD501']],
   workspace: [[':record', 'SD501']],
-  refuse: [
+  raise_status: [
     [':record', 'SD501'],
     [`'approved'`, 'SD502'],
   ],
-  end: [
+  set_rejected: [
     [':record', 'SD501'],
     [`'somebody'`, '23514'],
     [`'a reason'`, '23514'],
@@ -109,10 +109,10 @@ const LEFT_OUT = [
   'record_digest',
   'payload_hash',
   'kind_policy_audit',
-  'blobs_hold',
-  'emit',
+  'blobs_lock',
+  'event_write',
   'tick_as',
-  'four_eyes',
+  'require_four_eyes',
   'checklist_check',
   'checklist_items',
 ]

@@ -46,7 +46,7 @@ it('a checklist of megabytes is refused at once', async () => {
   expect(performance.now() - started).toBeLessThan(10_000)
 })
 
-it('nobody tells of a transition that was not, or tells of one twice', async () => {
+it('nobody emits a transition that did not happen, or emits one twice', async () => {
   const id = await create([manifest, checklist(['a'])])
   const tell = (type: string) =>
     sqlstateOf(db.owner('select iu_core.fn_iu_staging_emit_event($1, $2)', [id, type]))

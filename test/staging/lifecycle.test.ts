@@ -101,7 +101,7 @@ it('says who decided, and when, to whoever comes second', async () => {
   await expect(reject(made.staging_record_id)).rejects.toThrow(/already approved by/)
 })
 
-it('takes silence for a no: what expired can be neither approved nor consumed, approved before or not', async () => {
+it('takes no decision for a no: what expired can be neither approved nor consumed, approved before or not', async () => {
   const waiting = await stage(place.agent.session, { workspace: place.workspace })
   const approved = await stage(place.agent.session, { workspace: place.workspace })
   await approve(place.reviewer, approved.staging_record_id, approved.content_hash)

@@ -5,9 +5,8 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import type pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { inTransaction } from '../../src/db/transaction.ts'
-import { createDiskBlobStore } from '../../src/staging/blobs/disk.ts'
-import type { BlobStore, StoredBlob } from '../../src/staging/blobs/store.ts'
+import { inTransaction } from '../../src/kernel/postgres/transaction.ts'
+import { type BlobStore, createDiskBlobStore, type StoredBlob } from '../../src/staging/blobs.ts'
 import { stagingTasks } from '../../src/staging/maintenance.ts'
 import { useDatabase } from '../support/database.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
@@ -169,7 +168,7 @@ describe('a blob that is staged again', () => {
     const blob = await put()
     await endAndClean(await hold(blob))
     await worker.query('begin')
-    await worker.query(`select iu_core.fn_iu_staging_blobs_take('disk')`)
+    await worker.query(`select iu_core.fn_iu_staging_blobs_claim('disk')`)
     const staging = sqlstateOf(hold(blob, other))
     await untilWaiting(db, other)
     await store.delete(blob.blob_ref)
@@ -184,7 +183,7 @@ describe('a blob that is staged again', () => {
     const blob = await put()
     await endAndClean(await hold(blob))
     await worker.query('begin')
-    await worker.query(`select iu_core.fn_iu_staging_blobs_take('disk')`)
+    await worker.query(`select iu_core.fn_iu_staging_blobs_claim('disk')`)
     const staging = hold(blob, other)
     await untilWaiting(db, other)
     await worker.query('rollback')
@@ -238,15 +237,15 @@ describe('an upload', () => {
 describe('taking blobs out of the trash', () => {
   it('refuses a snapshot that would not see who refers to them', async () => {
     await worker.query('begin isolation level repeatable read')
-    expect(await sqlstateOf(worker.query(`select iu_core.fn_iu_staging_blobs_take('disk')`))).toBe('SD001')
+    expect(await sqlstateOf(worker.query(`select iu_core.fn_iu_staging_blobs_claim('disk')`))).toBe('SD001')
     await worker.query('rollback')
   })
 
   it.each([
-    ['fn_iu_staging_blobs_take(null)', 'SD001'],
-    [`fn_iu_staging_blobs_take('%')`, 'SD001'],
-    [`fn_iu_staging_blobs_take('disk', 0)`, 'SD001'],
-    ['fn_iu_staging_blobs_orphaned(null)', 'SD001'],
+    ['fn_iu_staging_blobs_claim(null)', 'SD001'],
+    [`fn_iu_staging_blobs_claim('%')`, 'SD001'],
+    [`fn_iu_staging_blobs_claim('disk', 0)`, 'SD001'],
+    ['fn_iu_staging_blobs_trash_orphans(null)', 'SD001'],
   ])('refuses %s', async (call, state) => {
     expect(await sqlstateOf(worker.query(`select iu_core.${call}`))).toBe(state)
   })
@@ -267,7 +266,7 @@ it('a blob that cannot be deleted goes to the end of the queue and holds nobody 
     },
   }
   const told: string[] = []
-  const task = stagingTasks(failing, { undeleted: (ref) => told.push(ref) }).find(
+  const task = stagingTasks(failing, { onDeleteFailed: (ref) => told.push(ref) }).find(
     ({ name }) => name === 'staging blobs',
   )!
   const did = await inTransaction(db.pool('stagedoor_worker'), (client) => task.run(client))
@@ -279,7 +278,7 @@ it('a blob that cannot be deleted goes to the end of the queue and holds nobody 
   expect(await exists(stuck)).toBe(false)
 })
 
-it('a search for orphans that ends early is gone on with by the next run', async () => {
+it('a search for orphans that ends early is continued by the next run', async () => {
   const many = mkdtempSync(join(folder, 'many-'))
   const orphanStore = createDiskBlobStore(many)
   const refs: string[] = []

@@ -1,11 +1,11 @@
 /** Records end by themselves, in many processes at once, each exactly once, and only while the gate is open. */
 import type pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { createPool, type Pool } from '../../src/db/connection.ts'
-import type { MaintenanceTask } from '../../src/db/maintenance.ts'
-import { inTransaction } from '../../src/db/transaction.ts'
-import { cleanRecords } from '../../src/staging/lifecycle.ts'
+import { createPool, type Pool } from '../../src/kernel/postgres/connection.ts'
+import { inTransaction } from '../../src/kernel/postgres/transaction.ts'
+import type { MaintenanceTask } from '../../src/runtime/periodic-tasks.ts'
 import { stagingTasks } from '../../src/staging/maintenance.ts'
+import { cleanRecords } from '../../src/staging/records.ts'
 import { useDatabase } from '../support/database.ts'
 import { setGate } from './people.ts'
 
@@ -106,7 +106,7 @@ describe('several processes at once', () => {
     expect(await counts('in time')).toEqual([
       { status: 'pending', records: 10, events: 0, most_events: 0, parts: 10 },
     ])
-  }, 60_000)
+  })
 
   it('clean each record past retention once, with one event, and leave the others', async () => {
     await records(1250, 'past retention', { ...ENDED, retain_until: `now() - n * interval '1 second'` })
@@ -126,7 +126,7 @@ describe('several processes at once', () => {
           where purpose = 'past retention'`,
       ),
     ).toEqual([{ content_hash: '0'.repeat(64), byte_len: '2', part_count: 1, part_digests: [] }])
-  }, 60_000)
+  })
 
   it('have one leader: the others do nothing until it is done', async () => {
     await records(5, 'led', OVERDUE)
@@ -235,5 +235,5 @@ describe('the lifecycle scan', () => {
     const session = await db.session('stagedoor_worker')
     expect(await rowsRead(session, 'select iu_core.fn_iu_staging_expire(500)')).toBeLessThan(100)
     expect(await rowsRead(session, 'select iu_core.fn_iu_staging_cleanup()')).toBeLessThan(100)
-  }, 60_000)
+  })
 })

@@ -77,7 +77,7 @@ describe.each(STAGING_KINDS)('%s', (kind) => {
     },
   )
 
-  it('lives and is kept as long as its policy says', async () => {
+  it('expires and is kept as its policy says', async () => {
     const made = await own({
       kind,
       type: TYPE[kind],

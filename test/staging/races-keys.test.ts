@@ -1,4 +1,4 @@
-/** Many at once with the same idempotency key: one record, and everybody is told the same. */
+/** Many at once with the same idempotency key: one record, and everybody gets the same answer. */
 import type pg from 'pg'
 import { beforeAll, expect, it } from 'vitest'
 import { useDatabase } from '../support/database.ts'
@@ -52,7 +52,7 @@ it('makes one of the waiting the winner when the first rolls back', async () => 
   expect(await eventsOf(db.pool('postgres'), others[0]!.staging_record_id)).toHaveLength(1)
 })
 
-it('lets one of two contents under the same key win and tells the others both digests', async () => {
+it('lets one of two contents under the same key win and reports both digests to the others', async () => {
   const answers = await allAtOnce('torn', (n) => [jsonPart(`{"version": ${n % 2}}`)], 'commit')
   const winner = answers[0] as Staged
   const refused = answers.filter((answer): answer is pg.DatabaseError => answer instanceof Error)
@@ -70,7 +70,7 @@ it('lets one of two contents under the same key win and tells the others both di
   }
 })
 
-it('creates anew when the record of the key is unregistered at this moment', async () => {
+it('creates a new record when that of the key is unregistered at this moment', async () => {
   const held = await stage(sessions[0]!, { workspace: place.workspace, key: 'gone' })
   await place.worker.session.query('begin')
   await place.worker.session.query('select iu_core.fn_iu_staging_unregister($1)', [held.staging_record_id])

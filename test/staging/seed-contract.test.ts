@@ -1,6 +1,6 @@
 /** The staging functions as the design document has them: their arguments, in its order, and who may call them. */
 import { beforeAll, describe, expect, it } from 'vitest'
-import { mapDatabaseError } from '../../src/db/database-error.ts'
+import { mapDatabaseError } from '../../src/kernel/postgres/errors.ts'
 import { useDatabase } from '../support/database.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
 import { cutDocument, HANDBOOK, mark } from '../units/documents.ts'
@@ -139,7 +139,7 @@ describe('a cut', () => {
     place.reviewer.session.query('select iu_core.fn_iu_staging_approve($1, $2)', [record, digest])
   const cut = (record: string, digest: string, source: string | null = null) =>
     place.operator.session
-      .query<{ cut: { born: number } }>('select iu_core.dot_iu_cut_from_manifest($1, $2, $3) as cut', [
+      .query<{ cut: { created: number } }>('select iu_core.dot_iu_cut_from_manifest($1, $2, $3) as cut', [
         record,
         digest,
         source,
@@ -159,7 +159,7 @@ describe('a cut', () => {
     )[0]!.d
     for (const wrong of ['0'.repeat(64), sourceDigest])
       expect(await sqlstateOf(cut(staged.staging_record_id, wrong))).toBe('SD504')
-    expect((await cut(staged.staging_record_id, part)).born).toBeGreaterThan(3)
+    expect((await cut(staged.staging_record_id, part)).created).toBeGreaterThan(3)
   })
 
   const alone = async (sourceRef: string, address: string, source = HANDBOOK) => {
@@ -177,13 +177,13 @@ describe('a cut', () => {
     const { id, part } = await alone('alone.md', 'alone')
     expect(await sqlstateOf(cut(id, part))).toBe('SD909')
     expect(await sqlstateOf(cut(id, part, HANDBOOK.replace('Twenty', 'Thirty')))).toBe('SD909')
-    expect((await cut(id, part, HANDBOOK)).born).toBeGreaterThan(3)
+    expect((await cut(id, part, HANDBOOK)).created).toBeGreaterThan(3)
   })
 
   it('finds the document of a manifest of one part where it was cut from before', async () => {
     await cutDocument(place, HANDBOOK, { sourceRef: 'known.md', address: 'known' })
     const { id, part } = await alone('known.md', 'known')
-    expect(await cut(id, part)).toMatchObject({ born: 0 })
+    expect(await cut(id, part)).toMatchObject({ created: 0 })
   })
 
   it('refuses a manifest of one part that is none when it is staged', async () => {

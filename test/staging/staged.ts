@@ -1,6 +1,6 @@
 /** Records for tests, made with the SQL functions alone, and ways to let time pass. */
 import type pg from 'pg'
-import type { Queryable } from '../../src/db/connection.ts'
+import type { Queryable } from '../../src/kernel/postgres/connection.ts'
 
 export type Json = string
 
@@ -31,7 +31,7 @@ export const jsonPart = (json: Json, name = 'manifest'): Json =>
 export const textPart = (text: string, name = 'commentary'): Json =>
   JSON.stringify({ part_name: name, payload_kind: 'text', payload_text: text })
 
-/** A mark_manifest with one JSON part, unless told otherwise: a report, since a manifest itself must be one. */
+/** By default a mark_manifest with one JSON part: a report, since a manifest itself must be one. */
 export async function stage(client: Queryable, what: Staging): Promise<Staged> {
   const { rows } = await client.query<Staged>(
     `select * from iu_core.fn_iu_staging_create(

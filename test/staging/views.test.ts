@@ -1,4 +1,4 @@
-/** The two views: what they show, and that they see through no wall. */
+/** The two views: what they show, and that row security holds in them. */
 import { beforeAll, expect, it } from 'vitest'
 import { useDatabase } from '../support/database.ts'
 import { type Workplace, workplace } from './people.ts'

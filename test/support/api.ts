@@ -5,15 +5,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll } from 'vitest'
-import { readConfig } from '../../src/config.ts'
-import { createHealthProbe, type HealthCheck } from '../../src/db/health.ts'
-import { inStatement } from '../../src/db/statement.ts'
-import { inTransaction } from '../../src/db/transaction.ts'
+import { createTokenVerifier, signToken } from '../../src/access/tokens.ts'
+import { createSearch } from '../../src/app/search.ts'
 import { createServer } from '../../src/http/server.ts'
-import { createTokenVerifier, signToken } from '../../src/http/tokens.ts'
-import { type Search, searchOf } from '../../src/stagedoor/search.ts'
-import { createDiskBlobStore } from '../../src/staging/blobs/disk.ts'
-import type { BlobStore } from '../../src/staging/blobs/store.ts'
+import { readConfig } from '../../src/kernel/config.ts'
+import { inStatement } from '../../src/kernel/postgres/connection.ts'
+import { createHealthProbe, type HealthCheck } from '../../src/kernel/postgres/health.ts'
+import { inTransaction } from '../../src/kernel/postgres/transaction.ts'
+import type { Search } from '../../src/search/library.ts'
+import { type BlobStore, createDiskBlobStore } from '../../src/staging/blobs.ts'
 import type { TestDatabase } from './database.ts'
 import type { Member } from './factories.ts'
 import { temporaryHome } from './temporary-home.ts'
@@ -83,7 +83,7 @@ export function useApi(db: TestDatabase, settings: ApiSettings = {}): TestApi {
   beforeAll(async () => {
     const probe = createHealthProbe()
     const workers = db.pool('stagedoor_worker')
-    search = searchOf({
+    search = createSearch({
       config: readConfig({}),
       database: { workerUrl: db.url('stagedoor_worker') },
       pool: workers,

@@ -3,8 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll } from 'vitest'
-import { createDiskBlobStore } from '../../src/staging/blobs/disk.ts'
-import type { BlobStore } from '../../src/staging/blobs/store.ts'
+import { type BlobStore, createDiskBlobStore } from '../../src/staging/blobs.ts'
 
 export interface TestBlobs {
   readonly store: BlobStore

@@ -1,9 +1,9 @@
 /** The built command line as a process of its own. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { afterAll } from 'vitest'
+import { choosePort } from '../../src/kernel/postgres/embedded/cluster.ts'
 import { until } from './until.ts'
 
 const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
@@ -86,16 +86,17 @@ export function startCli(args: readonly string[], env: Record<string, string> = 
   return {
     child,
     output: () => text,
-    async says(pattern, withinMs = 30_000) {
-      return until(
-        `${pattern}\nso far:\n${text}`,
-        () => {
-          if (child.exitCode !== null && !pattern.test(text))
-            throw new Error(`it ended (${child.exitCode}):\n${text}`)
-          return pattern.exec(text) ?? undefined
-        },
-        withinMs,
-      )
+    async says(pattern, withinMs = 280_000) {
+      const said = () => {
+        if (child.exitCode !== null && !pattern.test(text))
+          throw new Error(`it ended (${child.exitCode}):\n${text}`)
+        return pattern.exec(text) ?? undefined
+      }
+      try {
+        return await until(String(pattern), said, withinMs)
+      } catch (error) {
+        throw new Error(`${(error as Error).message}\nso far:\n${text}`)
+      }
     },
     async end(signal = 'SIGINT') {
       child.kill(signal)
@@ -104,11 +105,7 @@ export function startCli(args: readonly string[], env: Record<string, string> = 
   }
 }
 
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
+/** Of those that the system gives to nobody by itself: until a program listens there, nobody else takes it. */
+export function freePort(): Promise<number> {
+  return choosePort(undefined)
 }

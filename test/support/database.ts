@@ -3,11 +3,11 @@
 import { randomUUID } from 'node:crypto'
 import { appendFileSync } from 'node:fs'
 import { basename } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest'
-import type { Client } from '../../src/db/connection.ts'
-import { createPool, type Pool, withClient } from '../../src/db/connection.ts'
-import { type Caller, inTransaction } from '../../src/db/transaction.ts'
+import { type Client, createPool, type Pool, withClient } from '../../src/kernel/postgres/connection.ts'
+import { type Caller, inTransaction } from '../../src/kernel/postgres/transaction.ts'
 import type { TestServer } from './servers.ts'
 import { loginUrl, MIGRATOR, TEMPLATE } from './template.ts'
 
@@ -91,7 +91,7 @@ export function useDatabase(options: { template?: string } = {}): TestDatabase {
 /** Sessions end a moment after the client has gone: ask again until they have, or too long has passed. */
 async function leakedSessions(server: TestServer, name: string): Promise<string[]> {
   return withClient(server.superuserUrl, async (client) => {
-    const deadline = Date.now() + 5000
+    const deadline = Date.now() + 30_000
     for (;;) {
       const { rows } = await client.query<{ session: string }>(
         `select concat_ws(' ', usename, application_name, state, left(query, 80)) as session
@@ -99,6 +99,7 @@ async function leakedSessions(server: TestServer, name: string): Promise<string[
         [name],
       )
       if (rows.length === 0 || Date.now() > deadline) return rows.map((row) => row.session)
+      await delay(5)
     }
   })
 }

@@ -1,7 +1,7 @@
 /** Databases for tests that migrate: empty, or a clone of one that is migrated; dropped at the end of the file. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, inject } from 'vitest'
-import { withClient } from '../../src/db/connection.ts'
+import { withClient } from '../../src/kernel/postgres/connection.ts'
 import { loginUrl, MIGRATOR, TEMPLATE } from './template.ts'
 
 export interface BareDatabase {

@@ -1,6 +1,6 @@
 /** Rows that many tests need. */
 import { randomUUID } from 'node:crypto'
-import type { Caller } from '../../src/db/transaction.ts'
+import type { Caller } from '../../src/kernel/postgres/transaction.ts'
 import type { TestDatabase } from './database.ts'
 
 export type AppRole = 'viewer' | 'operator' | 'reviewer' | 'admin' | 'agent'

@@ -4,8 +4,8 @@
  */
 import { createHash, randomUUID } from 'node:crypto'
 import { beforeAll } from 'vitest'
-import { inTransaction } from '../../src/db/transaction.ts'
 import type { Dataset } from '../../src/ingest/datasets/dataset.ts'
+import { inTransaction } from '../../src/kernel/postgres/transaction.ts'
 import type { TestDatabase } from './database.ts'
 import { type TestIngest, useIngest } from './ingest.ts'
 
@@ -193,7 +193,7 @@ export function useTrial(db: TestDatabase, settings: { approval?: boolean } = {}
   beforeAll(async () => {
     await db.owner(TABLES)
     for (const dataset of [TRIAL, PRICES])
-      await ingest.register(dataset, { approval_required: settings.approval ?? false })
+      await ingest.register(dataset, { approvalRequired: settings.approval ?? false })
   })
   const trial: TrialIngest = Object.assign(ingest, {
     stage: (lines: readonly StagedLine[], options: StageOptions = {}) => stage(db, ingest, lines, options),
@@ -307,7 +307,7 @@ async function stage(
           where u.upload_id = $1`,
         [upload_id, leaf, JSON.stringify(staged)],
       )
-      await client.query('select iu_core.fn_ingest_staged($1, $2, $3, $4)', [
+      await client.query('select iu_core.fn_ingest_complete_reading($1, $2, $3, $4)', [
         upload_id,
         reader_token,
         JSON.stringify({ layout, lines: lines.length, ...(options.headers && { headers: options.headers }) }),
@@ -349,11 +349,12 @@ export function sha256(value: string): string {
 
 /** The ids of what a reviewer must have looked at. */
 export async function boxes(db: TestDatabase, upload: string): Promise<string[]> {
-  const [plan] = await db.owner<{ left_out: boolean }>(
-    `select u.invalid_count > 0 or exists (select from iu_core.ingest_plan_row p
+  const [plan] = await db.owner<{ left_out: boolean; deleted: boolean }>(
+    `select exists (select from iu_core.ingest_plan_row p where p.upload_id = u.upload_id and p.action = 'delete') as deleted,
+            u.invalid_count > 0 or exists (select from iu_core.ingest_plan_row p
                                             where p.upload_id = u.upload_id and p.action = 'refused') as left_out
        from iu_core.ingest_upload u where upload_id = $1`,
     [upload],
   )
-  return plan!.left_out ? ['changes', 'left_out'] : ['changes']
+  return ['changes', ...(plan!.left_out ? ['left_out'] : []), ...(plan!.deleted ? ['deleted'] : [])]
 }

@@ -2,13 +2,13 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll } from 'vitest'
-import { inTransaction } from '../../src/db/transaction.ts'
 import type { Dataset } from '../../src/ingest/datasets/dataset.ts'
 import { type RegistrationOptions, registerDataset } from '../../src/ingest/datasets/registry.ts'
-import { type IngestOptions, type IngestSource, ingest } from '../../src/ingest/ingest.ts'
-import { addPack } from '../../src/ingest/packs.ts'
+import { registerPack } from '../../src/ingest/packs.ts'
+import { backEndActor, type IngestOptions, type IngestSource, ingest } from '../../src/ingest/pipeline.ts'
 import { type Plan, planUpload } from '../../src/ingest/plan.ts'
 import { requireUpload, type Upload } from '../../src/ingest/uploads.ts'
+import { inTransaction } from '../../src/kernel/postgres/transaction.ts'
 import type { TestDatabase } from './database.ts'
 import { createMember, createWorkspace, type Member } from './factories.ts'
 import { MIGRATOR } from './template.ts'
@@ -21,7 +21,7 @@ export interface TestIngest {
   operator: Member
   reviewer: Member
   agent: Member
-  /** Writes the text as a file and ingests it for the workspace's client, without approval unless told. */
+  /** Writes the text as a file and ingests it for the workspace's client, by default without approval. */
   file(text: string | Buffer, options?: Partial<IngestOptions> & { name?: string }): Promise<Upload>
   run(source: IngestSource, options?: Partial<IngestOptions>): Promise<Upload>
   plan(upload: string, options?: Parameters<typeof planUpload>[2]): Promise<Plan>
@@ -49,15 +49,17 @@ export function useIngest(db: TestDatabase, settings: { approval?: boolean } = {
       return ingested.run(path, options)
     },
     async run(source, options = {}) {
-      const { upload } = await ingest({ pool: db.pool('stagedoor_worker'), home: home }, source, {
+      const pool = db.pool('stagedoor_worker')
+      const { upload, created, stopped } = await ingest({ pool, home }, source, {
         dataset: 'ads',
         platform: 'meta',
-        workspace_id: ingested.workspace,
-        client_id: ingested.client,
-        uploaded_by: ingested.operator.userId,
+        workspaceId: ingested.workspace,
+        clientId: ingested.client,
+        actor: backEndActor(pool, ingested.operator.userId),
         until: 'planned',
         ...options,
       })
+      if (stopped && created) throw stopped
       return upload
     },
     plan: (upload, options) => service((client) => planUpload(client, upload, options)),
@@ -69,7 +71,7 @@ export function useIngest(db: TestDatabase, settings: { approval?: boolean } = {
   }
   beforeAll(async () => {
     await db.owner(`select iu_core.fn_gate_set('iu_core.staging_writes_enabled', true)`)
-    await inTransaction(db.pool(MIGRATOR), (client) => addPack(client, 'ads'))
+    await inTransaction(db.pool(MIGRATOR), (client) => registerPack(client, 'ads'))
     if (!settings.approval) await db.owner('update iu_core.ingest_dataset set approval_required = false')
     ingested.workspace = await createWorkspace(db)
     ingested.client = await createClient(db, ingested.workspace, 'Northwind')

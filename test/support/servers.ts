@@ -5,7 +5,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
-import { startEmbedded } from '../../src/db/embedded/server.ts'
+import { startEmbedded } from '../../src/kernel/postgres/embedded/server.ts'
 import { prepareTemplate } from './template.ts'
 import { createHome } from './temporary-home.ts'
 

@@ -1,6 +1,6 @@
 /** The migrated database that test files clone, and the logins that they use. Roles belong to the whole server. */
-import { withClient } from '../../src/db/connection.ts'
-import { migrate } from '../../src/db/migrate/migrate.ts'
+import { withClient } from '../../src/kernel/postgres/connection.ts'
+import { migrate } from '../../src/kernel/postgres/migrate/migrate.ts'
 
 export const TEMPLATE = 'stagedoor_template'
 export const PASSWORD = 'for-tests-only'

@@ -2,7 +2,7 @@
 export async function until<T>(
   what: string,
   condition: () => Promise<T | undefined | false> | T | undefined | false,
-  withinMs = 10_000,
+  withinMs = 60_000,
 ): Promise<T> {
   const deadline = Date.now() + withinMs
   for (;;) {

@@ -31,7 +31,7 @@ beforeEach(async () => {
   })
 })
 
-/** Arguments that are sound (`:name` is made anew), and what NULL in their place means: a SQLSTATE, or `may`. */
+/** Arguments that are sound (`:name` is new each time), and what NULL in their place means: a SQLSTATE, or `may`. */
 const FUNCTIONS: Record<string, Record<string, [argument: unknown, onNull: string]>> = {
   fn_unit_create: {
     p_workspace_id: [':workspace', 'SD001'],
@@ -60,7 +60,7 @@ const FUNCTIONS: Record<string, Record<string, [argument: unknown, onNull: strin
     p_language: ['vi', 'may'],
     p_actor: ['user:ann', 'may'],
   },
-  fn_unit_slice_edit: {
+  fn_unit_edit_slice: {
     p_unit_id: [':draft', 'SD901'],
     p_expected_version: [1, 'SD001'],
     p_from: [0, 'SD001'],
@@ -69,7 +69,7 @@ const FUNCTIONS: Record<string, Record<string, [argument: unknown, onNull: strin
     p_note: ['why', 'may'],
     p_actor: ['user:ann', 'may'],
   },
-  fn_unit_profile: {
+  fn_unit_profile_patch: {
     p_unit_id: [':draft', 'SD901'],
     p_patch: ['{"a": 1}', 'SD001'],
     p_actor: ['user:ann', 'may'],
@@ -91,7 +91,7 @@ const FUNCTIONS: Record<string, Record<string, [argument: unknown, onNull: strin
     p_reason: ['old', 'may'],
     p_actor: ['user:rita', 'may'],
   },
-  fn_unit_amend_kind: {
+  fn_unit_change_kind: {
     p_unit_id: [':draft', 'SD901'],
     p_unit_kind: ['table', 'SD001'],
     p_apr_ref: ['apr', 'SD001'],

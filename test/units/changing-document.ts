@@ -122,7 +122,7 @@ function fresh({ depth, title, body }: Section): Omit<Section, 'id'> {
 }
 
 export interface Expected {
-  born: number
+  created: number
   versioned: number
   successors: number
   retired: number
@@ -133,9 +133,9 @@ export interface Expected {
 /** What the next cut has to do, from what was cut last. */
 export function expected({ sections, deleted }: ChangingDocument): Expected {
   // The title's own piece never changes.
-  const counts = { born: 0, versioned: 0, successors: 0, retired: 0, kept: 0, unchanged: 1 }
+  const counts = { created: 0, versioned: 0, successors: 0, retired: 0, kept: 0, unchanged: 1 }
   for (const section of sections) {
-    if (section.cutText === undefined) counts.born += 1
+    if (section.cutText === undefined) counts.created += 1
     else if (section.cutText === textOf(section)) counts.unchanged += 1
     else if (section.enacted && !section.successor) counts.successors += 1
     else counts.versioned += 1

@@ -1,7 +1,7 @@
 /** The checker: what it finds, what it makes of edges, and that nobody else writes its word. */
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { ROLES } from '../../src/db/migrate/bootstrap.ts'
+import { ROLES } from '../../src/kernel/postgres/migrate/bootstrap.ts'
 import { useDatabase } from '../support/database.ts'
 import { createWorkspace } from '../support/factories.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
@@ -79,7 +79,7 @@ describe('a check', () => {
     expect(await graph.check(unit)).toMatchObject([
       { conformance: 'deviates', findings: [{ code: 'profile_incomplete', keys: ['summary'] }] },
     ])
-    await graph.call('select iu_core.fn_unit_profile($1, $2)', [unit, '{"summary": "short"}'])
+    await graph.call('select iu_core.fn_unit_profile_patch($1, $2)', [unit, '{"summary": "short"}'])
     expect(await codes(unit)).toEqual([])
   })
 
@@ -209,7 +209,7 @@ describe('what is due', () => {
     await back.query(`select iu_core.fn_unit_edge_add($1, 'refers_to', 'nowhere')`, [linked])
     await graph.check(fine, edited, profiled, linked)
     await back.query(`select iu_core.fn_unit_edit($1, 1, 'another text')`, [edited])
-    await back.query(`select iu_core.fn_unit_profile($1, '{"a": 1}')`, [profiled])
+    await back.query(`select iu_core.fn_unit_profile_patch($1, '{"a": 1}')`, [profiled])
     const never = await make('never')
     expect((await due(workspace)).sort()).toEqual([edited, profiled, linked, never].sort())
     expect((await due(workspace, 1))[0]).toBe(never)
@@ -265,7 +265,7 @@ it('looks for what unverified edges wait for without asking for each of them', a
     await looking.query(`begin; set local track_functions = 'all'`)
     await looking.query(refresh, [graph.workspace])
     const { rows } = await looking.query(
-      `select calls::int from pg_stat_xact_user_functions where funcname = 'fn_unit_named'`,
+      `select calls::int from pg_stat_xact_user_functions where funcname = 'fn_unit_find'`,
     )
     expect(rows).toEqual([])
   } finally {

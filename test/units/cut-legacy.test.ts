@@ -1,8 +1,8 @@
 /** VA-7: the document of the old knowledge base stays as it is, by whatever way somebody tries; the units lie beside it. */
 import { beforeAll, describe, expect, it } from 'vitest'
-import { ROLES } from '../../src/db/migrate/bootstrap.ts'
-import { readMarking } from '../../src/stagedoor/marked.ts'
-import { unitTool } from '../../src/stagedoor/tools/unit.ts'
+import { readMarking } from '../../src/app/marking.ts'
+import { unitTool } from '../../src/app/tools/unit.ts'
+import { ROLES } from '../../src/kernel/postgres/migrate/bootstrap.ts'
 import { contextOf } from '../executions/run-command/command.ts'
 import { type Workplace, workplace } from '../staging/people.ts'
 import { useDatabase } from '../support/database.ts'
@@ -44,7 +44,7 @@ describe('a cut under the source of a document of the old knowledge base', () =>
       expect(marking.legacy).toMatchObject({ document_id: document, is_same: false })
       const done = await cut(place, staged)
       expect(done).toMatchObject({ document_id: document, legacy_kept: true })
-      expect(done.born).toBeGreaterThan(3)
+      expect(done.created).toBeGreaterThan(3)
     })
     const [beside] = await db.owner('select * from iu_core.kb_document_cut where document_id = $1', [
       document,
@@ -52,7 +52,7 @@ describe('a cut under the source of a document of the old knowledge base', () =>
     expect(beside).toMatchObject({ body: HANDBOOK, title: 'Handbook', cut_by: place.operator.actor })
   })
 
-  it('cut again changes the units alone, retires what is gone, and refuses what was approved before the cut', async () => {
+  it('cut again changes the units alone, retires what was removed, and refuses what was approved before the cut', async () => {
     const document = await put('recut.md', 'Old text of the page.')
     await cutDocument(place, HANDBOOK, { sourceRef: 'recut.md', address: 'recut' })
     const second = HANDBOOK.replace('Twenty-five', 'Thirty').replace(
@@ -80,7 +80,7 @@ describe('a cut under the source of a document of the old knowledge base', () =>
 
   it('of a removed one does not bring it back, and its units are not called drifted', async () => {
     const document = await put('removed.md', 'Was here once.')
-    await place.service.session.query('select iu_core.fn_document_remove($1)', [document])
+    await place.service.session.query('select iu_core.fn_document_delete($1)', [document])
     const done = await unchanged(document, () =>
       cutDocument(place, HANDBOOK, { sourceRef: 'removed.md', address: 'removed' }),
     )

@@ -34,7 +34,7 @@ const touched = ({ units: all }: Awaited<ReturnType<typeof cut>>) =>
   all.map(({ canonical_address, what }) => [canonical_address, what])
 
 describe('the document’s own unit', () => {
-  it('keeps what people wrote into it until the document has another title, and that is told', async () => {
+  it('keeps what people wrote into it until the document has another title, and that is reported', async () => {
     await cutDocument(place, HANDBOOK, { sourceRef })
     await act('fn_unit_edit', book(), `, 1, 'Read this first.', 'Our handbook'`)
     await cutDocument(place, HANDBOOK.replace('receipts', 'bills'), { sourceRef })
@@ -64,9 +64,9 @@ describe('the document’s own unit', () => {
     ])
   })
 
-  it('of an amended kind is still that of the document', async () => {
+  it('of a changed kind is still that of the document', async () => {
     await cutDocument(place, HANDBOOK, { sourceRef })
-    await act('fn_unit_amend_kind', book(), `, 'section', 'APR-3'`)
+    await act('fn_unit_change_kind', book(), `, 'section', 'APR-3'`)
     const done = await cutDocument(place, HANDBOOK.replace('receipts', 'bills'), { sourceRef })
     expect(done).toMatchObject({ versioned: 1, unchanged: 3 })
   })
@@ -113,7 +113,7 @@ describe('a title that the manifest changes, and nothing else,', () => {
   })
 })
 
-it('tells of units that the manifest calls another kind: they keep theirs', async () => {
+it('reports units that the manifest calls another kind: they keep theirs', async () => {
   await cutDocument(place, HANDBOOK, { sourceRef })
   const { manifest } = await mark(place, HANDBOOK, { sourceRef })
   const pieces = manifest.pieces.map((piece, index) => (index === 1 ? { ...piece, kind: 'list' } : piece))
@@ -138,7 +138,11 @@ it('says which version of people’s own the text of the document took the place
 
 it('a topic that no longer fits into the profile is refused, without the profile', async () => {
   await cutDocument(place, HANDBOOK, { sourceRef })
-  await act('fn_unit_profile', `${book()}/leave`, `, jsonb_build_object('secret', repeat('s', 65536 - 30))`)
+  await act(
+    'fn_unit_profile_patch',
+    `${book()}/leave`,
+    `, jsonb_build_object('secret', repeat('s', 65536 - 30))`,
+  )
   const staged = await approved(place, `---\ntopics: [hr]\n---\n${HANDBOOK}`, { sourceRef })
   expect(await sqlstateOf(cut(place, staged))).toBe('SD001')
 })

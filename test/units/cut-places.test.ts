@@ -47,12 +47,12 @@ const C = '## C\n\nthird words'
 const D = '## D\n\nfourth words'
 
 describe('an order that people made', () => {
-  it('stays, what is new comes behind the piece before it, and nobody is told of a reordering', async () => {
+  it('stays, what is new comes after the piece before it, and no reordering is emitted', async () => {
     await cutText(A, B, C)
     await reorder('', 'c', 'b', 'a')
     const done = await cutText('## Early\n\nat first', A, D, B, C.replace('third', 'changed'))
     expect(await orderIn('')).toEqual(['early', 'c', 'b', 'a', 'd'])
-    expect(done).toMatchObject({ born: 2, versioned: 1, unchanged: 2 })
+    expect(done).toMatchObject({ created: 2, versioned: 1, unchanged: 2 })
     expect(done).not.toHaveProperty('orders_replaced')
     await cutText('## Early\n\nat first', A, D, B, C)
     expect(await orderIn('')).toEqual(['early', 'c', 'b', 'a', 'd'])
@@ -86,7 +86,10 @@ describe('a unit that people moved', () => {
     await move('a/inside', 'b')
     const { report } = await mark(place, `${[A, INSIDE, B, D].join('\n\n')}\n`, { sourceRef })
     expect(report.pieces.map(({ change }) => change)).toEqual(['same', 'same', 'same', 'new'])
-    expect(await cutText(A, INSIDE.replace('inner', 'other'), B, D)).toMatchObject({ versioned: 1, born: 1 })
+    expect(await cutText(A, INSIDE.replace('inner', 'other'), B, D)).toMatchObject({
+      versioned: 1,
+      created: 1,
+    })
     expect(await containerOf('a/inside')).toBe(at('b'))
     await move('a/inside', null)
     await cutText(A, INSIDE, B, D)
@@ -129,7 +132,7 @@ describe('a unit that people moved', () => {
     expect(await containerOf('b')).toBe(at('a'))
   })
 
-  it('stays, however long ago the last cut was; from before places were kept, the document counts, and that is told', async () => {
+  it('stays, however long ago the last cut was; from before places were kept, the document counts, and that is reported', async () => {
     await cutText(A, INSIDE, B)
     await move('a/inside', 'b')
     const owner = await db.session('postgres')
@@ -152,7 +155,7 @@ describe('a unit that people moved', () => {
   })
 })
 
-it('what marking is told of the document’s sections is the same for an agent, and nothing for others', async () => {
+it('what marking gets of the document’s sections is the same for an agent, and nothing for others', async () => {
   await cutText(A, INSIDE, B)
   await move('a/inside', 'b')
   const [, inside] = await previousPieces(place.agent.session, place.workspace, sourceRef)

@@ -23,10 +23,10 @@ const OPERATIONS: Record<string, string> = {
   enact: `select iu_core.fn_unit_enact($1, 1, 'APR-9')`,
   delete: 'select iu_core.fn_unit_delete($1)',
   retire: 'select iu_core.fn_unit_retire($1)',
-  profile: `select iu_core.fn_unit_profile($1, '{"a": 1}')`,
+  profile: `select iu_core.fn_unit_profile_patch($1, '{"a": 1}')`,
   move: 'select iu_core.fn_unit_move($1, null)',
   edge: `select iu_core.fn_unit_edge_add($1, 'refers_to', 'elsewhere')`,
-  'an edge removed': `select iu_core.fn_unit_edge_remove((iu_core.fn_unit_edge_add($1, 'refers_to', 'elsewhere')).edge_id)`,
+  'an edge removed': `select iu_core.fn_unit_edge_delete((iu_core.fn_unit_edge_add($1, 'refers_to', 'elsewhere')).edge_id)`,
   'another order': `select iu_core.fn_unit_reorder(container_id, array(
        select c.unit_id from iu_core.information_unit c where c.container_id = u.container_id order by c.position desc))
      from iu_core.information_unit u where unit_id = $1`,

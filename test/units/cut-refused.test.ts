@@ -1,6 +1,6 @@
 /** A cut that is refused leaves nothing, and of two at once each is whole. */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { stageMark } from '../../src/stagedoor/marking.ts'
+import { stageMark } from '../../src/app/marking.ts'
 import { type Workplace, workplace } from '../staging/people.ts'
 import { jsonPart, passExpiry, stage, textPart } from '../staging/staged.ts'
 import { useDatabase } from '../support/database.ts'
@@ -88,7 +88,7 @@ describe('refused, it leaves nothing', () => {
     await refused(() => cut(place, staged), 'SD909')
     await expect(cut(place, staged)).rejects.toThrow(/is a \w+, not the marking of a document/)
   })
-  it('by an agent, who may stage it, and by those outside, who hear of nothing', async () => {
+  it('by an agent, who may stage it, and by those outside, who see nothing', async () => {
     const staged = await stageMark(within(place.agent.session), {
       workspace: place.workspace,
       source: HANDBOOK,

@@ -1,6 +1,6 @@
 /** From an approved manifest to units, in one transaction or not at all. */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { StagedoorError } from '../../src/errors.ts'
+import { StagedoorError } from '../../src/kernel/errors.ts'
 import { previousPieces } from '../../src/units/cut.ts'
 import { type Workplace, workplace } from '../staging/people.ts'
 import { useDatabase } from '../support/database.ts'
@@ -47,7 +47,7 @@ async function told(act: () => Promise<unknown>): Promise<string[]> {
 }
 it('makes a unit of each piece, inside of those that contain it, in their order', async () => {
   const done = await cutDocument(place, HANDBOOK, { sourceRef })
-  expect(done).toMatchObject({ born: 4, versioned: 0, successors: 0, retired: 0, kept: 0, unchanged: 0 })
+  expect(done).toMatchObject({ created: 4, versioned: 0, successors: 0, retired: 0, kept: 0, unchanged: 0 })
   const rows = [...(await units()).values()]
   expect(
     rows.map((unit) => [unit.address, unit.unit_kind, unit.container, unit.position, unit.body]),
@@ -65,10 +65,10 @@ it('makes a unit of each piece, inside of those that contain it, in their order'
     [`${book()}/title`, 'section', book(), 1, '# Handbook\n\nHow we work.'],
   ])
   expect(done.units.map(({ canonical_address, what }) => [canonical_address, what])).toEqual([
-    [`${book()}/title`, 'born'],
-    [`${book()}/leave`, 'born'],
-    [`${book()}/leave/sick-leave`, 'born'],
-    [`${book()}/expenses`, 'born'],
+    [`${book()}/title`, 'created'],
+    [`${book()}/leave`, 'created'],
+    [`${book()}/leave/sick-leave`, 'created'],
+    [`${book()}/expenses`, 'created'],
   ])
   const [run] = await db.owner(
     'select command, status, actor from iu_core.dot_iu_command_run where run_id = $1',
@@ -81,7 +81,7 @@ it('makes a unit of each piece, inside of those that contain it, in their order'
   expect(document).toEqual({ title: 'Handbook', body: HANDBOOK })
 })
 
-it('tells of births, of the cut and of its run, with references only', async () => {
+it('emits events of new units, of the cut and of its run, with references only', async () => {
   const staged = await approved(place, HANDBOOK, { sourceRef })
   expect(await told(() => cut(place, staged))).toEqual([
     `birth_registry.entity_born ${book()}`,
@@ -93,7 +93,7 @@ it('tells of births, of the cut and of its run, with references only', async () 
     'dot.run.applied',
   ])
   const last = (await events()).findLast(({ name }) => name === 'iu.unit_cut')!
-  expect(last).toMatchObject({ actor: place.operator.actor, safe_payload: { born: 4, unchanged: 0 } })
+  expect(last).toMatchObject({ actor: place.operator.actor, safe_payload: { created: 4, unchanged: 0 } })
   expect(JSON.stringify(await events())).not.toMatch(/Twenty-five|Sick leave/)
 })
 
@@ -110,15 +110,15 @@ it('touches nothing when the document is what it was', async () => {
   expect((await db.owner(outbox))[0]).toEqual(was)
 })
 
-it('makes a version of a draft, a successor of what is enacted, and retires what is gone', async () => {
+it('makes a version of a draft, a successor of what is enacted, and retires what was removed', async () => {
   await cutDocument(place, HANDBOOK, { sourceRef })
   await enact(place, `${book()}/leave`)
   const changed = HANDBOOK.replace('Twenty-five', 'Thirty')
     .replace('in the morning', 'by nine')
     .replace(/## Expenses[\s\S]*/, '')
   const staged = await approved(place, changed, { sourceRef })
-  expect(staged.report.gone).toEqual([
-    { address: `${book()}/expenses`, title: 'Expenses', kind: 'section', text_is: 'gone' },
+  expect(staged.report.removed).toEqual([
+    { address: `${book()}/expenses`, title: 'Expenses', kind: 'section', text_is: 'removed' },
   ])
   expect(await told(() => cut(place, staged))).toEqual([
     `iu.unit_lifecycle_changed ${book()}/expenses`,
@@ -162,14 +162,14 @@ it('makes a version of a draft, a successor of what is enacted, and retires what
   expect((await units()).get(`${book()}/leave~3`)).toMatchObject({ supersedes: `${book()}/leave~2` })
 })
 
-it('keeps an enacted piece that is gone, and knows it again when it is back', async () => {
+it('keeps an enacted piece that was removed, and matches it again when it is back', async () => {
   await cutDocument(place, HANDBOOK, { sourceRef })
   await enact(place, `${book()}/expenses`)
   const without = HANDBOOK.slice(0, HANDBOOK.indexOf('### Sick'))
   expect(await cutDocument(place, without, { sourceRef })).toMatchObject({ kept: 1, retired: 1 })
   expect((await units()).get(`${book()}/expenses`)).toMatchObject({ status: 'enacted' })
   const back = await cutDocument(place, HANDBOOK, { sourceRef })
-  expect(back).toMatchObject({ born: 0, unchanged: 3, successors: 1 })
+  expect(back).toMatchObject({ created: 0, unchanged: 3, successors: 1 })
   expect(back.units.map(({ canonical_address, what }) => [canonical_address, what])).toEqual([
     [`${book()}/leave/sick-leave~2`, 'successor'],
   ])
@@ -212,7 +212,7 @@ it('leaves a unit that people retired or deleted, until its piece changes', asyn
   })
 })
 
-it('follows the order and the sections of the document, and tells of each container once', async () => {
+it('follows the order and the sections of the document, and emits one event for each container', async () => {
   const source = '## A\n\nfirst\n\n### Inside\n\ninner text\n\n## B\n\nsecond\n\n## C\n\nthird\n'
   await cutDocument(place, source, { sourceRef })
   const moved = '## C\n\nthird\n\n### Inside\n\ninner text\n\n## A\n\nfirst\n\n## B\n\nsecond\n'
@@ -267,7 +267,7 @@ describe('a manifest that a person changed', () => {
         { ...expenses!, topics: ['money'] },
       ],
     }
-    expect(await cutManifest(place, changed, source)).toMatchObject({ born: 2 })
+    expect(await cutManifest(place, changed, source)).toMatchObject({ created: 2 })
     const now = await units()
     expect([...now.keys()]).toEqual([book(), `${book()}/expenses`, `${book()}/leave`])
     expect(now.get(`${book()}/leave`)).toMatchObject({
@@ -295,7 +295,7 @@ it('gives marking the pieces as they were cut last', async () => {
   expect(previous[3]!.text).toBe('## Expenses\n\nKeep the receipts.')
 })
 
-it('holds the same marking once, and anew after it was rejected', async () => {
+it('holds the same marking once, and again after it was rejected', async () => {
   const first = await mark(place, HANDBOOK, { sourceRef })
   expect(await mark(place, HANDBOOK, { sourceRef })).toMatchObject({
     staging_record_id: first.staging_record_id,

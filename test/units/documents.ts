@@ -1,9 +1,10 @@
 /** Documents that are marked, approved and cut, by the people who do that. */
-import type { Client, Queryable } from '../../src/db/connection.ts'
-import { type NewMark, type StagedMark, stageManifest, stageMark } from '../../src/stagedoor/marking.ts'
-import type { Transaction } from '../../src/units/conflicts.ts'
+
+import { type NewMark, type StagedMark, stageManifest, stageMark } from '../../src/app/marking.ts'
+import type { Client, Queryable } from '../../src/kernel/postgres/connection.ts'
 import { type Cut, cutFromManifest } from '../../src/units/cut.ts'
 import type { MarkManifest } from '../../src/units/manifest.ts'
+import type { Transaction } from '../../src/units/units.ts'
 import type { Workplace } from '../staging/people.ts'
 
 export async function approve(place: Workplace, { staging_record_id, digest }: Staged): Promise<void> {

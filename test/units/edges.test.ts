@@ -19,7 +19,7 @@ const edgeRow = async (edge: string) =>
   (await db.owner('select * from iu_core.universal_edges where edge_id = $1', [edge]))[0]
 
 describe('adding an edge', () => {
-  it('leads to a unit of the workspace by its address or its id, is verified, and is told', async () => {
+  it('leads to a unit of the workspace by its address or its id, is verified, and emits an event', async () => {
     const [from, to, address] = await pair()
     const byAddress = await graph.edge(from, address)
     const byId = await graph.edge(from, to.toUpperCase())
@@ -74,7 +74,7 @@ describe('adding an edge', () => {
     expect(await graph.edge(from, address)).toMatchObject({ edge_status: 'unverified' })
   })
 
-  it('twice gives the same edge, looked at anew, and tells nothing', async () => {
+  it('twice gives the same edge, verified again, and emits nothing', async () => {
     const [from] = await pair()
     const late = `edges/late-${made}`
     const first = await graph.edge(from, late)
@@ -101,17 +101,17 @@ describe('adding an edge', () => {
       db.owner('select generation, status from iu_core.vector_outbox where unit_id = $1', [from])
     const before = await outbox()
     const { edge_id } = await graph.edge(from, address)
-    await graph.call('select iu_core.fn_unit_edge_remove($1)', [edge_id])
+    await graph.call('select iu_core.fn_unit_edge_delete($1)', [edge_id])
     expect(await outbox()).toEqual(before)
     expect(await graph.row(from)).toMatchObject({ version_no: 1 })
   })
 })
 
 describe('removing an edge', () => {
-  it('takes it away, once, and is told', async () => {
+  it('deletes it once, and emits an event', async () => {
     const [from, to, address] = await pair()
     const { edge_id } = await graph.edge(from, address)
-    const remove = () => sqlstateOf(graph.call('select iu_core.fn_unit_edge_remove($1)', [edge_id]))
+    const remove = () => sqlstateOf(graph.call('select iu_core.fn_unit_edge_delete($1)', [edge_id]))
     const all = await Promise.all([remove(), remove()])
     expect(all.sort()).toEqual(['SD913', 'not refused'])
     expect(await edgeRow(edge_id)).toBeUndefined()
@@ -126,7 +126,7 @@ describe('removing an edge', () => {
       const [from, , address] = await pair()
       const { edge_id } = await graph.edge(from, address)
       await Promise.all([
-        graph.call('select iu_core.fn_unit_edge_remove($1)', [edge_id]),
+        graph.call('select iu_core.fn_unit_edge_delete($1)', [edge_id]),
         graph.edge(from, address),
       ])
       const left = await db.owner('select from iu_core.universal_edges where from_unit_id = $1', [from])
@@ -177,7 +177,7 @@ describe('is refused', () => {
     const { edge_id } = await graph.edge(from, address)
     await graph.retire(from)
     expect(await sqlstateOf(graph.edge(from, 'other'))).toBe('SD903')
-    expect(await sqlstateOf(graph.call('select iu_core.fn_unit_edge_remove($1)', [edge_id]))).toBe('SD903')
+    expect(await sqlstateOf(graph.call('select iu_core.fn_unit_edge_delete($1)', [edge_id]))).toBe('SD903')
     const [deleted] = await pair()
     await graph.call('select iu_core.fn_unit_delete($1)', [deleted])
     expect(await sqlstateOf(graph.edge(deleted, 'other'))).toBe('SD903')
@@ -189,7 +189,7 @@ describe('is refused', () => {
     const add = (unit: string | null, caller = graph.outsider) =>
       sqlstateOf(graph.call(`select iu_core.fn_unit_edge_add($1, 'refers_to', 'x')`, [unit], caller))
     const remove = (edge: string | null) =>
-      sqlstateOf(graph.call('select iu_core.fn_unit_edge_remove($1)', [edge], graph.outsider))
+      sqlstateOf(graph.call('select iu_core.fn_unit_edge_delete($1)', [edge], graph.outsider))
     expect(await Promise.all([add(from), add(randomUUID()), add(null)])).toEqual(['SD901', 'SD901', 'SD901'])
     expect(await Promise.all([remove(edge_id), remove(randomUUID()), remove(null)])).toEqual([
       'SD913',
@@ -208,7 +208,7 @@ describe('is refused', () => {
       const member = await createMember(db, graph.workspace, role)
       const add = graph.call(`select iu_core.fn_unit_edge_add($1, 'refers_to', 'x')`, [from], member)
       expect(await sqlstateOf(add), role).toBe(state)
-      const remove = graph.call('select iu_core.fn_unit_edge_remove($1)', [edge_id], member)
+      const remove = graph.call('select iu_core.fn_unit_edge_delete($1)', [edge_id], member)
       expect(await sqlstateOf(remove), role).toBe(state)
     }
   })

@@ -1,4 +1,4 @@
-/** Edits of drafts: each is a version for good, and whoever edits an old one is told. */
+/** Edits of drafts: each is a version for good, and an edit of an old one is refused. */
 import { describe, expect, it } from 'vitest'
 import { useDatabase } from '../support/database.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
@@ -21,7 +21,7 @@ const db = useDatabase()
 const life = useLife(db)
 
 const slice = (unit: string, version: number, from: number | null, to: number, text: string | null) =>
-  call<Written>(life.operator, 'fn_unit_slice_edit', {
+  call<Written>(life.operator, 'fn_unit_edit_slice', {
     p_unit_id: unit,
     p_expected_version: version,
     p_from: from,
@@ -93,7 +93,7 @@ it('makes nothing of an edit that changes nothing', async () => {
   expect(await outbox(db, unit_id)).toMatchObject({ generation: '1' })
 })
 
-it('tells whoever edits an old version both versions and hashes, and writes nothing', async () => {
+it('reports both versions and hashes to whoever edits an old version, and writes nothing', async () => {
   const { unit_id } = await create(life, { body: 'One' })
   await edit(life.operator, unit_id, 1, { p_body: 'Two' })
   const conflict = {

@@ -1,7 +1,7 @@
 /** Units, edges and containers as the tests of them need them. */
 import { beforeAll } from 'vitest'
-import type { Client } from '../../src/db/connection.ts'
-import type { Caller } from '../../src/db/transaction.ts'
+import type { Client } from '../../src/kernel/postgres/connection.ts'
+import type { Caller } from '../../src/kernel/postgres/transaction.ts'
 import type { TestDatabase } from '../support/database.ts'
 import { createMember, createWorkspace, type Member } from '../support/factories.ts'
 

@@ -1,7 +1,7 @@
 /** What holds for everybody, the owner of the tables and the superuser, too: tried by every role, statement by statement. */
 import type pg from 'pg'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { ROLES } from '../../src/db/migrate/bootstrap.ts'
+import { ROLES } from '../../src/kernel/postgres/migrate/bootstrap.ts'
 import { useDatabase } from '../support/database.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
 import { call, create, edit, enact, refusal, useLife, versions } from './life.ts'
@@ -104,7 +104,7 @@ describe('the owner and the superuser', () => {
     ['source_ref', `'elsewhere'`],
     ['owner_actor', `'somebody'`],
     ['owner_via', `'somebody'`],
-    ['born_at', 'now()'],
+    ['created_at', 'now()'],
     ['unit_kind', `'table'`],
     ['apr_ref', `'apr-9'`],
     ['supersedes', `(select unit_id from iu_core.information_unit order by 1 limit 1)`],
@@ -194,7 +194,7 @@ describe('the owner and the superuser', () => {
     ).toEqual(both(expected))
   })
 
-  it('cannot enact without an approval, nor date a deletion anew', async () => {
+  it('cannot enact without an approval, nor change the date of a deletion', async () => {
     expect(await triedByOwners(unitUpdate(`lifecycle_status = 'enacted'`, units.draft))).toEqual(
       both({ code: '23514' }),
     )
@@ -230,14 +230,14 @@ describe('the owner and the superuser', () => {
   })
 
   describe('can bear a unit with its fifteen fields,', () => {
-    const fields = `unit_id, workspace_id, canonical_address, unit_kind, source_ref, owner_actor, born_at, lifecycle_status,
+    const fields = `unit_id, workspace_id, canonical_address, unit_kind, source_ref, owner_actor, created_at, lifecycle_status,
       current_version_id, version_no, title, content_hash, content_profile`
     const birth = (without: string) => `
       with v as (insert into iu_core.unit_version (unit_id, version_no, unit_kind, title, body, content_hash, edited_by, language)
                  values (gen_random_uuid(), 1, 'note', 'T', ${without === 'body' ? 'null' : `'Text'`}, '', 'x',
                          ${without === 'language' ? 'null' : `'en'`}) returning *),
            u as (select v.unit_id, '${life.workspace}'::uuid as workspace_id, 'whole' as canonical_address, 'note' as unit_kind,
-                        's' as source_ref, 'o' as owner_actor, now() as born_at, 'draft' as lifecycle_status,
+                        's' as source_ref, 'o' as owner_actor, now() as created_at, 'draft' as lifecycle_status,
                         unit_version_id as current_version_id, 1 as version_no, v.title, v.content_hash, '{}'::jsonb as content_profile
                    from v)
       insert into iu_core.information_unit (${fields}) select ${fields.replace(new RegExp(`\\b${without}\\b`), 'null')} from u`

@@ -1,8 +1,8 @@
 /** Text of a document that its manifest has in no piece: whoever decides is shown it, and the cut says so. */
 import { beforeAll, expect, it } from 'vitest'
-import { readMarking, stageEditedManifest } from '../../src/stagedoor/marked.ts'
+import { readMarking, stageEditedManifest } from '../../src/app/marking.ts'
+import { leftOutOf } from '../../src/units/cut.ts'
 import type { MarkManifest } from '../../src/units/manifest.ts'
-import { leftOutOf } from '../../src/units/outlook.ts'
 import { type Workplace, workplace } from '../staging/people.ts'
 import { useDatabase } from '../support/database.ts'
 import { approve, cut, cutDocument, mark, within } from './documents.ts'
@@ -39,7 +39,7 @@ const without = (manifest: MarkManifest, ...names: string[]): MarkManifest => ({
   pieces: manifest.pieces.filter(({ address }) => !names.some((name) => address.endsWith(name))),
 })
 
-it('is told when it is staged, to the reviewer and by the cut, with its lines', async () => {
+it('is reported when it is staged, to the reviewer and by the cut, with its lines', async () => {
   const { manifest } = await mark(place, SOURCE, { sourceRef: 'rules.md' })
   const marked = await staged(without(manifest, '/pay'))
   const text = '## Pay\n\nOn the 25th of every month, in euros – or before.'
@@ -50,7 +50,7 @@ it('is told when it is staged, to the reviewer and by the cut, with its lines', 
   expect(marked.left_out).toEqual(left_out)
   expect((await readMarking(place.reviewer.session, marked.staging_record_id)).left_out).toEqual(left_out)
   await approve(place, marked)
-  expect(await cut(place, marked)).toMatchObject({ born: 2, left_out: { bytes, parts: [part] } })
+  expect(await cut(place, marked)).toMatchObject({ created: 2, left_out: { bytes, parts: [part] } })
 })
 
 it('is none where all of it is in pieces; front matter, rules and blank lines say nothing', async () => {
@@ -101,14 +101,14 @@ it('a piece that is none any more: lost by the document, left out by the manifes
   const changed = SOURCE.replace('25th', '26th')
   const merged = await staged({ ...manifest, pieces: [manifest.pieces[0]!, { ...leave!, to: pay!.to }] })
   const where = ({ report }: typeof merged) =>
-    Object.fromEntries(report.gone.map(({ address, text_is }) => [address, text_is]))
-  expect(where(merged)).toEqual({ 'gone/lost': 'gone', 'gone/pay': 'in_another_piece' })
+    Object.fromEntries(report.removed.map(({ address, text_is }) => [address, text_is]))
+  expect(where(merged)).toEqual({ 'gone/lost': 'removed', 'gone/pay': 'in_another_piece' })
   // Though it changed at the same time.
   const next = await mark(place, changed, { sourceRef })
   const left = await staged(without(next.manifest, '/pay'), changed)
-  expect(where(left)).toEqual({ 'gone/lost': 'gone', 'gone/pay': 'in_no_piece' })
-  const { gone } = await readMarking(place.reviewer.session, left.staging_record_id)
-  expect(gone).toContainEqual(
+  expect(where(left)).toEqual({ 'gone/lost': 'removed', 'gone/pay': 'in_no_piece' })
+  const { removed } = await readMarking(place.reviewer.session, left.staging_record_id)
+  expect(removed).toContainEqual(
     expect.objectContaining({ address: 'gone/pay', text_is: 'in_no_piece', retired: ['gone/pay'], kept: [] }),
   )
 })

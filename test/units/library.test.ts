@@ -1,8 +1,8 @@
 /** Units as a program has them. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { inTransaction } from '../../src/db/transaction.ts'
 import { createStagedoor, type Stagedoor, type StagedoorError } from '../../src/index.ts'
+import { inTransaction } from '../../src/kernel/postgres/transaction.ts'
 import { useDatabase } from '../support/database.ts'
 import { createMember, createWorkspace, type Member } from '../support/factories.ts'
 import { MIGRATOR } from '../support/template.ts'
@@ -24,11 +24,11 @@ beforeAll(async () => {
 })
 afterAll(() => stagedoor.close())
 
-const born = async (canonical_address: string, body = 'A text.') =>
+const newUnit = async (canonical_address: string, body = 'A text.') =>
   (await units.create(workspace, { canonical_address, body })).unit_id
 
 it('of edits at the same time one wins, each of the others gets both hashes and the diff', async () => {
-  const id = await born('library/race', 'zero\nend\n')
+  const id = await newUnit('library/race', 'zero\nend\n')
   const outcomes = await Promise.allSettled(
     ['one', 'two', 'three', 'four'].map((word) =>
       units.edit(id, { expected_version: 1, body: `${word}\nend\n` }),
@@ -55,7 +55,7 @@ it('of edits at the same time one wins, each of the others gets both hashes and 
 
 it('what is written in a transaction of the program is gone with its rollback', async () => {
   const pool = db.pool('stagedoor_worker')
-  const id = await born('library/mine')
+  const id = await newUnit('library/mine')
   await expect(
     inTransaction(pool, async (client) => {
       await units.edit(id, { expected_version: 1, body: 'Another text.' }, { client })
@@ -71,7 +71,7 @@ it('what is written in a transaction of the program is gone with its rollback', 
 })
 
 it('a conflict in a transaction of the program has the hashes, and the diff can be asked for', async () => {
-  const id = await born('library/conflict', 'a\n')
+  const id = await newUnit('library/conflict', 'a\n')
   await units.edit(id, { expected_version: 1, body: 'b\n' })
   const conflict = await inTransaction(db.pool('stagedoor_worker'), (client) =>
     units.edit(id, { expected_version: 1, body: 'c\n' }, { client }),
@@ -84,7 +84,7 @@ it('a conflict in a transaction of the program has the hashes, and the diff can 
 })
 
 it('slices count characters, also those of two code units', async () => {
-  const id = await born('library/slice', '🌍🌍 hello')
+  const id = await newUnit('library/slice', '🌍🌍 hello')
   await units.editSlice(id, { expected_version: 1, from: 1, to: 2, text: '🌱' })
   expect((await units.read(id)).version.body).toBe('🌍🌱 hello')
   expect(await units.edit(id, { expected_version: 2, body: '🌍🌱 hello' })).toMatchObject({
@@ -94,8 +94,8 @@ it('slices count characters, also those of two code units', async () => {
 })
 
 it('the whole life of a unit', async () => {
-  await stagedoor.topics.add(null, 'everywhere', 'Of every workspace')
-  await stagedoor.topics.add(workspace, 'here')
+  await stagedoor.topics.create(null, 'everywhere', 'Of every workspace')
+  await stagedoor.topics.create(workspace, 'here')
   expect((await stagedoor.topics.list(workspace)).map(({ topic_label }) => topic_label)).toEqual([
     'everywhere',
     'here',
@@ -108,7 +108,7 @@ it('the whole life of a unit', async () => {
   await units.move(a, life)
   await units.move(b, life)
   await units.reorder(life, [b, a])
-  const inside = await units.list({ container_id: life })
+  const inside = await units.list({ containerId: life })
   expect(inside.map(({ unit_id }) => unit_id)).toEqual([b, a])
   expect(await units.profile(a, { topic_labels: ['here', 'everywhere'], note: 1 })).toMatchObject({ note: 1 })
   const { edge_id } = await units.addEdge(a, { edge_type: 'cites', target: 'life/b' })
@@ -124,7 +124,7 @@ it('the whole life of a unit', async () => {
   const nobody = { expected_version: 1, apr_ref: 'APR-1' } as Parameters<typeof units.enact>[1]
   await expect(units.enact(a, nobody)).rejects.toMatchObject({
     code: 'argument_invalid',
-    message: expect.stringMatching(/^A person decides this/),
+    message: expect.stringMatching(/^Only a person can decide this/),
     hint: expect.stringContaining('decidedBy'),
   })
   await units.enact(a, { expected_version: 1, apr_ref: 'APR-1', decidedBy: 'rita' })
@@ -137,11 +137,11 @@ it('the whole life of a unit', async () => {
   await units.enact(b, { expected_version: 1, apr_ref: 'APR-2', decidedBy: 'rita' })
   await units.supersede(a, { successor: b, apr_ref: 'APR-3', decidedBy: 'rita' })
   expect(await units.read(a)).toMatchObject({ lifecycle_status: 'superseded', superseded_by: b })
-  await units.amendKind(b, { unit_kind: 'section', apr_ref: 'APR-4', decidedBy: 'rita' })
+  await units.changeKind(b, { unit_kind: 'section', apr_ref: 'APR-4', decidedBy: 'rita' })
   await units.retire(b, { reason: 'over' })
   expect(await units.read(b)).toMatchObject({ lifecycle_status: 'retired', unit_kind: 'section' })
   await units.delete(life, { reason: 'a slip' })
-  expect(await units.list({ workspace_id: workspace, deleted: true })).toMatchObject([{ unit_id: life }])
+  expect(await units.list({ workspaceId: workspace, deleted: true })).toMatchObject([{ unit_id: life }])
   await units.restore(life)
   expect((await units.history(life)).lifecycle.map(({ to_status }) => to_status)).toEqual([
     'draft',
@@ -177,7 +177,7 @@ it('a document is marked, looked at, approved by a person, cut, and known afterw
   const one = await units.read({ workspace_id: workspace, canonical_address: 'guide/one' })
   expect(one.version.body.trim()).toBe('## One\n\nFirst.')
 
-  const [document] = await stagedoor.documents.list({ workspace_id: workspace })
+  const [document] = await stagedoor.documents.list({ workspaceId: workspace })
   expect(document).toMatchObject({ source_ref: 'guide.md', title: 'Guide', pieces: 3 })
   const detail = await stagedoor.documents.get(document!.document_id)
   expect(detail.body).toBe(source)
@@ -192,7 +192,7 @@ it('a document is marked, looked at, approved by a person, cut, and known afterw
   ])
 })
 
-describe('a program that is mistaken is told so before the database speaks of syntax:', () => {
+describe('a mistake of a program is reported before the database reports a syntax error:', () => {
   const lone = 'caf\ud83d'
   it.each<[string, () => Promise<unknown>, string]>([
     ['an address where an id belongs', () => units.read('lib/leave'), 'lib/leave is not the id of a unit'],

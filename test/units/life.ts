@@ -1,4 +1,4 @@
-/** The life of units as the tests of it need it: who acts, what they do, and what it leaves behind. */
+/** The lifecycle of units as its tests need it: who acts, what they do, and what stays. */
 import { createHash } from 'node:crypto'
 import type pg from 'pg'
 import { beforeAll } from 'vitest'
@@ -6,7 +6,7 @@ import { member, type Person, service } from '../staging/people.ts'
 import type { TestDatabase } from '../support/database.ts'
 import { createWorkspace } from '../support/factories.ts'
 
-export interface Born {
+export interface CreatedUnit {
   unit_id: string
   unit_version_id: string
   content_hash: string
@@ -85,7 +85,7 @@ export async function call<R extends object>(who: Person, name: string, args: ob
   return (await who.session.query(sql, values)).rows[0]
 }
 
-export function create(life: Life, unit: NewUnit = {}, who: Person = life.operator): Promise<Born> {
+export function create(life: Life, unit: NewUnit = {}, who: Person = life.operator): Promise<CreatedUnit> {
   const { address = anAddress(), body = '# A rule\n\nRest on Sundays.', ...more } = unit
   return call(who, 'fn_unit_create', {
     p_workspace_id: life.workspace,

@@ -1,7 +1,7 @@
 /** The route that ships for the log of lifecycles: disabled until somebody has seen what it would send. */
 import { expect, it } from 'vitest'
 import { activateRoute, dryRunRoute, findRoute, reviewRoute, routeEvidence } from '../../src/events/routes.ts'
-import { admin, failures, sent } from '../routes/routed.ts'
+import { admin, failures, sent } from '../events/routes/routed.ts'
 import { useDatabase } from '../support/database.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
 import { useGraph } from './graph.ts'
@@ -28,7 +28,7 @@ it('is dry-run, reviewed and activated; then an enactment becomes an event with 
   expect(await sent(db, 'lifecycle_changed')).toEqual([])
   const [evidence] = await routeEvidence(admin(db), CODE)
   expect(evidence).toMatchObject({ events: '1', refused: '0', relation: 'public.iu_lifecycle_log' })
-  expect(Object.keys(evidence!.sample[0]!.safe_payload).sort()).toEqual(['change_set_id', 'unit_id'])
+  expect(Object.keys(evidence!.sample[0]!.payload).sort()).toEqual(['change_set_id', 'unit_id'])
 
   await second((client) => reviewRoute(client, CODE, { evidence: 1 }))
   await second((client) => activateRoute(client, CODE))

@@ -1,4 +1,4 @@
-/** Enact, supersede, retire, delete, restore, amend: who may, when, and what it leaves behind. */
+/** Enact, supersede, retire, delete, restore, change kind: who may, when, and what stays. */
 import { describe, expect, it } from 'vitest'
 import type { Person } from '../staging/people.ts'
 import { useDatabase } from '../support/database.ts'
@@ -40,7 +40,7 @@ async function unitThatIs(status: Status): Promise<string> {
   return unit_id
 }
 
-it('is logged and told at every step, with its approval and reason', async () => {
+it('is logged and emitted at every step, with its approval and reason', async () => {
   const { unit_id } = await create(life, { address: 'told' })
   const successor = await unitThatIs('enacted')
   await enact(life.reviewer, unit_id, 1, 'apr-7')
@@ -99,7 +99,7 @@ it('enacts exactly the version that was read', async () => {
   })
 })
 
-it('tells of a retirement also as the deprecation of a piece', async () => {
+it('emits a retirement also as the deprecation of a piece', async () => {
   const { unit_id } = await create(life)
   await retire(unit_id, 'nobody reads it')
   expect((await events(db, unit_id)).slice(1).map((event) => event.type)).toEqual([
@@ -171,7 +171,7 @@ it('restores no second successor beside the one that is worked on', async () => 
   const enacted = await unitThatIs('enacted')
   const successor = async (address: string) =>
     (
-      await db.owner<{ unit_id: string }>(`select unit_id from iu_core.fn_unit_birth($1, $2, 'cut')`, [
+      await db.owner<{ unit_id: string }>(`select unit_id from iu_core.fn_unit_create_rows($1, $2, 'cut')`, [
         life.workspace,
         JSON.stringify([{ canonical_address: address, body: 'x', supersedes: enacted }]),
       ])
@@ -183,20 +183,20 @@ it('restores no second successor beside the one that is worked on', async () => 
   expect((await row(db, first)).deleted_at).not.toBeNull()
 })
 
-describe('amends a kind', () => {
-  const amend = (unit: string, kind: string | null, apr: string | null, who = life.reviewer) =>
-    call(who, 'fn_unit_amend_kind', { p_unit_id: unit, p_unit_kind: kind, p_apr_ref: apr })
+describe('changes a kind', () => {
+  const changeKind = (unit: string, kind: string | null, apr: string | null, who = life.reviewer) =>
+    call(who, 'fn_unit_change_kind', { p_unit_id: unit, p_unit_kind: kind, p_apr_ref: apr })
 
   it('under an approval of its own, also of what is enacted', async () => {
     const unit = await unitThatIs('enacted')
-    expect(await refusal(amend(unit, 'table', 'apr-1'))).toEqual({ code: 'SD910', field: 'unit_kind' })
-    await amend(unit, 'table', 'apr-3')
+    expect(await refusal(changeKind(unit, 'table', 'apr-1'))).toEqual({ code: 'SD910', field: 'unit_kind' })
+    await changeKind(unit, 'table', 'apr-3')
     expect(await row(db, unit)).toMatchObject({
       unit_kind: 'table',
       apr_ref: 'apr-3',
       lifecycle_status: 'enacted',
     })
-    await amend(unit, 'table', 'apr-4')
+    await changeKind(unit, 'table', 'apr-4')
     expect((await row(db, unit)).apr_ref).toBe('apr-3')
     expect((await events(db, unit)).slice(2)).toMatchObject([
       {
@@ -215,7 +215,7 @@ describe('amends a kind', () => {
 
   it('and leaves a line in its history, with the approval and both kinds', async () => {
     const unit = await unitThatIs('draft')
-    await amend(unit, 'table', 'apr-3')
+    await changeKind(unit, 'table', 'apr-3')
     expect(
       await db.owner(
         'select from_status, to_status, apr_ref, reason, changed_by from public.iu_lifecycle_log where unit_id = $1',
@@ -234,12 +234,12 @@ describe('amends a kind', () => {
 
   it('not into one that is none, nor without an approval, nor of what is gone', async () => {
     const unit = await unitThatIs('draft')
-    expect(await sqlstateOf(amend(unit, 'poem', 'apr-3'))).toBe('SD001')
-    expect(await sqlstateOf(amend(unit, null, 'apr-3'))).toBe('SD001')
-    expect(await sqlstateOf(amend(unit, 'table', ' '))).toBe('SD001')
-    expect(await sqlstateOf(amend(unit, 'table', 'apr-3', life.operator))).toBe('42501')
+    expect(await sqlstateOf(changeKind(unit, 'poem', 'apr-3'))).toBe('SD001')
+    expect(await sqlstateOf(changeKind(unit, null, 'apr-3'))).toBe('SD001')
+    expect(await sqlstateOf(changeKind(unit, 'table', ' '))).toBe('SD001')
+    expect(await sqlstateOf(changeKind(unit, 'table', 'apr-3', life.operator))).toBe('42501')
     for (const status of ['superseded', 'retired', 'deleted'] as const)
-      expect(await refusal(amend(await unitThatIs(status), 'table', 'apr-3'))).toMatchObject({
+      expect(await refusal(changeKind(await unitThatIs(status), 'table', 'apr-3'))).toMatchObject({
         code: 'SD903',
         status,
       })
@@ -291,7 +291,7 @@ describe('back-end code decides nothing of its own', () => {
   const worker = () => db.session('stagedoor_worker')
   const decisions = (unit: string, actor: string | null): [string, unknown[]][] => [
     ['select iu_core.fn_unit_enact($1, 1, $2, $3)', [unit, 'apr-7', actor]],
-    ['select iu_core.fn_unit_amend_kind($1, $4, $2, $3)', [unit, 'apr-8', actor, 'table']],
+    ['select iu_core.fn_unit_change_kind($1, $4, $2, $3)', [unit, 'apr-8', actor, 'table']],
   ]
 
   it('as service_role it names the person, and the history says who wrote it down', async () => {
@@ -299,7 +299,7 @@ describe('back-end code decides nothing of its own', () => {
     for (const [sql, values] of decisions(unit_id, null)) {
       await expect(life.service.session.query(sql, values)).rejects.toMatchObject({
         code: 'SD001',
-        message: 'A person decides this, and importer is none',
+        message: 'Only a person can decide this, and importer is not a person',
         hint: expect.stringContaining('p_actor'),
       })
     }

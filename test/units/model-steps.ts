@@ -8,9 +8,9 @@ export type Step =
   | { do: 'edit'; by: Name; on: number; sees: Seen; body: string | null; title: string | null }
   | { do: 'slice'; by: Name; on: number; sees: Seen; from: number; length: number; text: string }
   | { do: 'profile'; by: Name; on: number; patch: Profile }
-  | { do: 'amend'; by: Name; on: number; kind: string; apr: string }
+  | { do: 'change_kind'; by: Name; on: number; kind: string; apr: string }
   | { do: 'edge'; by: Name; on: number; type: string; target: number }
-  | { do: 'remove edge'; by: Name; on: number }
+  | { do: 'delete edge'; by: Name; on: number }
   | { do: 'retire' | 'delete' | 'restore'; by: Name; on: number }
   | { do: 'enact'; by: Name; on: number; sees: Seen; apr: string }
   /** successor: how many units further. */
@@ -57,7 +57,7 @@ const create = step('create', {
   ),
 })
 
-/** At birth there is nothing to take out. */
+/** A new unit has nothing to take out. */
 function isWhole(profile: Profile): boolean {
   return !Object.values(profile).includes(null)
 }
@@ -86,7 +86,10 @@ const any: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   { weight: 3, arbitrary: step('profile', { by: writer, on, patch }) },
-  { weight: 1, arbitrary: step('amend', { by: decider, on, kind: fc.constantFrom('table', 'note'), apr }) },
+  {
+    weight: 1,
+    arbitrary: step('change_kind', { by: decider, on, kind: fc.constantFrom('table', 'note'), apr }),
+  },
   {
     weight: 3,
     arbitrary: step('edge', {
@@ -96,7 +99,7 @@ const any: fc.Arbitrary<Step> = fc.oneof(
       target: fc.nat(4),
     }),
   },
-  { weight: 1, arbitrary: step('remove edge', { by: writer, on }) },
+  { weight: 1, arbitrary: step('delete edge', { by: writer, on }) },
   { weight: 4, arbitrary: step('enact', { by: decider, on, sees, apr }) },
   { weight: 3, arbitrary: step('supersede', { by: decider, on, successor: mostly(1, 0, 2), apr }) },
   { weight: 1, arbitrary: step('retire', { by: decider, on }) },

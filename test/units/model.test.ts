@@ -1,10 +1,12 @@
 /** Random lives of units against the reference model: versions, hashes, locks, outbox, events, log and errors agree. */
+// @module-tag property
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { beforeAll, expect, it } from 'vitest'
 import { member, type Person, service } from '../staging/people.ts'
 import { useDatabase } from '../support/database.ts'
 import { createWorkspace } from '../support/factories.ts'
+import { cases, LONG } from '../support/length.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
 import { call, sha256 } from './life.ts'
 import { type Step, sequence } from './model-steps.ts'
@@ -20,7 +22,7 @@ import {
 
 const db = useDatabase()
 /** On 15 it shows that nothing depends on the version; the search for surprises is on 18. */
-const SEQUENCES = db.server.version === 18 ? 250 : 60
+const SEQUENCES = cases(30, db.server.version === 18 ? 250 : 60)
 
 let people: Record<Name, Person>
 let workspace: string
@@ -100,7 +102,7 @@ async function apply(one: Step, model: UnitModel, place: string): Promise<string
       const ends = { p_from: one.from, p_to: one.from + one.length }
       return both(
         one,
-        call(who, 'fn_unit_slice_edit', {
+        call(who, 'fn_unit_edit_slice', {
           p_unit_id,
           p_expected_version: version,
           ...ends,
@@ -110,14 +112,14 @@ async function apply(one: Step, model: UnitModel, place: string): Promise<string
       )
     }
     case 'profile':
-      return both(one, call(who, 'fn_unit_profile', { p_unit_id, p_patch: one.patch }), () =>
+      return both(one, call(who, 'fn_unit_profile_patch', { p_unit_id, p_patch: one.patch }), () =>
         model.profile(one.by, unit, one.patch),
       )
-    case 'amend':
+    case 'change_kind':
       return both(
         one,
-        call(who, 'fn_unit_amend_kind', { p_unit_id, p_unit_kind: one.kind, p_apr_ref: one.apr, p_actor }),
-        () => model.amend(one.by, unit, one.kind, one.apr),
+        call(who, 'fn_unit_change_kind', { p_unit_id, p_unit_kind: one.kind, p_apr_ref: one.apr, p_actor }),
+        () => model.changeKind(one.by, unit, one.kind, one.apr),
       )
     case 'edge': {
       const target = `${place}/${one.target}`
@@ -130,11 +132,11 @@ async function apply(one: Step, model: UnitModel, place: string): Promise<string
         model.edge(one.by, unit, one.type, target).id = (await made).edge_id
       })
     }
-    case 'remove edge':
+    case 'delete edge':
       return both(
         one,
-        call(who, 'fn_unit_edge_remove', { p_edge_id: unit?.edges[0]?.id ?? randomUUID() }),
-        () => model.removeEdge(one.by, unit),
+        call(who, 'fn_unit_edge_delete', { p_edge_id: unit?.edges[0]?.id ?? randomUUID() }),
+        () => model.deleteEdge(one.by, unit),
       )
     case 'enact':
       return both(
@@ -203,7 +205,7 @@ async function observed(place: string): Promise<unknown> {
                       and e.canonical_address = u.canonical_address),
         'log', (select coalesce(json_agg(json_build_array(from_status, to_status, apr_ref, changed_by) order by log_id), '[]')
                   from public.iu_lifecycle_log l where l.unit_id = u.unit_id)
-      ) order by u.born_at), '[]') as units
+      ) order by u.created_at), '[]') as units
       from iu_core.information_unit u where u.canonical_address like $1`,
     [`${place}/%`],
   )
@@ -232,12 +234,16 @@ it('agrees with the reference model on every version, lock, outbox row, event an
   const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31)
   console.log(`${SEQUENCES} sequences, seed ${seed} (run again with SEED=${seed})`)
   await fc.assert(fc.asyncProperty(sequence, follow), { seed, numRuns: SEQUENCES })
+  // The search goes everywhere that matters: each transition, and each way to be refused. What did not come by chance is searched on for.
+  const missing = () => MUST_HAPPEN.filter((outcome) => !seen.has(outcome))
+  if (LONG && db.server.version === 18) {
+    for (let more = 1; more <= 10 && missing().length > 0; more++)
+      await fc.assert(fc.asyncProperty(sequence, follow), { seed: seed + more, numRuns: 50 })
+    expect(missing()).toEqual([])
+  }
   const outcomes = [...seen].sort().map(([outcome, times]) => `${outcome} ×${times}`)
   console.log(outcomes.join(' · '))
-  // The search went everywhere that matters: each transition, and each way to be refused.
-  if (db.server.version === 18)
-    for (const outcome of MUST_HAPPEN) expect(seen.get(outcome) ?? 0, outcome).toBeGreaterThan(0)
-}, 120_000)
+})
 
 const MUST_HAPPEN = [
   ...[
@@ -273,9 +279,9 @@ const MUST_HAPPEN = [
     'edge ok',
     'edge SD001',
     'edge SD903',
-    'remove edge ok',
-    'remove edge SD913',
-    'amend ok',
+    'delete edge ok',
+    'delete edge SD913',
+    'change_kind ok',
   ],
   ...[
     'enact ok',

@@ -1,4 +1,4 @@
-/** What marking is told of the cut before is what the next cut will go by. */
+/** What marking gets of the cut before is what the next cut will use. */
 import { beforeAll, expect, it } from 'vitest'
 import { previousPieces } from '../../src/units/cut.ts'
 import { type Workplace, workplace } from '../staging/people.ts'
@@ -12,7 +12,7 @@ beforeAll(async () => {
   place = await workplace(db)
 })
 
-it('a piece is told by the unit that lives, not by a younger one that was deleted', async () => {
+it('a piece belongs to the unit that exists, not to a newer one that was deleted', async () => {
   const sourceRef = 'handbook.md'
   await cutDocument(place, HANDBOOK, { sourceRef })
   await enact(place, 'handbook/expenses')

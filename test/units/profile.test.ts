@@ -9,7 +9,7 @@ const life = useLife(db)
 
 const profile = async (unit: string, patch: unknown, who = life.operator) =>
   (
-    await who.session.query<{ profile: object }>('select iu_core.fn_unit_profile($1, $2) as profile', [
+    await who.session.query<{ profile: object }>('select iu_core.fn_unit_profile_patch($1, $2) as profile', [
       unit,
       JSON.stringify(patch),
     ])
@@ -23,7 +23,7 @@ beforeAll(async () => {
   )
 })
 
-it('merges at the top level, takes out what is null, and tells which keys changed', async () => {
+it('merges at the top level, takes out what is null, and emits which keys changed', async () => {
   const { unit_id } = await create(life, { p_profile: { a: 1, b: { c: 2 }, d: 3 } })
   expect(await profile(unit_id, { b: { e: null }, d: null, f: 'x', a: 1 })).toEqual({
     a: 1,
@@ -42,14 +42,14 @@ it('merges at the top level, takes out what is null, and tells which keys change
   expect(await outbox(db, unit_id)).toMatchObject({ generation: '1' })
 })
 
-it('tells nothing where nothing changed', async () => {
+it('emits nothing where nothing changed', async () => {
   const { unit_id } = await create(life, { p_profile: { a: 1 } })
   for (const patch of [{}, { a: 1 }, { a: 1.0 }, { gone: null }])
     expect(await profile(unit_id, patch)).toEqual({ a: 1 })
   expect(await events(db, unit_id)).toHaveLength(1)
 })
 
-it('tells of many long keys the beginnings of the first', async () => {
+it('emits of many long keys the beginnings of the first', async () => {
   const { unit_id } = await create(life)
   await profile(
     unit_id,

@@ -35,15 +35,15 @@ type Operation = (who: Person, scene: Scene) => Promise<unknown>
 const OPERATIONS: Record<string, Operation> = {
   edit: (who, { unit }) => edit(who, unit, 1, { p_body: 'Edited', p_title: 'E' }),
   slice: (who, { unit }) =>
-    call(who, 'fn_unit_slice_edit', {
+    call(who, 'fn_unit_edit_slice', {
       ...{ p_unit_id: unit, p_expected_version: 1, p_from: 0, p_to: 4, p_text: 'Sliced' },
     }),
   profile: (who, { unit }) =>
-    call(who, 'fn_unit_profile', { p_unit_id: unit, p_patch: { a: 1, topic_labels: ['leave'] } }),
+    call(who, 'fn_unit_profile_patch', { p_unit_id: unit, p_patch: { a: 1, topic_labels: ['leave'] } }),
   'profile otherwise': (who, { unit }) =>
-    call(who, 'fn_unit_profile', { p_unit_id: unit, p_patch: { a: 2, b: 1, topic_labels: null } }),
-  amend: (who, { unit }) =>
-    call(who, 'fn_unit_amend_kind', { p_unit_id: unit, p_unit_kind: 'table', p_apr_ref: 'apr-a' }),
+    call(who, 'fn_unit_profile_patch', { p_unit_id: unit, p_patch: { a: 2, b: 1, topic_labels: null } }),
+  change_kind: (who, { unit }) =>
+    call(who, 'fn_unit_change_kind', { p_unit_id: unit, p_unit_kind: 'table', p_apr_ref: 'apr-a' }),
   edge: (who, { unit, other }) =>
     call(who, 'fn_unit_edge_add', { p_from_unit_id: unit, p_edge_type: 'refers_to', p_target_ref: other }),
   'edge to it': (who, { unit, other }) =>
@@ -52,7 +52,7 @@ const OPERATIONS: Record<string, Operation> = {
     call(who, 'fn_unit_move', { p_unit_id: unit, p_container_id: container }),
   'move into it': (who, { unit, container }) =>
     call(who, 'fn_unit_move', { p_unit_id: container, p_container_id: unit }),
-  'born in it': (who, { unit }) => create(life, { p_container_id: unit }, who),
+  'created in it': (who, { unit }) => create(life, { p_container_id: unit }, who),
   enact: (who, { unit }) => enact(who, unit, 1),
   supersede: (who, { unit, other }) =>
     call(who, 'fn_unit_supersede', { p_unit_id: unit, p_successor_id: other, p_apr_ref: 'apr-s' }),
@@ -170,7 +170,7 @@ describe.each(['draft', 'enacted', 'deleted'] as const)('at a unit that is %s,',
   })
 })
 
-it('one of 16 who edit the same version wins, and the others are told', async () => {
+it('one of 16 who edit the same version wins, and the others get an error', async () => {
   const { unit_id } = await create(life)
   const people = await Promise.all(Array.from({ length: 16 }, () => member(db, life.workspace, 'operator')))
   const answers = await Promise.all(

@@ -1,11 +1,17 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { checkUnits, unitsToCheck } from '../../src/units/checks.ts'
-import { addEdge, unitEdges } from '../../src/units/edges.ts'
+import { addEdge, createTopic, listTopics, retireTopic, unitEdges } from '../../src/units/edges.ts'
 import { diffUnit, unifiedDiff, unitHistory } from '../../src/units/history.ts'
-import { deleteUnit, enactUnit, restoreUnit } from '../../src/units/lifecycle.ts'
-import { listUnits, readUnit } from '../../src/units/reading.ts'
-import { addTopic, listTopics, retireTopic } from '../../src/units/topics.ts'
-import { changeProfile, createUnit, createUnits, editUnit, reorderUnits } from '../../src/units/units.ts'
+import { checkUnits, deleteUnit, enactUnit, restoreUnit, unitsToCheck } from '../../src/units/lifecycle.ts'
+import {
+  changeProfile,
+  createUnit,
+  createUnits,
+  editUnit,
+  listUnits,
+  readUnit,
+  reorderUnits,
+} from '../../src/units/units.ts'
+import { cpuClock } from '../support/cpu.ts'
 import { useDatabase } from '../support/database.ts'
 import { createMember, createWorkspace, type Member } from '../support/factories.ts'
 import { until } from '../support/until.ts'
@@ -23,7 +29,7 @@ beforeAll(async () => {
   stranger = await createMember(db, await createWorkspace(db, 'Others'), 'operator')
 })
 
-const born = (canonical_address: string, body: string, more = {}) =>
+const newUnit = (canonical_address: string, body: string, more = {}) =>
   db.as(operator, (client) => createUnit(client, workspace, { canonical_address, body, ...more }))
 const edited = (unit: string, expected_version: number, body: string) =>
   db.as(operator, (client) => editUnit(client, unit, { expected_version, body }))
@@ -37,7 +43,7 @@ async function moment(): Promise<Date> {
 
 describe('one unit', () => {
   it('is read by its id and by its address, with its current text', async () => {
-    const { unit_id, content_hash } = await born('reading/one', '# One\n\nThe text.', { language: 'en' })
+    const { unit_id, content_hash } = await newUnit('reading/one', '# One\n\nThe text.', { language: 'en' })
     const byId = await db.as(operator, (client) => readUnit(client, { unit_id }))
     expect(byId).toMatchObject({
       unit_id,
@@ -62,7 +68,7 @@ describe('one unit', () => {
   })
 
   it('of another workspace is unknown, like one that is not there', async () => {
-    const { unit_id } = await born('reading/secret', 'Nobody else reads this.')
+    const { unit_id } = await newUnit('reading/secret', 'Nobody else reads this.')
     const unknown = { code: 'unit_unknown', status: 404 }
     await expect(db.as(stranger, (client) => readUnit(client, { unit_id }))).rejects.toMatchObject(unknown)
     await expect(
@@ -75,8 +81,8 @@ describe('one unit', () => {
     expect(await db.as(stranger, (client) => listUnits(client))).toEqual([])
   })
 
-  it('is read in each of its versions, and a version that never was is told from the unit', async () => {
-    const { unit_id } = await born('reading/versions', 'first')
+  it('is read in each of its versions, and a version that never existed is another error than an unknown unit', async () => {
+    const { unit_id } = await newUnit('reading/versions', 'first')
     await edited(unit_id, 1, 'second')
     await edited(unit_id, 2, 'third')
     const read = (version: number) => db.as(operator, (client) => readUnit(client, { unit_id }, { version }))
@@ -91,7 +97,7 @@ describe('one unit', () => {
   })
 
   it('is read as of a time: the text and the status of then', async () => {
-    const { unit_id } = await born('reading/then', 'before')
+    const { unit_id } = await newUnit('reading/then', 'before')
     const beforeEdit = await moment()
     await edited(unit_id, 1, 'after')
     const afterEdit = await moment()
@@ -121,7 +127,7 @@ describe('one unit', () => {
   })
 
   it('has a history, newest first, and a diff between any two of its versions', async () => {
-    const { unit_id } = await born('reading/history', 'a\nb\nc\n')
+    const { unit_id } = await newUnit('reading/history', 'a\nb\nc\n')
     await edited(unit_id, 1, 'a\nB\nc\n')
     await edited(unit_id, 2, 'a\nB\nc\nd\n')
     await db.as(reviewer, (client) => enactUnit(client, unit_id, { expected_version: 3, apr_ref: 'APR-2' }))
@@ -155,11 +161,11 @@ describe('one unit', () => {
 it('the diff of texts that have nothing in common ends in time', () => {
   const text = (seed: number) =>
     Array.from({ length: 60_000 }, (_, line) => `${(line * seed) % 104_729} ${seed}`).join('\n')
-  const begun = performance.now()
+  const workedMs = cpuClock()
   expect(unifiedDiff({ name: 'a', text: text(7) }, { name: 'b', text: text(11) })).toMatch(
     /^--- a\n\+\+\+ b\n/,
   )
-  expect(performance.now() - begun).toBeLessThan(2000)
+  expect(workedMs()).toBeLessThan(2000)
 })
 
 describe('many units', () => {
@@ -172,7 +178,7 @@ describe('many units', () => {
     const { unit_id: shelf } = await db.as(second, (client) =>
       createUnit(client, library, { canonical_address: 'shelf', body: 'Shelf', unit_kind: 'document' }),
     )
-    await db.as(second, (client) => addTopic(client, library, 'leave', 'Being away'))
+    await db.as(second, (client) => createTopic(client, library, 'leave', 'Being away'))
     await db.as(second, (client) =>
       createUnits(
         client,
@@ -193,14 +199,14 @@ describe('many units', () => {
 
   const listed = (filter: Parameters<typeof listUnits>[1]) =>
     db.as(second, async (client) =>
-      (await listUnits(client, { workspace_id: library, ...filter })).map(
+      (await listUnits(client, { workspaceId: library, ...filter })).map(
         ({ canonical_address }) => canonical_address,
       ),
     )
   const idOf = async (canonical_address: string) =>
     (await db.as(second, (client) => readUnit(client, { workspace_id: library, canonical_address }))).unit_id
 
-  it('are born together in the order that was given', async () => {
+  it('are created together in the order that was given', async () => {
     const units = ['z', 'a', 'm'].map((name) => ({ canonical_address: `order/${name}`, body: name }))
     const made = await db.as(second, (client) => createUnits(client, library, units))
     expect(made.map(({ canonical_address }) => canonical_address)).toEqual(['order/z', 'order/a', 'order/m'])
@@ -211,7 +217,7 @@ describe('many units', () => {
     let after: string | undefined
     for (;;) {
       const page = await db.as(second, (client) =>
-        listUnits(client, { workspace_id: library, under: 'shelf', limit: 4, ...(after && { after }) }),
+        listUnits(client, { workspaceId: library, under: 'shelf', limit: 4, ...(after && { after }) }),
       )
       if (page.length === 0) break
       seen.push(...page.map(({ canonical_address }) => canonical_address))
@@ -222,15 +228,15 @@ describe('many units', () => {
 
   it('of a container come in its order, in pages as well', async () => {
     const container_id = await idOf('shelf')
-    const first = await db.as(second, (client) => listUnits(client, { container_id, limit: 5 }))
+    const first = await db.as(second, (client) => listUnits(client, { containerId: container_id, limit: 5 }))
     const rest = await db.as(second, (client) =>
-      listUnits(client, { container_id, limit: 5, after: first.at(-1)!.unit_id }),
+      listUnits(client, { containerId: container_id, limit: 5, after: first.at(-1)!.unit_id }),
     )
     const order = [...first, ...rest].map(({ canonical_address }) => canonical_address)
     expect(order).toEqual(Array.from({ length: 9 }, (_, n) => `shelf/book-${8 - n}`))
     const ids = [...first, ...rest].map(({ unit_id }) => unit_id)
     await db.as(second, (client) => reorderUnits(client, container_id, [...ids].reverse()))
-    expect(await listed({ container_id })).toEqual([...order].reverse())
+    expect(await listed({ containerId: container_id })).toEqual([...order].reverse())
   })
 
   it('are found by kind, status, topic, and what is deleted apart from the rest', async () => {
@@ -244,12 +250,12 @@ describe('many units', () => {
     expect(await db.as(second, (client) => listTopics(client, library))).toMatchObject([
       { topic_label: 'leave', retired_at: expect.any(Date) },
     ])
-    expect(await listed({ unit_kind: 'document' })).toEqual(['shelf'])
+    expect(await listed({ kind: 'document' })).toEqual(['shelf'])
     const gone = await idOf('shelf-life')
     await db.as(second, (client) => deleteUnit(client, gone, 'out of date'))
     expect(await listed({ deleted: true })).toEqual(['shelf-life'])
-    expect(await listed({ canonical_address: 'shelf-life' })).toEqual([])
-    expect(await listed({ lifecycle_status: 'enacted' })).toEqual([])
+    expect(await listed({ address: 'shelf-life' })).toEqual([])
+    expect(await listed({ status: 'enacted' })).toEqual([])
   })
 
   it('have edges out and in, and the checker says which lead nowhere', async () => {

@@ -208,7 +208,7 @@ export class UnitModel {
     this.#tell(unit, by, 'iu.unit_profile_changed', { unit_id: unit.id, keys: keys.sort() })
   }
 
-  amend(by: Name, on: ModelUnit | undefined, kind: string, apr: string): void {
+  changeKind(by: Name, on: ModelUnit | undefined, kind: string, apr: string): void {
     const unit = this.#open(by, on, 'review', true)
     this.#alive(unit)
     if (unit.kind === kind) return
@@ -240,7 +240,7 @@ export class UnitModel {
     return edge
   }
 
-  removeEdge(by: Name, on: ModelUnit | undefined): void {
+  deleteEdge(by: Name, on: ModelUnit | undefined): void {
     const { role, rights, sees } = WHO[by]
     if (role === 'stagedoor_agent') refuse('42501')
     const edge = on?.edges[0]

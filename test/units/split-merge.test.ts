@@ -168,10 +168,13 @@ describe('merge', () => {
       [life.workspace],
     )
     const [one, two_, three_] = await three()
-    await life.operator.session.query(`select iu_core.fn_unit_profile($1, '{"topic_labels": ["a"]}')`, [one])
-    await life.operator.session.query(`select iu_core.fn_unit_profile($1, '{"topic_labels": ["b", "a"]}')`, [
-      three_,
+    await life.operator.session.query(`select iu_core.fn_unit_profile_patch($1, '{"topic_labels": ["a"]}')`, [
+      one,
     ])
+    await life.operator.session.query(
+      `select iu_core.fn_unit_profile_patch($1, '{"topic_labels": ["b", "a"]}')`,
+      [three_],
+    )
     const address = anAddress()
     const made = await merge([two_, one, three_], [1, 1, 1], address)
     expect(made.canonical_address).toBe(address)

@@ -14,7 +14,7 @@ const add = (label: string | null, workspace: string | null = graph.workspace, c
 const retire = (label: string | null, workspace: string | null = graph.workspace, caller = graph.admin) =>
   graph.call('select iu_core.fn_topic_retire($1, $2)', [workspace, label], caller)
 const give = (unit: string, ...topics: string[]) =>
-  graph.call('select iu_core.fn_unit_profile($1, $2)', [unit, JSON.stringify({ topic_labels: topics })])
+  graph.call('select iu_core.fn_unit_profile_patch($1, $2)', [unit, JSON.stringify({ topic_labels: topics })])
 const service = (sql: string, values: unknown[]) => db.pool('stagedoor_worker').query(sql, values)
 
 describe('a topic', () => {
@@ -33,7 +33,7 @@ describe('a topic', () => {
     await retire('leave')
     await retire('leave')
     expect(await sqlstateOf(give(has_not, 'leave'))).toBe('SD907')
-    await graph.call('select iu_core.fn_unit_profile($1, $2)', [has, '{"reviewed": true}'])
+    await graph.call('select iu_core.fn_unit_profile_patch($1, $2)', [has, '{"reviewed": true}'])
     expect(await add('leave')).toEqual({ id })
     await give(has_not, 'leave')
   })

@@ -1,8 +1,8 @@
 /** What people see of units: how complete they are, how fresh search is about them, their history, and how fast. */
 import { describe, expect, it } from 'vitest'
-import type { Queryable } from '../../src/db/connection.ts'
-import type { Caller } from '../../src/db/transaction.ts'
-import { listUnits, type UnitFilter } from '../../src/units/reading.ts'
+import type { Queryable } from '../../src/kernel/postgres/connection.ts'
+import type { Caller } from '../../src/kernel/postgres/transaction.ts'
+import { listUnits, type UnitFilter } from '../../src/units/units.ts'
 import { useDatabase } from '../support/database.ts'
 import { createMember } from '../support/factories.ts'
 import { useGraph } from './graph.ts'
@@ -27,7 +27,7 @@ const embed = (unit: string) =>
 const outbox = (unit: string, change: string) =>
   db.owner(`update iu_core.vector_outbox set ${change} where unit_id = $1`, [unit])
 const profile = (unit: string, patch: object) =>
-  graph.call('select iu_core.fn_unit_profile($1, $2)', [unit, JSON.stringify(patch)])
+  graph.call('select iu_core.fn_unit_profile_patch($1, $2)', [unit, JSON.stringify(patch)])
 
 describe('a unit', () => {
   it('is shown with its version, topics, edges and the word of the checker', async () => {
@@ -82,7 +82,7 @@ describe('a unit', () => {
     expect((await view(unit)).missing).not.toContain('container')
   })
 
-  it('that was edited is to be checked and embedded anew', async () => {
+  it('that was edited is to be checked and embedded again', async () => {
     const unit = await one()
     await graph.check(unit)
     await embed(unit)
@@ -167,7 +167,7 @@ describe('the history', () => {
   })
 })
 
-describe('the wall', () => {
+describe('access control', () => {
   it('shows a unit and its history to every member, an agent too, and to nobody else', async () => {
     const unit = await one()
     const agent = await createMember(db, graph.workspace, 'agent')
@@ -228,7 +228,7 @@ describe('among 10,000 units', () => {
   /** Of a few rows. */
   const TINY = ['unit_kind', 'vector_policy', 'workspaces']
 
-  it('one costs look-ups only and less than 2 ms, a page of fifty less than 20 ms', async () => {
+  it('one costs look-ups only and less than 5 ms, a page of fifty less than 50 ms', async () => {
     await db.pool('stagedoor_worker').query(
       `select count(*) from iu_core.fn_unit_create_batch($1, (
          select jsonb_agg(jsonb_build_object('canonical_address', 'many/' || n, 'body', repeat('text ' || n || ' ', 50)))
@@ -258,7 +258,7 @@ describe('among 10,000 units', () => {
       [graph.workspace],
     )
     const pages = [
-      await explained(...(await queryOf({ workspace_id: graph.workspace }))),
+      await explained(...(await queryOf({ workspaceId: graph.workspace }))),
       await explained(...(await queryOf({}))),
       await explained(...(await queryOf({ after: unit!.unit_id }))),
     ]
@@ -268,10 +268,11 @@ describe('among 10,000 units', () => {
     for (const { scanned } of [byId, byAddress, ...pages, history]) {
       expect(scanned.filter((table) => !TINY.includes(table))).toEqual([])
     }
-    expect(byId.ms).toBeLessThan(2)
-    expect(byAddress.ms).toBeLessThan(2)
-    expect(history.ms).toBeLessThan(2)
-    for (const { ms } of pages) expect(ms).toBeLessThan(20)
+    // Measured on two cores under ten times their load: 0.6 and 2.
+    expect(byId.ms).toBeLessThan(5)
+    expect(byAddress.ms).toBeLessThan(5)
+    expect(history.ms).toBeLessThan(5)
+    for (const { ms } of pages) expect(ms).toBeLessThan(50)
   })
 
   it('those of a topic are looked up by it', async () => {

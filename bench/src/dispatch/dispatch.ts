@@ -1,5 +1,5 @@
 /**
- * Events become jobs: 50,000 events of the outbox, three consumers each, beside one plain `INSERT … SELECT` of as many
+ * Events become jobs: 50,000 events of the outbox, three consumers each, compared with one plain `INSERT … SELECT` of as many
  * rows into the same queue table.
  *
  * The floor writes one table in one transaction and promises nothing. The dispatcher reads in commit order and, besides
@@ -29,7 +29,7 @@ const FLOOR = `
 
 export const dispatch: Benchmark = {
   name: 'dispatch',
-  about: '50,000 events × 3 consumers into jobs, beside one plain INSERT … SELECT of as many jobs',
+  about: '50,000 events × 3 consumers into jobs, compared with one plain INSERT … SELECT of as many jobs',
   unit: 'events',
   size: { full: 50_000, quick: 20_000 },
   rounds: { full: 7, quick: 5 },

@@ -16,7 +16,7 @@ export async function prepareEvents(task: Task): Promise<Figures> {
     ])
   }
   const elapsed = performance.now() - started
-  // The state in which autovacuum leaves the tables, reached now and not in the middle of somebody's time.
+  // The state in which autovacuum leaves the tables, reached before the measurement and not during it.
   const superuser = await database.superuser()
   await superuser.query('vacuum (analyze)')
   await superuser.query('checkpoint')

@@ -1,4 +1,4 @@
-/** DBOS: a workflow starts a child for each shard on a queue, which two processes work off, and waits for all of them. */
+/** DBOS: a workflow starts a child for each shard on a queue, which two processes drain, and waits for all of them. */
 import { fileURLToPath } from 'node:url'
 import { DBOS } from '@dbos-inc/dbos-sdk'
 import pg from 'pg'
@@ -7,7 +7,7 @@ import type { FanoutTask } from './fanout.ts'
 import { measure } from './measure.ts'
 
 const QUEUE = 'shards'
-/** By default a second, in which a queue of moments stands still. */
+/** The default is a second, in which a queue of short jobs does nothing. */
 const POLLING_MS = 50
 /** Of one process. Alternated with 50 every 10 ms and 1,000 every 200 ms: the best median, though within the noise. */
 const AT_ONCE = 100

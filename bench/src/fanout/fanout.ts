@@ -1,5 +1,5 @@
 /**
- * One step, 10,000 shards over two processes, one step again when the last of them has ended. Beside it DBOS in two processes: a
+ * One step, 10,000 shards over two processes, one step again when the last of them has ended. Compared with DBOS in two processes: a
  * workflow that puts a child workflow for each shard on a queue and waits for all of them.
  */
 import type { Benchmark, Figures, Task } from '../benchmark.ts'
@@ -7,7 +7,7 @@ import { atLeast, atMost } from '../criteria.ts'
 import { peerVersions, runUnderNode } from '../node-version.ts'
 import { medianOf, worstOf } from '../statistics.ts'
 
-/** What a script of a contender is handed. */
+/** The input of a contender's script. */
 export interface FanoutTask {
   readonly url: string
   readonly workerUrl: string
@@ -27,7 +27,7 @@ const runScript =
 
 export const fanout: Benchmark = {
   name: 'fanout',
-  about: '1 → 10,000 shards → 1 over two workers, beside a DBOS queue and waitAll',
+  about: '1 → 10,000 shards → 1 over two workers, compared with a DBOS queue and waitAll',
   unit: 'shards',
   size: { full: 10_000, quick: 1000 },
   rounds: { full: 3, quick: 3 },

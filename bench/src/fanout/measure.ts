@@ -38,7 +38,7 @@ export async function measure(script: string, contender: FanoutContender): Promi
   // Before the other one: whoever comes first makes the tables of a peer.
   const worker = await contender.lead(task, ran)
   const other = fork(script, [process.argv[2]!, OTHER])
-  await told<string>(other)
+  await receive<string>(other)
   await worker.ready()
   await lead(task, worker, runs, other)
 }
@@ -64,7 +64,7 @@ async function lead(
   const elapsed = performance.now() - started
   const cpu_ms = cpuMs(cpu)
   other.send('stop')
-  const theirs = await told<{ runs: number[]; cpu_ms: number }>(other)
+  const theirs = await receive<{ runs: number[]; cpu_ms: number }>(other)
   const ended = await worker.ended()
   await worker.stop()
 
@@ -84,7 +84,7 @@ async function lead(
   process.exit(0)
 }
 
-async function told<T>(other: ChildProcess): Promise<T> {
+async function receive<T>(other: ChildProcess): Promise<T> {
   const gone = once(other, 'exit').then(() => {
     throw new Error('the other process ended before it answered')
   })

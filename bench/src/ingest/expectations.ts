@@ -1,9 +1,8 @@
 /** What the seed expected of its own design, measured on ours: small batches, look-ups, the hourly cleanup. */
 import type { Figures, Task } from '../benchmark.ts'
-import { ingest } from '../product.ts'
 import { median, perSecond } from '../statistics.ts'
 import { writeMetaExport } from './exports.ts'
-import { openWorld } from './world.ts'
+import { ingestExport, openWorld } from './world.ts'
 
 const BATCH = 1000
 const LOOKUPS = 200
@@ -30,15 +29,9 @@ export async function asTheSeedExpects({ database, size, round }: Task): Promise
     for (let batch = 0; batch < 4; batch++) {
       writeMetaExport(world.file, { lines: BATCH, seed: 100 * round + batch + 1 })
       const started = performance.now()
-      const result = await ingest({ pool: world.pool, home: world.home }, world.file, {
-        dataset: 'ads',
-        platform: 'meta',
-        workspace_id: world.workspace,
-        client_id: world.client,
-        until: batch === 0 ? 'planned' : 'staged',
-      })
+      const ingested = await ingestExport(world, batch === 0 ? 'planned' : 'staged')
       // The first opens DuckDB and its connections.
-      if (batch === 0) upload = result.upload.upload_id
+      if (batch === 0) upload = ingested.upload_id
       else staged.push(performance.now() - started)
     }
     const external = await session.query(

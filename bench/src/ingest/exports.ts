@@ -53,7 +53,7 @@ export interface ExportOptions extends Amount {
   readonly campaigns?: number
   /** In each campaign. */
   readonly adSets?: number
-  /** In each ad set; as many as the lines need unless told, since no ad has two lines for one day. */
+  /** In each ad set; by default as many as the lines need, since no ad has two lines for one day. */
   readonly ads?: number
 }
 

@@ -1,15 +1,14 @@
 /**
  * The floor: rows of the same shape, ready-made, by COPY into a table with one unique index, one INSERT … ON CONFLICT
- * into metrics, one UPDATE that marks them. Nothing is read, checked, resolved, planned, compared or remembered.
+ * into metrics, one UPDATE that marks them. Nothing is read, checked, resolved, planned, compared or logged.
  */
 import { createReadStream, createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import pgCopy from 'pg-copy-streams'
 import type { Figures, Task } from '../benchmark.ts'
-import { ingest } from '../product.ts'
 import { perSecond } from '../statistics.ts'
-import { openWorld } from './world.ts'
+import { ingestExport, openWorld } from './world.ts'
 
 const TABLES = `
   create table floor_rows (like public.staging_rows including defaults);
@@ -31,13 +30,7 @@ export async function throughFloor({ database, size, round }: Task): Promise<Fig
   const session = await database.superuser()
   try {
     const rows = join(world.home, 'rows.csv')
-    await ingest({ pool: world.pool, home: world.home }, world.file, {
-      dataset: 'ads',
-      platform: 'meta',
-      workspace_id: world.workspace,
-      client_id: world.client,
-      until: 'staged',
-    })
+    await ingestExport(world, 'staged')
     await pipeline(
       session.query(pgCopy.to('copy public.staging_rows to stdout (format csv)')),
       createWriteStream(rows),

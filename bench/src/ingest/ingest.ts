@@ -1,4 +1,4 @@
-/** A Meta-like export from the file to production, beside the least that any importer must write. */
+/** A Meta-like export from the file to production, compared with the least that any importer must write. */
 import type { Benchmark, Contender } from '../benchmark.ts'
 import { atLeast, atMost } from '../criteria.ts'
 import { medianOf, worstOf } from '../statistics.ts'
@@ -15,7 +15,7 @@ const whole: Contender = {
 export const ingest: Benchmark = {
   name: 'ingest',
   about:
-    'a Meta export: read, check, stage, resolve, plan, promote, lineage, event, beside bare COPY and INSERT',
+    'a Meta export: read, check, stage, resolve, plan, promote, lineage, event, compared with bare COPY and INSERT',
   unit: 'lines',
   size: { full: 100_000, quick: 25_000 },
   rounds: { full: 3, quick: 3 },

@@ -1,8 +1,7 @@
 /** The whole way: the product's own call, from the file on disk to rows in production. */
 import type { Figures, Task } from '../benchmark.ts'
-import { ingest } from '../product.ts'
 import { perSecond } from '../statistics.ts'
-import { openWorld } from './world.ts'
+import { ingestExport, openWorld } from './world.ts'
 
 export async function throughPipeline({ database, size, round }: Task): Promise<Figures> {
   const world = await openWorld(database, size, round + 1)
@@ -10,15 +9,8 @@ export async function throughPipeline({ database, size, round }: Task): Promise<
   const reached: Record<string, number> = {}
   try {
     const started = performance.now()
-    const { upload } = await ingest({ pool: world.pool, home: world.home }, world.file, {
-      dataset: 'ads',
-      platform: 'meta',
-      workspace_id: world.workspace,
-      client_id: world.client,
-      until: 'promoted',
-      onProgress: ({ stage }) => {
-        reached[stage] ??= performance.now() - started
-      },
+    await ingestExport(world, 'promoted', (event) => {
+      if (event.type === 'progress') reached[event.stage] ??= performance.now() - started
     })
     const elapsed = performance.now() - started
     const written = await metrics(world.pool)
@@ -30,7 +22,7 @@ export async function throughPipeline({ database, size, round }: Task): Promise<
       plan_ms: reached.promote! - reached.plan!,
       promote_ms: elapsed - reached.promote!,
       peak_rss_mb: memory.stop(),
-      rows_missing: upload.status === 'promoted' ? size - written : size,
+      rows_missing: size - written,
     }
   } finally {
     memory.stop()

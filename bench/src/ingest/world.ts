@@ -2,7 +2,14 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { addPack, createPool, inTransaction } from '../product.ts'
+import {
+  backEndActor,
+  createPool,
+  type IngestOptions,
+  ingest,
+  inTransaction,
+  registerPack,
+} from '../product.ts'
 import type { BenchDatabase } from '../server.ts'
 import { writeMetaExport } from './exports.ts'
 
@@ -21,7 +28,7 @@ export async function openWorld(database: BenchDatabase, lines: number, seed: nu
   const administration = createPool(database.url, { role: 'workflow_admin', max: 1 })
   const { workspace, client } = await inTransaction(administration, async (session) => {
     await session.query(`select iu_core.fn_gate_set('iu_core.staging_writes_enabled', true)`)
-    await addPack(session, 'ads')
+    await registerPack(session, 'ads')
     await session.query('update iu_core.ingest_dataset set approval_required = false')
     await session.query('select iu_core.fn_ingest_limit_set(null, 10000000000, 10000000, 3)')
     const made = await session.query(
@@ -45,4 +52,24 @@ export async function openWorld(database: BenchDatabase, lines: number, seed: nu
       await rm(home, { recursive: true, force: true })
     },
   }
+}
+
+/** The call that CLI, HTTP, library and playbook tool make, too. */
+export async function ingestExport(
+  world: Pick<World, 'pool' | 'home' | 'file' | 'workspace' | 'client'>,
+  until: IngestOptions['until'],
+  onEvent?: IngestOptions['onEvent'],
+) {
+  const { pool, home, file, workspace, client } = world
+  const { upload, stopped } = await ingest({ pool, home }, file, {
+    dataset: 'ads',
+    platform: 'meta',
+    workspaceId: workspace,
+    clientId: client,
+    actor: backEndActor(pool),
+    until,
+    onEvent,
+  })
+  if (stopped) throw stopped
+  return upload
 }

@@ -1,6 +1,6 @@
 /**
  * A queue's whole life: bulk enqueue, drain until the table says that nothing is left, and how long a single job takes from
- * its enqueue to its start. Beside it graphile-worker and pg-boss, each in the mode that is best for it. The peers' newest
+ * its enqueue to its start. Compared with graphile-worker and pg-boss, each in the mode that is best for it. The peers' newest
  * versions need a newer Node than we do, so everybody runs under that one.
  */
 import type { Benchmark, Figures, Round, Task } from '../benchmark.ts'
@@ -18,10 +18,10 @@ export interface DrainTask {
 
 const NODE = 22
 const PEERS = ['graphile-worker', 'pg-boss']
-const LATENCIES = { most: 300, share: 0.01 }
+const LATENCIES = { max: 300, share: 0.01 }
 
 export const drainWith =
-  (script: string, latencies = LATENCIES.most) =>
+  (script: string, latencies = LATENCIES.max) =>
   ({ database, size }: Task): Promise<Figures> =>
     runUnderNode(NODE, new URL(`${script}.js`, import.meta.url).pathname, {
       url: database.url,
@@ -32,7 +32,8 @@ export const drainWith =
 
 export const jobs: Benchmark = {
   name: 'jobs',
-  about: '100,000 no-op jobs enqueued and drained, and 300 latencies, beside graphile-worker and pg-boss',
+  about:
+    '100,000 no-op jobs enqueued and drained, and 300 latencies, compared with graphile-worker and pg-boss',
   unit: 'jobs',
   size: { full: 100_000, quick: 20_000 },
   rounds: { full: 3, quick: 3 },

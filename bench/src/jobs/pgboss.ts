@@ -1,5 +1,5 @@
 /**
- * pg-boss: the drain by fetch and complete in batches of 500 on two lanes, because its worker waits between batches; the
+ * pg-boss: the drain by fetch and complete in batches of 500 by two loops, because its worker waits between batches; the
  * latencies by its worker, woken by notices.
  */
 
@@ -8,7 +8,7 @@ import { PgBoss } from 'pg-boss'
 import { chunks, measure, taskGiven } from './measure.ts'
 
 const QUEUE = 'noop'
-const LANES = 2
+const LOOPS = 2
 const task = taskGiven()
 const pool = new pg.Pool({ connectionString: task.url, max: 2 })
 const boss = new PgBoss({
@@ -35,7 +35,7 @@ await measure(
       await boss.send(QUEUE, { n })
     },
     async start(ran) {
-      const lane = async (): Promise<void> => {
+      const drain = async (): Promise<void> => {
         for (;;) {
           const fetched = await boss.fetch<{ n: number }>(QUEUE, { batchSize: 500 })
           if (fetched.length === 0) return
@@ -46,7 +46,7 @@ await measure(
           )
         }
       }
-      await Promise.all(Array.from({ length: LANES }, lane))
+      await Promise.all(Array.from({ length: LOOPS }, drain))
       await boss.work<{ n: number }>(QUEUE, { pollingIntervalSeconds: 0.5 }, async (arrived) => {
         for (const job of arrived) ran(job.data.n)
       })

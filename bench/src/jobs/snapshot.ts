@@ -14,7 +14,8 @@ const LATENCIES = 1
 
 export const jobsSnapshot: Benchmark = {
   name: 'jobs-snapshot',
-  about: 'a drain of 600,000 jobs while one session holds a REPEATABLE READ snapshot, beside graphile-worker',
+  about:
+    'a drain of 600,000 jobs while one session holds a REPEATABLE READ snapshot, compared with graphile-worker',
   unit: 'jobs',
   size: { full: 600_000, quick: 100_000 },
   rounds: { full: 3, quick: 1 },
@@ -25,10 +26,10 @@ export const jobsSnapshot: Benchmark = {
       about: 'the worker, nobody holds a snapshot',
       run: drainWith('stagedoor', LATENCIES),
     },
-    { name: 'stagedoor_held', about: 'the worker beside a held snapshot', run: underSnapshot('stagedoor') },
+    { name: 'stagedoor_held', about: 'the worker while a snapshot is held', run: underSnapshot('stagedoor') },
     {
       name: 'graphile_held',
-      about: 'graphile-worker beside a held snapshot',
+      about: 'graphile-worker while a snapshot is held',
       run: underSnapshot('graphile'),
     },
   ],

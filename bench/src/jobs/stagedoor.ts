@@ -12,12 +12,12 @@ await measure(
       for (const chunk of chunks(count)) {
         await enqueueMany(
           pool,
-          chunk.map((n) => ({ job_kind: 'noop', safe_payload: { n } })),
+          chunk.map((n) => ({ job_kind: 'noop', payload: { n } })),
         )
       }
     },
     async enqueueOne(n) {
-      await enqueue(pool, { job_kind: 'noop', safe_payload: { n } })
+      await enqueue(pool, { job_kind: 'noop', payload: { n } })
     },
     async start(ran) {
       worker = await startWorker({
@@ -25,7 +25,7 @@ await measure(
         listenUrl: task.workerUrl,
         concurrency: 10,
         batch: 500,
-        handlers: { noop: (job) => ran(job.safe_payload.n as number) },
+        handlers: { noop: (job) => ran(job.payload.n as number) },
       })
     },
     async isEmpty() {

@@ -10,7 +10,7 @@ import { median, medianOf, perSecond, worstOf } from '../statistics.ts'
 
 /** The first 1,000 of 10,000 against the last. */
 const SHARE = 0.1
-/** Thrown away, on the same sessions: statements are planned and code is compiled at the beginning, which would flatter. */
+/** Not measured, on the same sessions: statements are planned and code is compiled at the beginning, which would flatter. */
 const WARM_UP = 300
 
 const arc = definePlaybook({

@@ -36,7 +36,7 @@ export class Interleaving {
     this.#releaseWhere((holder) => holder.until <= this.commits)
   }
 
-  /** A writer has nothing more to write, and nobody shall wait for it. */
+  /** A writer has nothing more to write: nobody waits for it any more. */
   finished(): void {
     this.#writers--
     if (this.#holders.length > this.#writers / 2) this.#releaseWhere(() => true)

@@ -1,9 +1,9 @@
 /**
- * Reading the outbox in commit order, beside a scan of the same rows that gives no such guarantee.
+ * Reading the outbox in commit order, compared with a scan of the same rows that gives no such guarantee.
  *
  * The ratio is that of a reader that asks for a page, receives it, and asks for the next, to the plain scan: one
  * statement, all rows, in id order. The scan commits nothing, and its server works while the client parses; the
- * reader commits its place with every page, and one of the two always waits. So two more are reported beside
+ * reader commits its place with every page, and one of the two always waits. So two more are reported with
  * them: the reader that asks for one page ahead, and the scan in pages of the same size.
  * All receive the same columns through the same driver, row by row.
  */
@@ -31,14 +31,15 @@ const BEFORE_ALL = '00000000-0000-0000-0000-000000000000'
 
 export const outbox: Benchmark = {
   name: 'outbox',
-  about: '100,000 events of 8 concurrent writers read in commit order, beside a plain scan of the same rows',
+  about:
+    '100,000 events of 8 concurrent writers read in commit order, compared with a plain scan of the same rows',
   unit: 'events',
   size: { full: 100_000, quick: 25_000 },
   rounds: { full: 8, quick: 6 },
   freshDatabase: 'round',
   async prepare(task) {
     const written = await writeEvents(task)
-    await settle(task)
+    await vacuum(task)
     return written
   },
   contenders: [
@@ -184,8 +185,8 @@ function receive(
   })
 }
 
-/** The state in which autovacuum leaves the table, reached now and not in the middle of somebody's time. */
-async function settle({ database }: Task): Promise<void> {
+/** The state in which autovacuum leaves the table, reached before the measurement and not during it. */
+async function vacuum({ database }: Task): Promise<void> {
   const client = await database.superuser()
   await client.query('vacuum (analyze) iu_core.event_outbox')
   await client.query('checkpoint')

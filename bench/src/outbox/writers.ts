@@ -5,10 +5,10 @@ import { perSecond } from '../statistics.ts'
 import { Interleaving } from './interleaving.ts'
 
 const WRITERS = 8
-const LARGEST_BATCH = 150
-const MOST_BATCHES = 3
+const MAX_BATCH = 150
+const MAX_BATCHES = 3
 /** One transaction in so many stays open while others commit. */
-const HELD = 4
+const HELD_OPEN_ONE_IN = 4
 
 const EMIT = {
   name: 'emit',
@@ -22,7 +22,12 @@ export async function writeEvents({ database, size, round }: Task): Promise<Figu
   const started = performance.now()
   await Promise.all(
     sessions.map((session, writer) =>
-      write(session, writer, shares[writer]!, randomFrom(round * WRITERS + writer + 1), interleaving),
+      write(session, {
+        writer,
+        share: shares[writer]!,
+        random: randomFrom(round * WRITERS + writer + 1),
+        interleaving,
+      }),
     ),
   )
   const elapsed = performance.now() - started
@@ -34,24 +39,26 @@ export async function writeEvents({ database, size, round }: Task): Promise<Figu
   }
 }
 
-async function write(
-  session: pg.Client,
-  writer: number,
-  share: number,
-  random: () => number,
-  interleaving: Interleaving,
-): Promise<void> {
+interface Share {
+  readonly writer: number
+  /** How many events it writes. */
+  readonly share: number
+  readonly random: () => number
+  readonly interleaving: Interleaving
+}
+
+async function write(session: pg.Client, { writer, share, random, interleaving }: Share): Promise<void> {
   try {
     for (let left = share; left > 0; ) {
       await session.query('begin')
       let tx = ''
-      for (let batch = 1 + Math.floor(random() * MOST_BATCHES); batch > 0 && left > 0; batch--) {
-        const count = Math.min(left, 1 + Math.floor(random() * LARGEST_BATCH))
+      for (let batch = 1 + Math.floor(random() * MAX_BATCHES); batch > 0 && left > 0; batch--) {
+        const count = Math.min(left, 1 + Math.floor(random() * MAX_BATCH))
         const { rows } = await session.query({ ...EMIT, values: [events(writer, left, count)] })
         tx = rows[0].tx
         left -= count
       }
-      if (random() * HELD < 1) await interleaving.hold()
+      if (random() * HELD_OPEN_ONE_IN < 1) await interleaving.hold()
       await session.query('commit')
       interleaving.committed(BigInt(tx))
     }

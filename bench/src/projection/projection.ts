@@ -1,6 +1,6 @@
 /**
- * What people read is folded from the log: how fast from nothing, how fast anew, and how far behind it is while an engine writes.
- * Beside it the plain INSERT of the same events: a fold that is slower than that would fall behind for ever.
+ * What people read is folded from the log: how fast from nothing, how fast a rebuild, and how large its lag is while an engine writes.
+ * Compared with it the plain INSERT of the same events: a fold that is slower than that would never catch up.
  */
 import type pg from 'pg'
 import type { Benchmark, Figures, Task } from '../benchmark.ts'
@@ -12,19 +12,23 @@ import { plain, prepareLog } from './log.ts'
 /** As many executions as the engine folds at most in one statement. */
 const FOLDED_TOGETHER = 2000
 const REBUILT_TOGETHER = 500
-const LIVE = { atOnce: 100, msAnEvent: 0.05, mostMs: 4000 }
+const LIVE = { atOnce: 100, msAnEvent: 0.05, maxMs: 4000 }
 
 export const projection: Benchmark = {
   name: 'projection',
   about:
-    'fold and full rebuild of 200,000 events and the lag behind a running engine, beside plain INSERTs of the events',
+    'fold and full rebuild of 200,000 events and the lag after a running engine, compared with plain INSERTs of the events',
   unit: 'events',
   size: { full: 200_000, quick: 60_000 },
   rounds: { full: 5, quick: 3 },
   freshDatabase: 'round',
   prepare: prepareLog,
   contenders: [
-    { name: 'fold', about: 'fn_execution_project from nothing, then every execution anew', run: foldAll },
+    {
+      name: 'fold',
+      about: 'fn_execution_project from nothing, then a rebuild of every execution',
+      run: foldAll,
+    },
     { name: 'live', about: 'behind an engine that runs 100 executions at once', run: followLive },
   ],
   summarise(rounds) {
@@ -104,7 +108,7 @@ async function followLive({ database, size }: Task): Promise<Figures> {
     {
       concurrency: LIVE.atOnce,
       hooks: {
-        projected(_, folded, lagMs, ms) {
+        onProject(_, folded, lagMs, ms) {
           if (folded === 0) return
           lags.push(lagMs)
           events += folded
@@ -115,11 +119,11 @@ async function followLive({ database, size }: Task): Promise<Figures> {
   )
   const ran: string[] = []
   const started = performance.now()
-  const until = started + Math.min(LIVE.mostMs, size * LIVE.msAnEvent)
-  const lane = async (): Promise<void> => {
+  const until = started + Math.min(LIVE.maxMs, size * LIVE.msAnEvent)
+  const runUntilEnd = async (): Promise<void> => {
     while (performance.now() < until) ran.push(await executions.run(plain.name))
   }
-  await Promise.all(Array.from({ length: LIVE.atOnce }, lane))
+  await Promise.all(Array.from({ length: LIVE.atOnce }, runUntilEnd))
   const elapsed = performance.now() - started
   await executions.stop()
   const owner = await database.superuser()

@@ -1,8 +1,8 @@
 /**
- * What an active route costs whoever writes its table: rows inserted into an orders table as shops have them, beside the
+ * What an active route costs whoever writes its table: rows inserted into an orders table as shops have them, compared with the
  * same rows into the same table without the route.
  *
- * Rows come by 1,000 in a statement, each a transaction, as imports and bulk jobs write. Beside that, one row in a
+ * Rows come by 1,000 in a statement, each a transaction, as imports and bulk jobs write. Also one row in a
  * statement: there it is the commit that costs, and the route adds one trigger call.
  */
 import type pg from 'pg'
@@ -21,7 +21,8 @@ const EVENT = 'orders_routed.insert'
 
 export const route: Benchmark = {
   name: 'route',
-  about: '100,000 rows inserted into an orders table with an active route, beside the same insert without it',
+  about:
+    '100,000 rows inserted into an orders table with an active route, compared with the same insert without it',
   unit: 'rows',
   size: { full: 100_000, quick: 20_000 },
   rounds: { full: 7, quick: 5 },

@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import {
   createPool,
+  createVectorSearch,
   inTransaction,
-  openEquipment,
-  openSearch,
+  openProviders,
   type SearchAnswer,
   type SearchFilters,
   search,
@@ -52,9 +52,9 @@ export async function project(database: BenchDatabase, texts: readonly Text[]): 
   await session.query('vacuum analyze')
   const workers = createPool(database.workerUrl, { role: 'vector_worker', purpose: 'bench', max: 6 })
   const readers = createPool(database.workerUrl, { role: 'dot_executor', purpose: 'bench', max: 4 })
-  const equipment = openEquipment(workers, CONFIG)
+  const providers = openProviders(workers, CONFIG)
   const began = performance.now()
-  const worker = await startSearchWorker({ pool: workers, equipment, pollMs: 50, careMs: 100 })
+  const worker = await startSearchWorker({ pool: workers, providers, pollMs: 50, collectionsPollMs: 100 })
   await until(session, `select not exists (select from iu_core.vector_outbox where status <> 'done') as done`)
   const projectedMs = performance.now() - began
   const { rows } = await session.query(`select count(*)::int as chunks from iu_core.search_chunk`)
@@ -68,7 +68,7 @@ export async function project(database: BenchDatabase, texts: readonly Text[]): 
   const fittedMs = performance.now() - began - projectedMs
   await worker.stop()
   await session.query('vacuum analyze')
-  const opened = openSearch({ pool: readers, config: CONFIG })
+  const vectorSearch = createVectorSearch({ pool: readers, config: CONFIG })
   return {
     workspace,
     chunks,
@@ -77,12 +77,12 @@ export async function project(database: BenchDatabase, texts: readonly Text[]): 
     session,
     ask: (text, { filters = {}, limit = 10 } = {}) =>
       search(
-        { opened, transaction: (work) => inTransaction(readers, work) },
-        { workspace_id: workspace, text, limit, filters },
+        { vectorSearch, transaction: (work) => inTransaction(readers, work) },
+        { workspaceId: workspace, text, limit, filters },
       ),
     async end() {
-      await opened.close()
-      await equipment.close()
+      await vectorSearch.close()
+      await providers.close()
       await Promise.all([workers.end(), readers.end()])
     },
   }

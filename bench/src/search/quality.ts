@@ -9,7 +9,7 @@ import { project } from './projected.ts'
 export const searchQuality: Benchmark = {
   name: 'search-quality',
   about:
-    'nDCG@10 of a judged collection (--data DIR), words alone and hybrid, beside websearch_to_tsquery with ts_rank',
+    'nDCG@10 of a judged collection (--data DIR), words alone and hybrid, compared with websearch_to_tsquery with ts_rank',
   unit: 'collections',
   takesData: true,
   size: { full: 1, quick: 1 },

@@ -14,7 +14,7 @@ const BATCH = 50
 export const searching: Benchmark = {
   name: 'search',
   about:
-    'units into search and questions to it, hybrid, every third filtered; beside full text alone and the bare writes',
+    'units into search and questions to it, hybrid, every third filtered; compared with full text alone and the bare writes',
   unit: 'chunks',
   size: { full: 20_000, quick: 2000 },
   rounds: { full: 3, quick: 3 },

@@ -6,8 +6,8 @@
 import type pg from 'pg'
 import type { Figures, Task } from '../benchmark.ts'
 import { perSecond } from '../statistics.ts'
-import { inLanes, type Lane, openLanes } from './lanes.ts'
 import { type ReadyRecord, readyRecord } from './records.ts'
+import { inParallel, openSessions, type Sessions } from './sessions.ts'
 
 const RECORD = `insert into iu_core.iu_staging_record (
     staging_kind, payload_type, purpose, owner_actor, source_kind, idempotency_key, content_hash, byte_len, part_count,
@@ -31,7 +31,7 @@ const eventRow = (type: string, id: string, safePayload: string): string =>
   `insert into iu_core.event_outbox (${EVENT_COLUMNS})
    select e, 'staging', '${type}', ${id}::text, e, 'owner', ${safePayload}::jsonb from iu_core.fn_time_uuid() as e`
 
-/** Statement by statement between begin and commit, as one writes it by hand. */
+/** Statement by statement between begin and commit, as people write it. */
 const SINGLE = {
   record: RECORD,
   payload: payloadRow('$1::uuid', '$2', '$3', '$4'),
@@ -99,12 +99,12 @@ export const inOneStatement = (task: Task): Promise<Figures> =>
 
 async function floor(
   { database, size }: Task,
-  work: (record: ReadyRecord, lane: Lane) => Promise<void>,
+  work: (record: ReadyRecord, sessions: Sessions) => Promise<void>,
 ): Promise<Figures> {
   const records = Array.from({ length: size }, (_, index) => readyRecord(index))
-  const lanes = await openLanes(database)
+  const sets = await openSessions(database)
   const started = performance.now()
-  await inLanes(records, lanes, work)
+  await inParallel(records, sets, work)
   const elapsed = performance.now() - started
   return { records_per_s: perSecond(size, elapsed), ms: elapsed }
 }

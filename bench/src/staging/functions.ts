@@ -1,8 +1,8 @@
 /** Our work: three calls of the staging functions for each record, a transaction each. */
 import type { Figures, Task } from '../benchmark.ts'
 import { perSecond } from '../statistics.ts'
-import { inLanes, openLanes } from './lanes.ts'
 import { type ReadyRecord, readyRecord } from './records.ts'
+import { inParallel, openSessions } from './sessions.ts'
 
 const CREATE = {
   name: 'create',
@@ -16,10 +16,10 @@ const CONSUME = { name: 'consume', text: 'select iu_core.fn_iu_staging_consume($
 
 export async function throughFunctions({ database, size }: Task): Promise<Figures> {
   const records = Array.from({ length: size }, (_, index) => readyRecord(index))
-  const lanes = await openLanes(database)
+  const sets = await openSessions(database)
   let wrongDigests = 0
   const started = performance.now()
-  await inLanes(records, lanes, async (record: ReadyRecord, { owner, reviewer, run }) => {
+  await inParallel(records, sets, async (record: ReadyRecord, { owner, reviewer, run }) => {
     const { rows } = await owner.query({ ...CREATE, values: [record.payload, record.key] })
     const { id, digest } = rows[0]
     if (digest !== record.recordHash) wrongDigests++

@@ -1,7 +1,7 @@
 /**
- * The life of a record: created, approved by somebody else, consumed by a run. Beside it, the floor: the same rows in
+ * The lifecycle of a record: created, approved by somebody else, consumed by a run. The floor to compare it with: the same rows in
  * the same tables by plain INSERT and UPDATE, in as many transactions (`ratio_floor`). Ours is one call a transaction,
- * so the floor is also measured with each transaction packed into one statement, which nobody writes by hand but which
+ * so the floor is also measured with each transaction packed into one statement, which nobody would write but which
  * has as few round trips as we have (`ratio_packed`).
  */
 import type { Benchmark } from '../benchmark.ts'
@@ -12,7 +12,8 @@ import { throughFunctions } from './functions.ts'
 
 export const staging: Benchmark = {
   name: 'staging',
-  about: 'create → approve → consume of 5,000 records with 4 KiB JSON, beside the same rows by plain SQL',
+  about:
+    'create → approve → consume of 5,000 records with 4 KiB JSON, compared with the same rows by plain SQL',
   unit: 'records',
   size: { full: 5000, quick: 800 },
   rounds: { full: 5, quick: 5 },

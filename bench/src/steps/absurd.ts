@@ -24,7 +24,7 @@ app.registerTask<{ n: number }>({ name: 'noops' }, async ({ n }, context) => {
   }
   return null
 })
-// Its worker says nothing at the end of a task, and waiting for a result polls: the end is heard of where it is written.
+// Its worker says nothing at the end of a task, and waiting for a result polls: so the end is observed where it is written.
 const execute = app.executeTask.bind(app)
 app.executeTask = async (claimed, ...rest) => {
   await execute(claimed, ...rest)

@@ -41,10 +41,10 @@ export class Ran {
 export async function measure(runner: Runner, ran: Ran, { executions, alone }: StepsTask): Promise<void> {
   let next = 0
   const runUpTo = async (end: number): Promise<void> => {
-    const lane = async (): Promise<void> => {
+    const runNext = async (): Promise<void> => {
       while (next < end) await runner.run(next++)
     }
-    await Promise.all(Array.from({ length: AT_ONCE }, lane))
+    await Promise.all(Array.from({ length: AT_ONCE }, runNext))
   }
   // Every contender is a fresh process, which has nothing compiled and no session open.
   await runUpTo(AT_ONCE)

@@ -1,6 +1,6 @@
 /**
  * Many small executions at once, each step durable before the next begins: 1,000 × 4 no-op steps, 100 at a time, and one
- * alone. Beside it DBOS, and absurd where its schema is at hand: its npm package has the client only, the tables come from a
+ * alone. Compared with DBOS, and absurd where its schema is available: its npm package has the client only, the tables come from a
  * tool of another ecosystem. Whoever has them says where: BENCH_ABSURD_SQL=path/to/absurd.sql.
  */
 import type { Benchmark, Contender, Figures, Round, Task } from '../benchmark.ts'
@@ -8,7 +8,7 @@ import { atLeast, atMost } from '../criteria.ts'
 import { peerVersions, runUnderNode } from '../node-version.ts'
 import { medianOf, worstOf } from '../statistics.ts'
 
-/** What a script of a contender is handed. */
+/** The input of a contender's script. */
 export interface StepsTask {
   readonly url: string
   readonly workerUrl: string
@@ -23,7 +23,7 @@ export const STEPS = 4
 export const AT_ONCE = 100
 
 const NODE = 20
-const ALONE = { most: 100, share: 0.1 }
+const ALONE = { max: 100, share: 0.1 }
 const SCHEMA = process.env.BENCH_ABSURD_SQL
 
 const runScript =
@@ -33,7 +33,7 @@ const runScript =
       url: database.url,
       workerUrl: database.workerUrl,
       executions: size,
-      alone: Math.min(ALONE.most, Math.ceil(size * ALONE.share)),
+      alone: Math.min(ALONE.max, Math.ceil(size * ALONE.share)),
       ...(SCHEMA && { schema: SCHEMA }),
     } satisfies StepsTask)
 
@@ -45,7 +45,7 @@ const absurd: Contender = {
 
 export const steps: Benchmark = {
   name: 'steps',
-  about: '1,000 executions × 4 no-op steps, 100 at once, and one alone, beside DBOS (and absurd)',
+  about: '1,000 executions × 4 no-op steps, 100 at once, and one alone, compared with DBOS (and absurd)',
   unit: 'executions',
   size: { full: 1000, quick: 300 },
   rounds: { full: 5, quick: 3 },

@@ -1,4 +1,4 @@
-/** Eight clients that write and read as fast as they are answered, while consumers, jobs and their worker go on beside them. */
+/** Eight clients that write and read as fast as they are answered, while consumers, jobs and their worker run. */
 import { fork } from 'node:child_process'
 import type pg from 'pg'
 import type { Figures, Task } from '../benchmark.ts'
@@ -66,7 +66,7 @@ export async function work({ database, size }: Task, open: Opening, asOwner: boo
 
 export const sliced = ({ body }: Unit): string => `${body.slice(0, 10)}sliced${body.slice(20)}`
 
-/** Eight sessions, with consumers and a worker beside them until `stop`. */
+/** Eight sessions, with consumers and a worker that run until `stop`. */
 export async function ready(
   database: BenchDatabase,
   open: Opening,
@@ -97,7 +97,7 @@ export function textOf(n: number): Omit<Unit, 'id'> {
   return { address: `bench/unit-${n}`, body: `Unit ${n}: ${words.join(' ')}.` }
 }
 
-/** A workspace, and a consumer that makes a job of every birth. */
+/** A workspace, and a consumer that makes a job of every new unit. */
 async function prepared(database: BenchDatabase): Promise<string> {
   const owner = await database.superuser()
   const { rows } = await owner.query(`insert into public.workspaces (name) values ('bench') returning id`)

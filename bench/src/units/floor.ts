@@ -33,7 +33,7 @@ export const byPlainSql = (task: Task): Promise<Figures> =>
   work(
     task,
     (client, workspace) => {
-      const event = (query: Query, domain: string, type: string, id: string, payload: object) =>
+      const event = (query: Query, [domain, type]: [string, string], id: string, payload: object) =>
         query('event', EVENT, [domain, type, id, workspace, JSON.stringify({ unit_id: id, ...payload })])
       return {
         create: ({ address, body }) =>
@@ -43,7 +43,7 @@ export const byPlainSql = (task: Task): Promise<Figures> =>
             await query('version', VERSION, [version, id, 1, title, body, hash])
             await query('unit', UNIT, [id, workspace, address, version, hash, title])
             await query('outbox', OUTBOX, [id, hash])
-            await event(query, 'birth_registry', 'entity_born', id, { content_hash: hash })
+            await event(query, ['birth_registry', 'entity_born'], id, { content_hash: hash })
             return id
           }),
         slice: ({ id, body }, text) =>
@@ -53,17 +53,17 @@ export const byPlainSql = (task: Task): Promise<Figures> =>
             await query('version', VERSION, [version, id, 2, body.slice(0, 100), now, hash])
             await query('current', CURRENT, [id, version, 2, hash])
             await query('outbox', OUTBOX, [id, hash])
-            await event(query, 'iu', 'unit_versioned', id, { content_hash: hash })
+            await event(query, ['iu', 'unit_versioned'], id, { content_hash: hash })
           }),
         profile: ({ id }, profile) =>
           transaction(client, async (query) => {
             await query('profile', PROFILE, [id, JSON.stringify(profile)])
-            await event(query, 'iu', 'unit_profile_changed', id, { keys: Object.keys(profile) })
+            await event(query, ['iu', 'unit_profile_changed'], id, { keys: Object.keys(profile) })
           }),
         edge: ({ id }, target) =>
           transaction(client, async (query) => {
             await query('edge', EDGE, [workspace, id, target])
-            await event(query, 'iu', 'edge_added', id, { edge_type: 'follows' })
+            await event(query, ['iu', 'edge_added'], id, { edge_type: 'follows' })
           }),
         read: async ({ id }) => (await client.query({ ...READ, values: [id] })).rows[0].body,
       }

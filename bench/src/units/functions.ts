@@ -8,8 +8,8 @@ const CREATE = {
   name: 'create',
   text: 'select unit_id from iu_core.fn_unit_create($1, $2, $3, p_profile => $4)',
 }
-const SLICE = { name: 'slice', text: 'select version_no from iu_core.fn_unit_slice_edit($1, 1, 10, 20, $2)' }
-const PROFILE = { name: 'profile', text: 'select iu_core.fn_unit_profile($1, $2)' }
+const SLICE = { name: 'slice', text: 'select version_no from iu_core.fn_unit_edit_slice($1, 1, 10, 20, $2)' }
+const PROFILE = { name: 'profile', text: 'select iu_core.fn_unit_profile_patch($1, $2)' }
 const EDGE = { name: 'edge', text: `select edge_id from iu_core.fn_unit_edge_add($1, 'follows', $2)` }
 export const READ = {
   name: 'read',

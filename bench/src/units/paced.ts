@@ -1,5 +1,5 @@
 /**
- * Eight clients at a fixed rate: 200 writes and 400 reads a second fall due whether or not those before them are answered. Flat out,
+ * Eight clients at a fixed rate: 200 writes and 400 reads a second fall due whether or not those before them are answered. At full speed,
  * clients that wait for each other measure how many share the cores; here a latency is what somebody waits who comes on their own,
  * from the moment that their call fell due: queueing and the lateness of our timer count.
  */
@@ -13,7 +13,7 @@ const INTERVAL_MS = 1000 / (WRITES_PER_S * (1 + READS_PER_WRITE))
 /** Units that are there before: what falls due finds one that nobody is busy with. */
 const AHEAD = 200
 
-/** A quarter of the writes are births; one unit in five of what the others do flat out, or a round would take a minute. */
+/** A quarter of the writes are new units; one unit in five of what the others do at full speed, or a round would take a minute. */
 export async function atARate({ database, size }: Task, open: Opening): Promise<Figures> {
   const { hands, stop } = await ready(database, open, false)
   const day = new Day()

@@ -9,7 +9,7 @@ import { inBulk, pacedFunctions, throughFunctions } from './functions.ts'
 export const units: Benchmark = {
   name: 'units',
   about:
-    'create, slice edit, profile, edge and reads by 8 clients, workers running, beside the bare rows by plain SQL',
+    'create, slice edit, profile, edge and reads by 8 clients, workers running, compared with the bare rows by plain SQL',
   unit: 'units',
   size: { full: 5000, quick: 800 },
   rounds: { full: 5, quick: 3 },

@@ -1,4 +1,4 @@
-/** The dispatcher and a worker of jobs, until whoever started them lets go. */
+/** The dispatcher and a worker of jobs, until the parent process disconnects. */
 import pino from 'pino'
 import { createPool, startDispatcher, startWorker } from '../product.ts'
 

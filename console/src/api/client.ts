@@ -21,18 +21,18 @@ export interface Api {
   me(): Promise<Me>
   gates(): Promise<Gates>
   events(page: { limit: number; after?: string }): Promise<EventPage>
-  jobs(asked: { state?: Jobs['jobs'][number]['state']; limit: number }): Promise<Jobs>
+  jobs(asked: { status?: Jobs['jobs'][number]['status']; limit: number }): Promise<Jobs>
   executions(asked: {
     status?: Executions['executions'][number]['status']
     limit: number
   }): Promise<Executions>
   searchWaiting(): Promise<SearchWaiting>
-  deadProjections(limit: number): Promise<{ dead: DeadProjection[] }>
+  deadProjections(limit: number): Promise<{ dead_letters: DeadProjection[] }>
   readonly records: RecordsApi
   readonly uploads: UploadsApi
 }
 
-/** Every list says what those in it are called; once told, they are named wherever they stand. */
+/** Every list says what those in it are called; from then on they are shown by name everywhere. */
 async function named<T extends { readonly people: Readonly<Record<string, string>> }>(
   answer: Promise<T>,
 ): Promise<T> {
@@ -44,16 +44,16 @@ async function named<T extends { readonly people: Readonly<Record<string, string
 export function createApi(token?: string): Api {
   const request = createRequest(token)
   return {
-    health: () => request('/health'),
+    health: () => request('/api/health'),
     // Not being ready is an answer, not a failure.
-    ready: () => request('/ready', { alsoGood: [503] }),
+    ready: () => request('/api/ready', { alsoGood: [503] }),
     me: () => request('/me'),
     gates: () => request('/gates'),
     events: (page) => named(request(`/events?${query(page)}`)),
     jobs: (asked) => request(`/jobs?${query(asked)}`),
     executions: (asked) => request(`/executions?${query(asked)}`),
     searchWaiting: () => request('/search/waiting'),
-    deadProjections: (limit) => request(`/search/dead?${query({ limit })}`),
+    deadProjections: (limit) => request(`/search/dead-letters?${query({ limit })}`),
     records: createRecordsApi(request, token),
     uploads: createUploadsApi(request, token),
   }

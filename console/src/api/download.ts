@@ -1,9 +1,9 @@
 import { NoAnswer } from './failure.ts'
-import { authorization, readAnswer } from './request.ts'
+import { addressOf, authorization, readAnswer } from './request.ts'
 
 /** By fetch: a plain link could not send the token. */
 export async function downloadFile(path: string, token: string | undefined, name: string): Promise<void> {
-  const response = await fetch(`/api${path}`, {
+  const response = await fetch(addressOf(path), {
     headers: authorization(token),
     cache: 'no-store',
     credentials: 'omit',

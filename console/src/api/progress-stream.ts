@@ -1,5 +1,5 @@
 import { NoAnswer } from './failure.ts'
-import { authorization, readAnswer } from './request.ts'
+import { addressOf, authorization, readAnswer } from './request.ts'
 import type { Progress } from './upload-types.ts'
 
 export type ReceivedProgress = Progress
@@ -8,10 +8,10 @@ export type ReceivedProgress = Progress
 export async function readProgress(
   id: string,
   token: string | undefined,
-  told: (progress: ReceivedProgress) => void,
+  onProgress: (progress: ReceivedProgress) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const response = await fetch(`/api/uploads/${id}/progress`, {
+  const response = await fetch(addressOf(`/uploads/${id}/progress`), {
     headers: { accept: 'text/event-stream', ...authorization(token) },
     cache: 'no-store',
     credentials: 'omit',
@@ -39,7 +39,7 @@ export async function readProgress(
         await reader.cancel()
         return
       }
-      if (event === 'progress' && data !== '') told(JSON.parse(data))
+      if (event === 'progress' && data !== '') onProgress(JSON.parse(data))
     }
   }
 }

@@ -4,7 +4,7 @@ import { query } from './query.ts'
 import { type Request, readText } from './request.ts'
 import type { Marking, RecordedEvent, StagingRecord, StagingRecords } from './types.ts'
 
-/** Staging records: held until a person decides on exactly their bytes. */
+/** Staging records, which wait for the decision of a person. */
 export interface RecordsApi {
   /** Pending records of every kind that needs approval; without those that are decided with an upload. */
   undecided(page: { limit: number; after?: string }): Promise<StagingRecords>
@@ -12,7 +12,7 @@ export interface RecordsApi {
   /** The beginning of a part, as text. */
   partText(id: string, index: number, bytes: number): Promise<string>
   downloadPart(id: string, index: number, name: string): Promise<void>
-  /** Of a record of kind mark_manifest: its pieces beside their text. */
+  /** Of a record of kind mark_manifest: its pieces with their text. */
   marking(id: string): Promise<Marking>
   tick(id: string, item: string, ticked: boolean): Promise<unknown>
   approve(id: string, digest: string): Promise<StagingRecord>
@@ -39,6 +39,6 @@ export function createRecordsApi(request: Request, token: string | undefined): R
     approve: (id, digest) => post(id, 'approve', { digest }),
     reject: (id, reason) => post(id, 'reject', { reason }),
     withdraw: (id) => post(id, 'withdraw'),
-    history: (id) => request(`/staging/${id}/events`),
+    history: (id) => request(`/staging/${id}/history`),
   }
 }

@@ -1,12 +1,12 @@
 import { ApiProblem, NoAnswer } from './failure.ts'
 import type { Problem } from './types.ts'
 
-/** Longer than any healthy answer takes, shorter than a person's patience with a number that stands still. */
-const PATIENCE_MS = 8_000
-/** A plan or a promotion of a large file works for minutes, and whoever started it wants the answer. */
-const PATIENCE_OF_WORK_MS = 15 * 60_000
+/** Time limit of a read: longer than any healthy response takes, short enough that people notice an outage. */
+const READ_TIMEOUT_MS = 8_000
+/** Time limit of a change: a plan or a promotion of a large file takes minutes. */
+const WRITE_TIMEOUT_MS = 15 * 60_000
 
-export interface Asked {
+interface Asked {
   readonly method?: 'GET' | 'POST' | 'PATCH' | 'PUT'
   readonly body?: object
   /** Statuses that are answers, too. */
@@ -45,9 +45,9 @@ export async function readText(
   token: string | undefined,
   headers: Record<string, string> = {},
 ): Promise<string> {
-  const response = await fetch(`/api${path}`, {
+  const response = await fetch(addressOf(path), {
     headers: { ...authorization(token), ...headers },
-    signal: AbortSignal.timeout(PATIENCE_MS),
+    signal: AbortSignal.timeout(READ_TIMEOUT_MS),
     cache: 'no-store',
     credentials: 'omit',
   }).catch((cause) => {
@@ -58,14 +58,21 @@ export async function readText(
   return body
 }
 
+/** Every path but the two probes, which have no version, is below this one. */
+const API = '/api/v1'
+
+export function addressOf(path: string): string {
+  return path.startsWith('/api/') ? path : `${API}${path}`
+}
+
 export function authorization(token: string | undefined): Record<string, string> {
   return token === undefined ? {} : { authorization: `Bearer ${token}` }
 }
 
 async function answer(path: string, token: string | undefined, { method = 'GET', body }: Asked) {
-  const patience = method === 'GET' ? PATIENCE_MS : PATIENCE_OF_WORK_MS
+  const timeoutMs = method === 'GET' ? READ_TIMEOUT_MS : WRITE_TIMEOUT_MS
   try {
-    const response = await fetch(`/api${path}`, {
+    const response = await fetch(addressOf(path), {
       method,
       headers: {
         accept: 'application/json',
@@ -73,14 +80,14 @@ async function answer(path: string, token: string | undefined, { method = 'GET',
         ...(body && { 'content-type': 'application/json' }),
       },
       body: body === undefined ? null : JSON.stringify(body),
-      signal: AbortSignal.timeout(patience),
+      signal: AbortSignal.timeout(timeoutMs),
       cache: 'no-store',
       credentials: 'omit',
     })
     return { response, body: await response.text() }
   } catch (cause) {
     const late = cause instanceof DOMException && cause.name === 'TimeoutError'
-    throw new NoAnswer(late ? `No answer within ${patience / 1000} s.` : 'No answer from the server.', cause)
+    throw new NoAnswer(late ? `No answer within ${timeoutMs / 1000} s.` : 'No answer from the server.', cause)
   }
 }
 

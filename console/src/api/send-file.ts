@@ -1,5 +1,5 @@
 import { NoAnswer } from './failure.ts'
-import { authorization, readAnswer } from './request.ts'
+import { addressOf, authorization, readAnswer } from './request.ts'
 import type { Upload } from './upload-types.ts'
 
 export interface SentFile {
@@ -15,7 +15,7 @@ export interface SentUpload {
   readonly created: boolean
 }
 
-/** By XMLHttpRequest: fetch does not say how many bytes have gone. */
+/** By XMLHttpRequest, because fetch does not report how many bytes were sent. */
 export function sendFile(
   { file, fields, sent }: SentFile,
   token: string | undefined,
@@ -33,7 +33,7 @@ export function sendFile(
     request.onerror = () => reject(new NoAnswer('The connection broke before the file had arrived.'))
     request.onabort = () => reject(new NoAnswer('The upload was stopped. Nothing of it was kept.'))
   })
-  request.open('POST', '/api/uploads')
+  request.open('POST', addressOf('/uploads'))
   for (const [name, value] of Object.entries(authorization(token))) request.setRequestHeader(name, value)
   request.setRequestHeader('accept', 'application/json')
   const form = new FormData()

@@ -34,7 +34,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/me": {
+    "/api/v1/me": {
         parameters: {
             query?: never;
             header?: never;
@@ -51,7 +51,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/gates": {
+    "/api/v1/gates": {
         parameters: {
             query?: never;
             header?: never;
@@ -60,7 +60,7 @@ export interface paths {
         };
         /**
          * The configuration gates, open or closed
-         * @description Gates are changed by an administrator of the database: `stagedoor gate open <gate>`.
+         * @description An administrator of the database changes them: `stagedoor gate open <gate>`.
          */
         get: operations["listGates"];
         put?: never;
@@ -71,7 +71,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/events": {
+    "/api/v1/events": {
         parameters: {
             query?: never;
             header?: never;
@@ -88,7 +88,64 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/staging/": {
+    "/api/v1/traces/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The chain from a change to its results: events, jobs and executions, each in the order in which they began
+         * @description By the correlation id, or by the id of any event, job or execution in it. `causation_event_id` says what each came from.
+         */
+        get: operations["getTrace"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/lineage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Every promotion that wrote a production row, newest first: which file, which line, who */
+        get: operations["getRowLineage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Metrics of queue, workers, readers, issues and executions, for Prometheus
+         * @description They are about all workspaces: `stagedoor token --role service_role --read-only --expires-in 1y` makes a token for the scraper.
+         */
+        get: operations["metrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/staging": {
         parameters: {
             query?: never;
             header?: never;
@@ -109,7 +166,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/staging/blobs": {
+    "/api/v1/staging/blobs": {
         parameters: {
             query?: never;
             header?: never;
@@ -129,7 +186,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/staging/{id}": {
+    "/api/v1/staging/{id}": {
         parameters: {
             query?: never;
             header?: never;
@@ -146,7 +203,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/staging/{id}/events": {
+    "/api/v1/staging/{id}/history": {
         parameters: {
             query?: never;
             header?: never;
@@ -154,7 +211,7 @@ export interface paths {
             cookie?: never;
         };
         /** What happened to a record, oldest first */
-        get: operations["listStagingRecordEvents"];
+        get: operations["listStagingHistory"];
         put?: never;
         post?: never;
         delete?: never;
@@ -163,7 +220,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/staging/{id}/parts/{index}": {
+    "/api/v1/staging/{id}/parts/{index}": {
         parameters: {
             query?: never;
             header?: never;
@@ -180,7 +237,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/staging/{id}/tick": {
+    "/api/v1/staging/{id}/tick": {
         parameters: {
             query?: never;
             header?: never;
@@ -189,7 +246,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Tick an item of the checklist, or take the tick away */
+        /** Tick an item of the checklist, or remove the tick */
         post: operations["tickStagingChecklist"];
         delete?: never;
         options?: never;
@@ -197,7 +254,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/staging/{id}/approve": {
+    "/api/v1/staging/{id}/approve": {
         parameters: {
             query?: never;
             header?: never;
@@ -214,7 +271,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/staging/{id}/reject": {
+    "/api/v1/staging/{id}/reject": {
         parameters: {
             query?: never;
             header?: never;
@@ -231,7 +288,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/staging/{id}/withdraw": {
+    "/api/v1/staging/{id}/withdraw": {
         parameters: {
             query?: never;
             header?: never;
@@ -248,7 +305,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/staging/{id}/consume": {
+    "/api/v1/staging/{id}/consume": {
         parameters: {
             query?: never;
             header?: never;
@@ -265,7 +322,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/datasets/": {
+    "/api/v1/datasets": {
         parameters: {
             query?: never;
             header?: never;
@@ -282,7 +339,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/datasets/{dataset}/clients": {
+    "/api/v1/datasets/{dataset}/clients": {
         parameters: {
             query?: never;
             header?: never;
@@ -299,25 +356,47 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/datasets/{dataset}/mapping": {
+    "/api/v1/datasets/{dataset}/mapping": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** What was said about headers and values, and the fields that there are */
+        /** What was said about headers and values, by whom, and the fields that there are */
         get: operations["getDatasetMapping"];
-        /** Say what headers and values mean; remembered for the next files of the workspace */
+        /** Replace all that is remembered of headers and values */
         put: operations["setDatasetMapping"];
         post?: never;
+        /** Forget what a header means, or what a value of a field means */
+        delete: operations["deleteDatasetMappingEntry"];
+        options?: never;
+        head?: never;
+        /** Say what some headers and values mean; remembered for the next files of the workspace, all others stay */
+        patch: operations["updateDatasetMapping"];
+        trace?: never;
+    };
+    "/api/v1/datasets/{dataset}/mapping/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Which column of a file is which field, before it is uploaded; nothing is kept
+         * @description As a form, or as the raw body with the options in the query string. Columns are mapped by what the workspace remembers and by name, as the file would be read; for the others fields are proposed. Answers that somebody has given go into headers and field_values.
+         */
+        post: operations["previewDatasetMapping"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/api/uploads/": {
+    "/api/v1/uploads": {
         parameters: {
             query?: never;
             header?: never;
@@ -328,8 +407,8 @@ export interface paths {
         get: operations["listUploads"];
         put?: never;
         /**
-         * Upload a file: as a form, or as the body with what is said about it in the address
-         * @description Answers as soon as the file is here. It is read, checked and planned behind the scenes: follow it at /api/uploads/{id}/progress. The same bytes for the same client are recognised. In a form the fields come before the file.
+         * Upload a file: as a form, or as the raw body with the options in the query string
+         * @description Answers as soon as the file is here. It is read, checked and planned in the background: follow it at /api/v1/uploads/{id}/progress. The same bytes for the same client are recognised. In a form the fields come before the file.
          */
         post: operations["createUpload"];
         delete?: never;
@@ -338,58 +417,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/uploads/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** One upload: how it was read, its plan and review, and what you may do with it */
-        get: operations["getUpload"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/uploads/{id}/history": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** What happened to an upload, oldest first */
-        get: operations["listUploadEvents"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/uploads/{id}/lineage": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The production rows that an upload wrote, with the lines that they come from */
-        get: operations["listUploadLineage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/uploads/{id}/progress": {
+    "/api/v1/uploads/{id}/progress": {
         parameters: {
             query?: never;
             header?: never;
@@ -409,7 +437,58 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/uploads/{id}/rows": {
+    "/api/v1/uploads/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One upload: how it was read, its plan and review, and what you may do with it */
+        get: operations["getUpload"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/uploads/{id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What happened to an upload, oldest first */
+        get: operations["listUploadHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/uploads/{id}/lineage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The production rows that an upload wrote, with the lines that they come from */
+        get: operations["listUploadLineage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/uploads/{id}/rows": {
         parameters: {
             query?: never;
             header?: never;
@@ -425,12 +504,12 @@ export interface paths {
         head?: never;
         /**
          * Correct lines, which are checked again by the same rules, or leave them out
-         * @description Any plan is gone with it, and a review that was open. Whoever corrects does not approve.
+         * @description Up to 10,000 cells at once: by line (rows), or by column (edits). A plan is brought up to date; its review is closed. Whoever corrected a line cannot approve.
          */
         patch: operations["repairUploadRows"];
         trace?: never;
     };
-    "/api/uploads/{id}/left-out": {
+    "/api/v1/uploads/{id}/left-out": {
         parameters: {
             query?: never;
             header?: never;
@@ -447,7 +526,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/uploads/{id}/problems.csv": {
+    "/api/v1/uploads/{id}/problems.csv": {
         parameters: {
             query?: never;
             header?: never;
@@ -464,7 +543,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/uploads/{id}/plan": {
+    "/api/v1/uploads/{id}/plan": {
         parameters: {
             query?: never;
             header?: never;
@@ -473,7 +552,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Work out what an upload would change; an earlier plan is gone */
+        /** Plan what an upload would change; replaces an earlier plan */
         post: operations["planUpload"];
         delete?: never;
         options?: never;
@@ -481,7 +560,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/uploads/{id}/plan/rows": {
+    "/api/v1/uploads/{id}/plan/rows": {
         parameters: {
             query?: never;
             header?: never;
@@ -498,7 +577,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/uploads/{id}/plan/stale": {
+    "/api/v1/uploads/{id}/plan/stale": {
         parameters: {
             query?: never;
             header?: never;
@@ -515,7 +594,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/uploads/{id}/submit": {
+    "/api/v1/uploads/{id}/submit": {
         parameters: {
             query?: never;
             header?: never;
@@ -532,7 +611,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/uploads/{id}/approve": {
+    "/api/v1/uploads/{id}/approve": {
         parameters: {
             query?: never;
             header?: never;
@@ -549,7 +628,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/uploads/{id}/reject": {
+    "/api/v1/uploads/{id}/reject": {
         parameters: {
             query?: never;
             header?: never;
@@ -566,7 +645,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/uploads/{id}/promote": {
+    "/api/v1/uploads/{id}/promote": {
         parameters: {
             query?: never;
             header?: never;
@@ -583,7 +662,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/uploads/{id}/undo": {
+    "/api/v1/uploads/{id}/undo": {
         parameters: {
             query?: never;
             header?: never;
@@ -601,7 +680,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/uploads/{id}/discard": {
+    "/api/v1/uploads/{id}/discard": {
         parameters: {
             query?: never;
             header?: never;
@@ -618,24 +697,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/lineage": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Every promotion that wrote a production row, newest first: which file, which line, who */
-        get: operations["getRowLineage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/jobs/": {
+    "/api/v1/jobs": {
         parameters: {
             query?: never;
             header?: never;
@@ -656,7 +718,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/jobs/{id}": {
+    "/api/v1/jobs/{id}": {
         parameters: {
             query?: never;
             header?: never;
@@ -673,7 +735,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/jobs/{id}/cancel": {
+    "/api/v1/jobs/{id}/cancel": {
         parameters: {
             query?: never;
             header?: never;
@@ -684,7 +746,7 @@ export interface paths {
         put?: never;
         /**
          * End a job before its time
-         * @description One that waits is gone at once. One that runs is told: `requested`; it may still end well.
+         * @description A waiting job is cancelled at once. For a running one the answer is `requested`: its worker is asked to stop, and it may still complete.
          */
         post: operations["cancelJob"];
         delete?: never;
@@ -693,7 +755,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/jobs/replay": {
+    "/api/v1/jobs/replay": {
         parameters: {
             query?: never;
             header?: never;
@@ -713,14 +775,14 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/job-kinds/": {
+    "/api/v1/job-kinds": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** The kinds of jobs and how each is treated */
+        /** The kinds of jobs and the settings of each */
         get: operations["listJobKinds"];
         put?: never;
         post?: never;
@@ -730,7 +792,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/job-kinds/{kind}": {
+    "/api/v1/job-kinds/{kind}": {
         parameters: {
             query?: never;
             header?: never;
@@ -744,13 +806,13 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Set how jobs of a kind are treated; what is left out stays
+         * Change the settings of a kind; what is left out stays
          * @description For tokens of service_role: a kind is shared by all workspaces.
          */
-        patch: operations["setJobKind"];
+        patch: operations["updateJobKind"];
         trace?: never;
     };
-    "/api/job-kinds/{kind}/pause": {
+    "/api/v1/job-kinds/{kind}/pause": {
         parameters: {
             query?: never;
             header?: never;
@@ -760,7 +822,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Nothing more of this kind is begun until it is resumed; what runs goes on
+         * No job of this kind begins until it is resumed; running ones go on
          * @description For tokens of service_role: a kind is shared by all workspaces.
          */
         post: operations["pauseJobKind"];
@@ -770,7 +832,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/job-kinds/{kind}/resume": {
+    "/api/v1/job-kinds/{kind}/resume": {
         parameters: {
             query?: never;
             header?: never;
@@ -780,7 +842,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Jobs of this kind are begun again
+         * Jobs of this kind begin again
          * @description For tokens of service_role: a kind is shared by all workspaces.
          */
         post: operations["resumeJobKind"];
@@ -790,7 +852,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/executors/workers": {
+    "/api/v1/workers": {
         parameters: {
             query?: never;
             header?: never;
@@ -800,7 +862,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Begin: a worker that takes jobs of these kinds, as long as it keeps its lease
+         * Register a worker that claims jobs of these kinds, as long as it keeps its lease
          * @description Needs a token of stagedoor_executor whose claim `executor` is this one, or of service_role.
          */
         post: operations["registerWorker"];
@@ -810,7 +872,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/executors/workers/{id}/heartbeat": {
+    "/api/v1/workers/{id}/heartbeat": {
         parameters: {
             query?: never;
             header?: never;
@@ -820,17 +882,17 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Keep the lease, and hear which of your jobs somebody wants to end
+         * Keep the lease; the answer names the jobs that somebody cancelled
          * @description Once a third of lease_s is right. A lease that has passed is not revived: register again.
          */
-        post: operations["keepLease"];
+        post: operations["heartbeatWorker"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/api/executors/workers/{id}": {
+    "/api/v1/workers/{id}": {
         parameters: {
             query?: never;
             header?: never;
@@ -840,14 +902,14 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** End: the lease is over, and what it held is free at once, without an attempt used */
-        delete: operations["leaveWorker"];
+        /** End the lease: jobs that it held are free at once, without an attempt used */
+        delete: operations["deleteWorker"];
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/api/executors/workers/{id}/lease": {
+    "/api/v1/workers/{id}/claim": {
         parameters: {
             query?: never;
             header?: never;
@@ -860,14 +922,14 @@ export interface paths {
          * The next due jobs, higher priority first; waits for some if there are none
          * @description Asking keeps the lease, and so does waiting. If an answer got lost, leave and register again: what the worker held is free at once.
          */
-        post: operations["leaseJobs"];
+        post: operations["claimJobs"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/api/executors/workers/{id}/begin": {
+    "/api/v1/workers/{id}/begin": {
         parameters: {
             query?: never;
             header?: never;
@@ -887,7 +949,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/executors/workers/{id}/complete": {
+    "/api/v1/workers/{id}/complete": {
         parameters: {
             query?: never;
             header?: never;
@@ -907,7 +969,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/executors/workers/{id}/fail": {
+    "/api/v1/workers/{id}/fail": {
         parameters: {
             query?: never;
             header?: never;
@@ -924,7 +986,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/executors/workers/{id}/snooze": {
+    "/api/v1/workers/{id}/snooze": {
         parameters: {
             query?: never;
             header?: never;
@@ -941,7 +1003,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/schedules/": {
+    "/api/v1/schedules": {
         parameters: {
             query?: never;
             header?: never;
@@ -958,7 +1020,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/schedules/{schedule}": {
+    "/api/v1/schedules/{schedule}": {
         parameters: {
             query?: never;
             header?: never;
@@ -967,22 +1029,22 @@ export interface paths {
         };
         get?: never;
         /**
-         * Add a schedule, or change one: a job at every time that its cron line names
+         * Create a schedule, or update one: a job at every time that its cron line names
          * @description For tokens of service_role.
          */
         put: operations["setSchedule"];
         post?: never;
         /**
-         * Take a schedule away; jobs that it enqueued stay
+         * Delete a schedule; jobs that it enqueued stay
          * @description For tokens of service_role.
          */
-        delete: operations["removeSchedule"];
+        delete: operations["deleteSchedule"];
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/api/event-routes/": {
+    "/api/v1/event-routes": {
         parameters: {
             query?: never;
             header?: never;
@@ -990,8 +1052,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Routes of your workspaces and how far each is
-         * @description Registered by an administrator of the database: `stagedoor route add`.
+         * Routes of your workspaces and the state of each
+         * @description Registered by an administrator of the database: `stagedoor route register`.
          */
         get: operations["listEventRoutes"];
         put?: never;
@@ -1002,7 +1064,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/event-routes/{code}": {
+    "/api/v1/event-routes/{code}": {
         parameters: {
             query?: never;
             header?: never;
@@ -1019,7 +1081,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/event-routes/{code}/evidence": {
+    "/api/v1/event-routes/{code}/evidence": {
         parameters: {
             query?: never;
             header?: never;
@@ -1036,7 +1098,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/event-routes/{code}/review": {
+    "/api/v1/event-routes/{code}/review": {
         parameters: {
             query?: never;
             header?: never;
@@ -1047,7 +1109,7 @@ export interface paths {
         put?: never;
         /**
          * Say that you have looked at the evidence and agree
-         * @description Anybody with the right to review but the one who registered it.
+         * @description Anybody with the right to review, except the one who registered it.
          */
         post: operations["reviewEventRoute"];
         delete?: never;
@@ -1056,7 +1118,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/event-routes/{code}/activate": {
+    "/api/v1/event-routes/{code}/activate": {
         parameters: {
             query?: never;
             header?: never;
@@ -1073,7 +1135,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/event-routes/{code}/disable": {
+    "/api/v1/event-routes/{code}/disable": {
         parameters: {
             query?: never;
             header?: never;
@@ -1090,7 +1152,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/consumers/": {
+    "/api/v1/consumers": {
         parameters: {
             query?: never;
             header?: never;
@@ -1098,8 +1160,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Consumers of your workspaces and of all, and how far each is
-         * @description Registered by an administrator of the database: `stagedoor consumer add`.
+         * Consumers of your workspaces and of all, and the state of each
+         * @description Registered by an administrator of the database: `stagedoor consumer register`.
          */
         get: operations["listConsumers"];
         put?: never;
@@ -1110,7 +1172,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/consumers/{id}": {
+    "/api/v1/consumers/{id}": {
         parameters: {
             query?: never;
             header?: never;
@@ -1127,7 +1189,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/consumers/{id}/evidence": {
+    "/api/v1/consumers/{id}/evidence": {
         parameters: {
             query?: never;
             header?: never;
@@ -1144,14 +1206,14 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/consumers/{id}/undelivered": {
+    "/api/v1/consumers/{id}/undelivered": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** Events of which a consumer made no job: errors, too deep, waiting for their turn; newest first */
+        /** Events of which a consumer made no job: failed, too deep, or deferred by its rate; newest first */
         get: operations["listUndelivered"];
         put?: never;
         post?: never;
@@ -1161,7 +1223,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/consumers/{id}/review": {
+    "/api/v1/consumers/{id}/review": {
         parameters: {
             query?: never;
             header?: never;
@@ -1172,7 +1234,7 @@ export interface paths {
         put?: never;
         /**
          * Say that you have looked at the evidence and agree
-         * @description Anybody with the right to review in its workspace but the one who registered it. One of all workspaces is the back end’s to review: a token of service_role whose subject says who.
+         * @description Anybody with the right to review in its workspace, except the one who registered it. One of all workspaces is reviewed by the back end: a token of service_role whose subject says who.
          */
         post: operations["reviewConsumer"];
         delete?: never;
@@ -1181,7 +1243,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/issues/": {
+    "/api/v1/issues": {
         parameters: {
             query?: never;
             header?: never;
@@ -1198,7 +1260,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/issues/{id}/resolve": {
+    "/api/v1/issues/{id}/resolve": {
         parameters: {
             query?: never;
             header?: never;
@@ -1207,7 +1269,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Say that an issue is dealt with; an event tells it */
+        /** Say that an issue is dealt with; an event is emitted */
         post: operations["resolveIssue"];
         delete?: never;
         options?: never;
@@ -1215,7 +1277,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/webhooks/": {
+    "/api/v1/webhooks": {
         parameters: {
             query?: never;
             header?: never;
@@ -1232,7 +1294,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/webhooks/{target}": {
+    "/api/v1/webhooks/{target}": {
         parameters: {
             query?: never;
             header?: never;
@@ -1241,19 +1303,19 @@ export interface paths {
         };
         get?: never;
         /**
-         * Add a target, or change one; what is left out stays
+         * Create a target, or update one; what is left out stays
          * @description A new one needs url, secret and purpose. Webhooks go only to hosts of STAGEDOOR_WEBHOOK_HOSTS.
          */
         put: operations["setWebhookTarget"];
         post?: never;
-        /** Take a target away; what was not delivered yet becomes a dead letter */
-        delete: operations["removeWebhookTarget"];
+        /** Delete a target; what was not delivered yet becomes a dead letter */
+        delete: operations["deleteWebhookTarget"];
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/api/playbooks/": {
+    "/api/v1/playbooks": {
         parameters: {
             query?: never;
             header?: never;
@@ -1265,7 +1327,7 @@ export interface paths {
         put?: never;
         /**
          * Register a playbook; for tokens of service_role
-         * @description A new version, if it says something new. Every problem of a text that cannot be used is in `detail`, with its line.
+         * @description A new version (201), if the text differs from the newest one. Every problem of an invalid text is in `detail`, with its line.
          */
         post: operations["registerPlaybook"];
         delete?: never;
@@ -1274,7 +1336,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/playbooks/{name}": {
+    "/api/v1/playbooks/{name}": {
         parameters: {
             query?: never;
             header?: never;
@@ -1291,7 +1353,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/playbooks/{name}/disable": {
+    "/api/v1/playbooks/{name}/disable": {
         parameters: {
             query?: never;
             header?: never;
@@ -1300,7 +1362,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** No version of it is started any more; what runs goes on; for tokens of service_role */
+        /** No version of it is started any more; running executions go on; for tokens of service_role */
         post: operations["disablePlaybook"];
         delete?: never;
         options?: never;
@@ -1308,7 +1370,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/playbooks/{name}/enable": {
+    "/api/v1/playbooks/{name}/enable": {
         parameters: {
             query?: never;
             header?: never;
@@ -1325,7 +1387,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/executions/": {
+    "/api/v1/executions": {
         parameters: {
             query?: never;
             header?: never;
@@ -1349,7 +1411,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/executions/{id}": {
+    "/api/v1/executions/{id}": {
         parameters: {
             query?: never;
             header?: never;
@@ -1369,7 +1431,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/executions/{id}/steps": {
+    "/api/v1/executions/{id}/steps": {
         parameters: {
             query?: never;
             header?: never;
@@ -1386,15 +1448,15 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/executions/{id}/events": {
+    "/api/v1/executions/{id}/history": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** The log of an execution, in its order */
-        get: operations["listExecutionEvents"];
+        /** What happened to an execution: its log, oldest first */
+        get: operations["listExecutionHistory"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1403,7 +1465,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/executions/{id}/cancel": {
+    "/api/v1/executions/{id}/cancel": {
         parameters: {
             query?: never;
             header?: never;
@@ -1413,8 +1475,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * End an execution before its time
-         * @description What is outstanding is dropped, and executions that it started end, too.
+         * Cancel an execution
+         * @description Outstanding commands are dropped, and executions that it started end, too.
          */
         post: operations["cancelExecution"];
         delete?: never;
@@ -1423,7 +1485,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/executions/{id}/pause": {
+    "/api/v1/executions/{id}/pause": {
         parameters: {
             query?: never;
             header?: never;
@@ -1432,7 +1494,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Let what runs end, and begin nothing new */
+        /** Pause an execution: running steps end, no other begins */
         post: operations["pauseExecution"];
         delete?: never;
         options?: never;
@@ -1440,7 +1502,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/executions/{id}/resume": {
+    "/api/v1/executions/{id}/resume": {
         parameters: {
             query?: never;
             header?: never;
@@ -1449,7 +1511,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Go on with an execution that is paused */
+        /** Continue a paused execution */
         post: operations["resumeExecution"];
         delete?: never;
         options?: never;
@@ -1457,7 +1519,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/executions/{id}/rerun": {
+    "/api/v1/executions/{id}/rerun": {
         parameters: {
             query?: never;
             header?: never;
@@ -1474,7 +1536,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/executions/{id}/rebuild": {
+    "/api/v1/executions/{id}/rebuild": {
         parameters: {
             query?: never;
             header?: never;
@@ -1483,7 +1545,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Fold what is shown of an execution from its log anew; for tokens of service_role */
+        /** Rebuild the projection of an execution from its log; for tokens of service_role */
         post: operations["rebuildExecution"];
         delete?: never;
         options?: never;
@@ -1491,7 +1553,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/executions/{id}/result": {
+    "/api/v1/executions/{id}/result": {
         parameters: {
             query?: never;
             header?: never;
@@ -1499,8 +1561,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What an execution gave, or one of its steps
-         * @description Also what is kept by reference. 409 until it has ended well.
+         * The result of an execution, or of one of its steps
+         * @description Also what is kept by reference. 409 until it has completed.
          */
         get: operations["getExecutionResult"];
         put?: never;
@@ -1511,7 +1573,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/units/": {
+    "/api/v1/units": {
         parameters: {
             query?: never;
             header?: never;
@@ -1521,7 +1583,7 @@ export interface paths {
         /** Units of your workspaces by workspace and address; those of a container in their order */
         get: operations["listUnits"];
         put?: never;
-        /** A unit is born: a draft in version 1 */
+        /** Create a unit: a draft in version 1 */
         post: operations["createUnit"];
         delete?: never;
         options?: never;
@@ -1529,24 +1591,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/units/batch": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Many units are born, all of them or none */
-        post: operations["createUnits"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/units/{id}": {
+    "/api/v1/units/{id}": {
         parameters: {
             query?: never;
             header?: never;
@@ -1557,20 +1602,28 @@ export interface paths {
         get: operations["getUnit"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Delete a unit; it can be restored
+         * @description A draft by those who may operate, anything else by those who may review.
+         */
+        delete: operations["deleteUnit"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * A new version of a draft
+         * @description If the unit is no longer at expected_version nothing is written: 409 with both hashes and the diff between the two in `details`.
+         */
+        patch: operations["updateUnit"];
         trace?: never;
     };
-    "/api/units/{id}/history": {
+    "/api/v1/units/{id}/history": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** The versions of a unit and the changes of its life, newest first */
+        /** The versions of a unit and the changes of its status, newest first */
         get: operations["getUnitHistory"];
         put?: never;
         post?: never;
@@ -1580,7 +1633,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/units/{id}/diff": {
+    "/api/v1/units/{id}/diff": {
         parameters: {
             query?: never;
             header?: never;
@@ -1597,7 +1650,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/units/{id}/edges": {
+    "/api/v1/units/{id}/edges": {
         parameters: {
             query?: never;
             header?: never;
@@ -1618,7 +1671,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/units/{id}/edit": {
+    "/api/v1/units/batch": {
         parameters: {
             query?: never;
             header?: never;
@@ -1627,18 +1680,15 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * A new version of a draft
-         * @description If the unit is no longer at expected_version nothing is written: 409 with both hashes and the diff between the two in `details`.
-         */
-        post: operations["editUnit"];
+        /** Create many units, all of them or none */
+        post: operations["createUnits"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/api/units/{id}/slice": {
+    "/api/v1/units/{id}/slice": {
         parameters: {
             query?: never;
             header?: never;
@@ -1647,18 +1697,18 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
         /**
-         * A new version of a draft, in which a part of the text is another one
+         * A new version of a draft, in which a part of the text is replaced
          * @description Characters count from 0, `to` is not part of it, the same twice inserts. If the unit is no longer at expected_version nothing is written: 409 with both hashes and the diff between the two in `details`.
          */
-        post: operations["editUnitSlice"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
+        patch: operations["updateUnitSlice"];
         trace?: never;
     };
-    "/api/units/{id}/profile": {
+    "/api/v1/units/{id}/profile": {
         parameters: {
             query?: never;
             header?: never;
@@ -1672,13 +1722,13 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Merge into the profile, at its top level; null takes a key away
+         * Merge into the profile, at its top level; null removes a key
          * @description `topic_labels` come from the topics of the workspace. Answers the whole profile.
          */
-        patch: operations["changeUnitProfile"];
+        patch: operations["updateUnitProfile"];
         trace?: never;
     };
-    "/api/units/edges/{edge}": {
+    "/api/v1/units/edges/{edge}": {
         parameters: {
             query?: never;
             header?: never;
@@ -1688,14 +1738,14 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Take an edge away */
-        delete: operations["removeUnitEdge"];
+        /** Delete an edge */
+        delete: operations["deleteUnitEdge"];
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/api/units/{id}/move": {
+    "/api/v1/units/{id}/move": {
         parameters: {
             query?: never;
             header?: never;
@@ -1712,7 +1762,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/units/{id}/reorder": {
+    "/api/v1/units/{id}/reorder": {
         parameters: {
             query?: never;
             header?: never;
@@ -1722,7 +1772,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * What is in the unit, in another order
+         * The units of a container in another order
          * @description Exactly the units that are in it, once each.
          */
         post: operations["reorderUnits"];
@@ -1732,7 +1782,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/units/{id}/enact": {
+    "/api/v1/units/{id}/enact": {
         parameters: {
             query?: never;
             header?: never;
@@ -1752,7 +1802,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/units/{id}/supersede": {
+    "/api/v1/units/{id}/supersede": {
         parameters: {
             query?: never;
             header?: never;
@@ -1761,7 +1811,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** An enacted unit gives its place to another enacted one */
+        /** Another enacted unit takes the place of an enacted one */
         post: operations["supersedeUnit"];
         delete?: never;
         options?: never;
@@ -1769,7 +1819,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/units/{id}/retire": {
+    "/api/v1/units/{id}/retire": {
         parameters: {
             query?: never;
             header?: never;
@@ -1786,27 +1836,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/units/{id}/delete": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Take a unit out of sight; it can be restored
-         * @description A draft by those who may operate, anything else by those who may review.
-         */
-        post: operations["deleteUnit"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/units/{id}/restore": {
+    "/api/v1/units/{id}/restore": {
         parameters: {
             query?: never;
             header?: never;
@@ -1823,7 +1853,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/units/{id}/amend": {
+    "/api/v1/units/{id}/change-kind": {
         parameters: {
             query?: never;
             header?: never;
@@ -1833,14 +1863,14 @@ export interface paths {
         get?: never;
         put?: never;
         /** Give a unit another kind, under an approval of its own */
-        post: operations["amendUnitKind"];
+        post: operations["changeUnitKind"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/api/units/{id}/split": {
+    "/api/v1/units/{id}/split": {
         parameters: {
             query?: never;
             header?: never;
@@ -1851,7 +1881,7 @@ export interface paths {
         put?: never;
         /**
          * Retire a unit; two or more hold its parts, each with an edge split_from to it
-         * @description Of a draft come drafts. Of what is in force comes what is in force, under apr_ref. For those who may review.
+         * @description Drafts come of a draft. Of a unit in force come units in force, under apr_ref. For those who may review.
          */
         post: operations["splitUnit"];
         delete?: never;
@@ -1860,7 +1890,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/units/merge": {
+    "/api/v1/units/merge": {
         parameters: {
             query?: never;
             header?: never;
@@ -1870,8 +1900,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Retire units; one holds what they said, with edges merged_from to each
-         * @description Of drafts comes a draft. Of what is in force comes what is in force, under apr_ref. For those who may review.
+         * Retire units; one holds their text, with edges merged_from to each
+         * @description A draft comes of drafts. Of units in force comes a unit in force, under apr_ref. For those who may review.
          */
         post: operations["mergeUnits"];
         delete?: never;
@@ -1880,7 +1910,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/topics/": {
+    "/api/v1/topics": {
         parameters: {
             query?: never;
             header?: never;
@@ -1890,15 +1920,15 @@ export interface paths {
         /** Topics that units may carry: those of your workspaces and those of all */
         get: operations["listTopics"];
         put?: never;
-        /** Add a topic, or bring a retired one back; for those who administer */
-        post: operations["addTopic"];
+        /** Create a topic, or bring a retired one back; for those who administer */
+        post: operations["createTopic"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/api/topics/{label}/retire": {
+    "/api/v1/topics/{label}/retire": {
         parameters: {
             query?: never;
             header?: never;
@@ -1915,7 +1945,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/documents/": {
+    "/api/v1/documents": {
         parameters: {
             query?: never;
             header?: never;
@@ -1932,14 +1962,14 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/documents/{id}": {
+    "/api/v1/documents/{id}": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** A document with its text, and which unit holds which of its pieces */
+        /** A document with its text, and which unit holds which of its pieces, page by page */
         get: operations["getDocument"];
         put?: never;
         post?: never;
@@ -1949,7 +1979,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/marks/": {
+    "/api/v1/marks": {
         parameters: {
             query?: never;
             header?: never;
@@ -1969,7 +1999,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/marks/{id}": {
+    "/api/v1/marks/{id}": {
         parameters: {
             query?: never;
             header?: never;
@@ -1986,7 +2016,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/marks/{id}/cut": {
+    "/api/v1/marks/{id}/cut": {
         parameters: {
             query?: never;
             header?: never;
@@ -2006,7 +2036,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/search/": {
+    "/api/v1/search": {
         parameters: {
             query?: never;
             header?: never;
@@ -2024,24 +2054,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/search/status": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Collections, what waits, outages, phases and cost of search; for the back end */
-        get: operations["getSearchStatus"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/search/waiting": {
+    "/api/v1/search/waiting": {
         parameters: {
             query?: never;
             header?: never;
@@ -2061,7 +2074,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/search/now": {
+    "/api/v1/search/flush": {
         parameters: {
             query?: never;
             header?: never;
@@ -2070,15 +2083,15 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** What waits for quiet is brought into search at once; for those who operate */
-        post: operations["projectNow"];
+        /** Bring what waits for the quiet window into search at once; for those who operate */
+        post: operations["flushSearch"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/api/search/dead": {
+    "/api/v1/search/dead-letters": {
         parameters: {
             query?: never;
             header?: never;
@@ -2086,7 +2099,7 @@ export interface paths {
             cookie?: never;
         };
         /** What could not be brought into search after all its tries, newest first */
-        get: operations["listDeadProjections"];
+        get: operations["listSearchDeadLetters"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2095,7 +2108,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/search/replay": {
+    "/api/v1/search/dead-letters/replay": {
         parameters: {
             query?: never;
             header?: never;
@@ -2104,15 +2117,32 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Dead letters are tried again; for those who administer */
-        post: operations["replayProjections"];
+        /** Try dead letters again; for those who administer */
+        post: operations["replaySearchDeadLetters"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/api/search/audit": {
+    "/api/v1/search/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Collections, what waits, outages, phases and cost of search; for the back end */
+        get: operations["getSearchStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/search/audit": {
         parameters: {
             query?: never;
             header?: never;
@@ -2121,7 +2151,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Compare what the vector stores really hold with Postgres, and repair on request; for the back end */
+        /** Compare what the vector stores hold with PostgreSQL, and repair on request; for the back end */
         post: operations["auditSearch"];
         delete?: never;
         options?: never;
@@ -2129,7 +2159,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/search/switch": {
+    "/api/v1/search/switch": {
         parameters: {
             query?: never;
             header?: never;
@@ -2140,30 +2170,14 @@ export interface paths {
         put?: never;
         /** Another embedder or store: a new collection is filled beside the old one; for the back end */
         post: operations["switchSearch"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/search/switch/cancel": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Give up the collection that is being built; for the back end */
-        post: operations["cancelSearchSwitch"];
-        delete?: never;
+        delete: operations["cancelSearchSwitch"];
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/api/search/phases/{phase}": {
+    "/api/v1/search/phases/{phase}": {
         parameters: {
             query?: never;
             header?: never;
@@ -2171,16 +2185,16 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        put?: never;
         /** Open or close a phase of the migration from the old knowledge base, in order; for the back end */
-        post: operations["setSearchPhase"];
+        put: operations["setSearchPhase"];
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/api/search/window": {
+    "/api/v1/search/window": {
         parameters: {
             query?: never;
             header?: never;
@@ -2188,16 +2202,16 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        put?: never;
         /** How long search waits after an edit, and after a deletion; for the back end */
-        post: operations["setSearchWindow"];
+        put: operations["setSearchWindow"];
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/api/search/documents": {
+    "/api/v1/search/documents": {
         parameters: {
             query?: never;
             header?: never;
@@ -2206,15 +2220,15 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Take a document of the old knowledge base into search, or bring it up to date; for those who administer */
-        post: operations["putSearchedDocument"];
+        /** Take a document of the old knowledge base into search, or update it; for those who administer */
+        post: operations["setSearchDocument"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/api/search/documents/{id}/remove": {
+    "/api/v1/search/documents/{id}": {
         parameters: {
             query?: never;
             header?: never;
@@ -2223,49 +2237,9 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Take a document of the old knowledge base out of search; for those who administer */
-        post: operations["removeSearchedDocument"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/traces/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * The chain from a change to its results: events, jobs and executions, each in the order in which they began
-         * @description By the correlation id, or by the id of any event, job or execution in it. `causation_event_id` says what each came from.
-         */
-        get: operations["getTrace"];
-        put?: never;
         post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/metrics": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Figures of queue, workers, readers, issues and executions, for Prometheus
-         * @description They are about all workspaces: `stagedoor token --role service_role --read-only --expires-in 1y` makes a token for the scraper.
-         */
-        get: operations["metrics"];
-        put?: never;
-        post?: never;
-        delete?: never;
+        /** Delete a document of the old knowledge base from search; for those who administer */
+        delete: operations["deleteSearchDocument"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2275,6 +2249,1777 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        AddUnitEdgeRequest: {
+            /** @example explains */
+            edge_type: string;
+            /** @description an address in the same workspace, the id of a unit, or any other reference */
+            target: string;
+        };
+        ApproveStagingRecordRequest: {
+            /**
+             * @description SHA-256, in hex
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
+            digest: string;
+            approval_doc_id?: string;
+        };
+        ApproveUploadRequest: {
+            /**
+             * @description SHA-256, in hex
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
+            digest: string;
+            /** @default [] */
+            ticked: string[];
+        };
+        AuditSearchRequest: {
+            repair?: boolean;
+        };
+        AuditedCollection: {
+            collection: string;
+            state: string;
+            store: string;
+            /** @description that the store holds; null: it could not be asked */
+            points: number | null;
+            problem?: string;
+        };
+        BeginJobsRequest: {
+            jobs: components["schemas"]["JobToBegin"][];
+        };
+        BeginJobsResponse: {
+            /** @description those that counted */
+            begun: string[];
+        };
+        CancelExecutionRequest: {
+            reason?: string;
+        };
+        CancelJobRequest: {
+            reason?: string;
+        };
+        CancelJobResponse: {
+            /** @enum {unknown} */
+            outcome: "cancelled" | "requested";
+        };
+        CancelSearchSwitchResponse: {
+            collection: string | null;
+        };
+        ChangeUnitKindRequest: {
+            /** @example section */
+            unit_kind: string;
+            /**
+             * @description the approval that says so
+             * @example APR-2026-114
+             */
+            apr_ref: string;
+        };
+        ChecklistItem: {
+            item_id: string;
+            label: string;
+            required: boolean;
+            ticked_by: string | null;
+            /** Format: date-time */
+            ticked_at: string | null;
+            note: string | null;
+        };
+        ChunkCounts: {
+            units: number;
+            documents: number;
+        };
+        ClaimJobsRequest: {
+            /** @default 1 */
+            limit: number;
+            /** @default 0 */
+            wait_s: number;
+            /** @description so many of them begin at once, the first ones that say `begun`; call `begin` for the others before they do. Default: all. If the worker dies, what had begun is charged with the crash */
+            begin?: number;
+            /**
+             * @description how many jobs this worker still holds; a job whose worker crashed before is leased only at 0, and alone
+             * @default 0
+             */
+            held: number;
+        };
+        ClaimJobsResponse: {
+            jobs: components["schemas"]["ClaimedJob"][];
+            /** Format: date-time */
+            leased_until: string;
+            /** @description jobs that somebody cancelled: stop them and fail them */
+            cancelled: string[];
+        };
+        ClaimedJob: {
+            job_id: string;
+            job_kind: string;
+            executor: string;
+            idempotency_key: string | null;
+            source_ref: string | null;
+            target_ref: string | null;
+            payload_ref: string | null;
+            payload: {
+                [key: string]: unknown;
+            };
+            priority: number;
+            correlation_id: string | null;
+            /** @description the event that it came from */
+            causation_event_id: string | null;
+            causation_depth: number;
+            actor: string;
+            workspace_id: string | null;
+            /** Format: date-time */
+            enqueued_at: string;
+            /** @description this one included: the first run sees 1 */
+            attempts: number;
+            /** @description how often its worker died under it */
+            crashes: number;
+            replays: number;
+            last_error: string | null;
+            /** Format: date-time */
+            process_after: string;
+            /** @description rises with every claim; name it in every call about this job, because a late one does not count */
+            lease_epoch: number;
+            /** @description it may begin at once; the others after `begin` */
+            begun: boolean;
+        };
+        Collection: {
+            collection: string;
+            state: string;
+        };
+        CollectionStatus: {
+            collection: string;
+            state: string;
+            embedder: string;
+            model: string | null;
+            dimension: number | null;
+            store: string;
+            points: number;
+            /** @description recorded, and not yet in the store */
+            writing: number;
+            /** @description its embedder does not take them; a collection that is being built does without */
+            refused: number;
+        };
+        ColumnEdit: {
+            /** @description header */
+            column: string;
+            /** @description cells with exactly this text; null: empty cells; left out: all cells */
+            from?: string | null;
+            /** @description the text that they get; null: none */
+            to: string | null;
+            /** @description only in lines from … to …, both included */
+            lines?: number[];
+        };
+        CompleteJobsRequest: {
+            jobs: components["schemas"]["CompletedJob"][];
+        };
+        CompleteJobsResponse: {
+            /** @description those that counted */
+            completed: string[];
+            /** @description those that this worker had completed before */
+            already_completed: string[];
+            /** @description those that do not count */
+            not_yours: string[];
+        };
+        CompletedJob: {
+            /** Format: uuid */
+            job_id: string;
+            /** @description the lease_epoch of the job */
+            epoch: number;
+            /** @description kept in the history; references only */
+            result?: unknown;
+        };
+        /**
+         * @example {
+         *       "command": "cut week 27"
+         *     }
+         */
+        ConsumeStagingRecordRequest: {
+            /**
+             * Format: uuid
+             * @description of a run that is running
+             */
+            run_id?: string;
+            /** @description names the run that is opened here */
+            command?: string;
+            /**
+             * @description SHA-256, in hex
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
+            digest?: string;
+        };
+        ConsumeStagingRecordResponse: {
+            /** Format: uuid */
+            run_id: string;
+        };
+        Consumer: {
+            consumer_id: string;
+            /** @enum {unknown} */
+            state: "disabled" | "dry_run" | "reviewed" | "active";
+            event_domain: string;
+            event_type: string;
+            event_stream: string | null;
+            workspace_id: string | null;
+            job_kind: string;
+            executor: string;
+            idempotency_key_template: string;
+            payload_ref_template: string | null;
+            enabled: boolean;
+            dry_run: boolean;
+            fail_closed: boolean;
+            priority: number;
+            /** @description events deeper than this are not passed on */
+            max_depth: number;
+            rate: number | null;
+            rate_period: string | null;
+            notes: string | null;
+            registered_by: string;
+            registered_via: string | null;
+            /** Format: date-time */
+            registered_at: string;
+            reviewed_by: string | null;
+            reviewed_via: string | null;
+            /** Format: date-time */
+            reviewed_at: string | null;
+            /** Format: date-time */
+            activated_at: string | null;
+        };
+        ConsumerEvidence: {
+            event_id: string;
+            idempotency_key: string | null;
+            payload_ref: string | null;
+            problem: string | null;
+            /** Format: date-time */
+            dispatched_at: string;
+        };
+        /** @description How much of a measure was read (valid + left out + refused; lines that sum up others are apart), goes into new and changed rows (written), and what the rows that valid lines are about hold before and after. Decimals are exact text; money is by currency. */
+        ControlTotal: {
+            measure: string;
+            title: string;
+            /** @description of the table that takes it */
+            column: string;
+            currency: string | null;
+            /** @example 598000000.25 */
+            read: string;
+            /** @example 598000000.25 */
+            valid: string;
+            /** @example 598000000.25 */
+            left_out: string;
+            /** @example 598000000.25 */
+            refused: string;
+            /**
+             * @description in lines that sum up others; counted nowhere else. Missing in plans of older versions, where it is in read and left_out
+             * @example 598000000.25
+             */
+            totals_lines?: string;
+            /** @description reason → what the lines that it left out hold, those that sum up others included */
+            reasons: {
+                [key: string]: string;
+            };
+            /** @description cells that are no number, so that their amount is unknown */
+            unread: number;
+            /** @example 598000000.25 */
+            written?: string;
+            /** @example 598000000.25 */
+            unchanged?: string;
+            /** @example 598000000.25 */
+            before?: string;
+            /** @example 598000000.25 */
+            after?: string;
+            /** @example 598000000.25 */
+            difference?: string;
+            /** @example 598000000.25 */
+            lost_share?: string;
+        };
+        CountWaitingForSearchResponse: {
+            pending: number;
+            failed: number;
+        };
+        CreateTopicRequest: {
+            /** @description null: of every workspace, for service_role; left out: the only one of the caller */
+            workspace_id?: string | null;
+            /** @example leave */
+            topic_label: string;
+            description?: string;
+        };
+        CreateUnitRequest: {
+            /**
+             * Format: uuid
+             * @description may be left out by whoever has exactly one
+             */
+            workspace_id?: string;
+            /**
+             * @description for good, and once in the workspace
+             * @example handbook/leave
+             */
+            canonical_address: string;
+            /** @description between one character and 1 MiB */
+            body: string;
+            /** @description default: the first heading or line */
+            title?: string;
+            /** @example section */
+            unit_kind?: string;
+            /** @example en */
+            language?: string;
+            /** Format: uuid */
+            container_id?: string;
+            source_ref?: string;
+            profile?: {
+                [key: string]: unknown;
+            };
+        };
+        CreateUnitsRequest: {
+            /**
+             * Format: uuid
+             * @description may be left out by whoever has exactly one
+             */
+            workspace_id?: string;
+            units: components["schemas"]["NewUnit"][];
+        };
+        CreateUnitsResponse: {
+            units: components["schemas"]["UnitAddress"][];
+        };
+        CreatedRecord: {
+            /** Format: uuid */
+            staging_record_id: string;
+            /** @enum {unknown} */
+            lifecycle_status: "pending" | "approved" | "consumed" | "rejected" | "expired" | "cleaned";
+            /**
+             * @description SHA-256, in hex
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
+            content_hash: string;
+            /** @description false: the idempotency key found this record */
+            created: boolean;
+        };
+        CreatedUnit: {
+            unit_id: string;
+            unit_version_id: string;
+            content_hash: string;
+        };
+        CreatedUnitEdge: {
+            edge_id: string;
+            /**
+             * @description unverified: what it names is not there (yet); the checker looks again
+             * @enum {unknown}
+             */
+            edge_status: "verified" | "unverified";
+            /** @description false: there was this very edge */
+            created: boolean;
+        };
+        CreatedUpload: {
+            upload: components["schemas"]["Upload"];
+            /** @description false: the same bytes are there already */
+            created: boolean;
+        };
+        Cut: {
+            run_id: string;
+            document_id: string;
+            created: number;
+            versioned: number;
+            /** @description new drafts for pieces whose unit is enacted, retired or deleted */
+            successors: number;
+            retired: number;
+            /** @description no longer a piece of the document, and in force: left as they are */
+            kept: number;
+            unchanged: number;
+            /** @description those that the cut touched */
+            units: components["schemas"]["CutUnit"][];
+            /** @description addresses of units that the manifest calls another kind; they keep theirs */
+            kinds_kept?: string[];
+            /** @description containers whose order people had made, and the document changed */
+            orders_replaced?: string[];
+            /**
+             * @description the document is one of the old knowledge base, whose own text stays as it is
+             * @enum {boolean}
+             */
+            legacy_kept?: true;
+            left_out?: components["schemas"]["LeftOut"];
+        };
+        CutFromManifestRequest: {
+            /**
+             * @description of the part manifest, or of the record
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
+            digest: string;
+            /** @description the document, where the record holds the manifest alone */
+            source?: string;
+        };
+        CutUnit: {
+            unit_id: string;
+            canonical_address: string;
+            /** @enum {unknown} */
+            what: "created" | "versioned" | "successor" | "retired" | "moved";
+            /** @description what people wrote since the last cut, which the text of the document takes the place of */
+            replaced_version?: number;
+            /** @description address of the container that it leaves; absent: none */
+            moved_from?: string;
+            /** @description address of the container that it goes into; absent: none */
+            moved_to?: string;
+            /**
+             * @description people had put it where it was; the document moved its piece
+             * @enum {boolean}
+             */
+            replaced_place?: true;
+        };
+        Dataset: {
+            dataset: string;
+            title: string;
+            version: number;
+            approval_required: boolean;
+            /** @example 30 days */
+            undo_window: string;
+            /** Format: uuid */
+            workspace_id: string | null;
+            platforms: components["schemas"]["Platform"][];
+            row_types: components["schemas"]["RowType"][];
+            has_clients: boolean;
+        };
+        DatasetClient: {
+            id: string;
+            name: string;
+        };
+        DatasetField: {
+            field: string;
+            title: string;
+            type: string;
+            required: boolean;
+        };
+        DatasetMapping: {
+            /**
+             * @description header → field; null: the column is ignored
+             * @example {
+             *       "Kosten": "spend",
+             *       "Notes": null
+             *     }
+             */
+            headers: {
+                [key: string]: string | null;
+            };
+            /** @description field → value in the file → value to take */
+            field_values: {
+                [key: string]: {
+                    [key: string]: string | null;
+                };
+            };
+            /** @description header → who said last what it means */
+            header_by: {
+                [key: string]: string;
+            };
+            /** @description field → who said last what values of it mean */
+            value_by: {
+                [key: string]: string;
+            };
+            updated_by: string | null;
+            /** Format: date-time */
+            updated_at: string | null;
+            fields: components["schemas"]["DatasetField"][];
+        };
+        Dependents: {
+            table: string;
+            /**
+             * @description what the foreign key does to them; restrict: it forbids the delete
+             * @enum {unknown}
+             */
+            effect: "delete" | "set null" | "set default" | "restrict";
+            rows: number;
+        };
+        Dispatch: {
+            event_id: string;
+            consumer_id: string;
+            /** @enum {unknown} */
+            outcome: "enqueued" | "duplicate" | "dry_run" | "failed" | "dead_letter" | "too_deep" | "deferred";
+            job_id: string | null;
+            detail: {
+                [key: string]: unknown;
+            } | null;
+            /** Format: date-time */
+            dispatched_at: string;
+        };
+        Document: {
+            document_id: string;
+            workspace_id: string;
+            source_ref: string;
+            title: string;
+            language: string;
+            content_hash: string;
+            bytes: number;
+            /** @description of the newest cut */
+            pieces: number;
+            updated_by: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** Format: date-time */
+            deleted_at: string | null;
+        };
+        DocumentDetail: {
+            document_id: string;
+            workspace_id: string;
+            source_ref: string;
+            title: string;
+            language: string;
+            content_hash: string;
+            bytes: number;
+            /** @description of the newest cut */
+            pieces: number;
+            updated_by: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** Format: date-time */
+            deleted_at: string | null;
+            body: string;
+            map: components["schemas"]["DocumentPiece"][];
+            /** @description where the next page of the map goes on */
+            next: string | null;
+        };
+        DocumentPiece: {
+            /** @description by which manifests name it */
+            piece_address: string;
+            position: number;
+            unit_id: string;
+            canonical_address: string;
+            unit_kind: string;
+            title: string;
+            lifecycle_status: string;
+            version_no: number;
+            /** @description of the piece; the unit may have been edited since */
+            content_hash: string;
+            /**
+             * Format: date-time
+             * @description when a cut no longer had it
+             */
+            dropped_at: string | null;
+        };
+        /** @description an edge of this type from it, to this address, id or reference; one of the two will do */
+        EdgeFilter: {
+            type?: string;
+            target?: string;
+        };
+        EditedUnit: {
+            version_no: number;
+            unit_version_id: string;
+            content_hash: string;
+            /** @description false: the text was the same, and there is no new version */
+            changed: boolean;
+        };
+        EnactUnitRequest: {
+            expected_version: number;
+            /**
+             * @description the approval that says so
+             * @example APR-2026-114
+             */
+            apr_ref: string;
+        };
+        EnqueueJobsRequest: {
+            jobs: components["schemas"]["NewJob"][];
+        };
+        EnqueueJobsResponse: {
+            /** @description their ids */
+            jobs: string[];
+        };
+        Event: {
+            /** Format: uuid */
+            id: string;
+            event_domain: string;
+            event_type: string;
+            event_stream: string | null;
+            event_subject_ref: string | null;
+            canonical_address: string | null;
+            workspace_id: string | null;
+            correlation_id: string;
+            causation_event_id: string | null;
+            causation_depth: number;
+            actor: string;
+            actor_via: string | null;
+            payload: {
+                [key: string]: unknown;
+            };
+            /** Format: date-time */
+            created_at: string;
+        };
+        EventRoute: {
+            route_code: string;
+            /** @enum {unknown} */
+            state: "disabled" | "dry_run" | "reviewed" | "active";
+            /** @enum {unknown} */
+            source_object_kind: "table" | "procedure" | "database";
+            source_schema: string | null;
+            source_table: string | null;
+            /** @enum {unknown} */
+            sql_event: "insert" | "update" | "delete" | "truncate" | "call" | "ddl";
+            target_event_domain: string;
+            target_event_type: string;
+            target_event_stream: string | null;
+            fail_closed: boolean;
+            idempotency_policy: components["schemas"]["IdempotencyPolicy"];
+            payload_contract: components["schemas"]["PayloadContract"];
+            workspace_id: string | null;
+            workspace_column: string | null;
+            /** @description counts the definitions; a review names the one that was looked at */
+            revision: number;
+            registered_by: string;
+            /** Format: date-time */
+            registered_at: string;
+            reviewed_by: string | null;
+            /** Format: date-time */
+            reviewed_at: string | null;
+            evidence_seen: number | null;
+            activated_by: string | null;
+            /** Format: date-time */
+            activated_at: string | null;
+            disabled_reason: string | null;
+            /** @description on how many tables its triggers are */
+            attached: number;
+            /** @description statements of the dry run that are kept */
+            evidence: number;
+            /** @description a count that may outgrow a number */
+            failures: string;
+            last_failure: string | null;
+            /** Format: date-time */
+            last_failed_at: string | null;
+        };
+        EventRouteEvidence: {
+            evidence_id: string;
+            route_code: string;
+            revision: number;
+            relation: string;
+            events: string;
+            /** @description of these an event could not have been sent: forbidden keys, or too long */
+            refused: string;
+            sample: components["schemas"]["SampleEvent"][];
+            actor: string;
+            /** Format: date-time */
+            recorded_at: string;
+        };
+        Execution: {
+            execution_id: string;
+            /** @description null for a member while one of a playbook that they may not see has not begun */
+            playbook: string | null;
+            version: number | null;
+            /** @enum {unknown} */
+            status: "PENDING" | "RUNNING" | "PAUSED" | "COMPLETED" | "FAILED" | "CANCELLED";
+            parent_execution_id: string | null;
+            started_by: string | null;
+            error: string | null;
+            /** @description of all its loops together; null where there is none */
+            items: number | null;
+            items_done: number | null;
+            items_failed: number | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            end_time: string | null;
+            workspace_id: string | null;
+            last_event_type: string | null;
+            last_node_name: string | null;
+            last_seq: number;
+            state: components["schemas"]["ExecutionLoops"];
+            /** Format: date-time */
+            start_time: string | null;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        ExecutionControl: {
+            execution_id: string;
+            /** @enum {unknown} */
+            action: "cancel" | "pause" | "resume";
+        };
+        ExecutionDetail: {
+            execution_id: string;
+            /** @description null for a member while one of a playbook that they may not see has not begun */
+            playbook: string | null;
+            version: number | null;
+            /** @enum {unknown} */
+            status: "PENDING" | "RUNNING" | "PAUSED" | "COMPLETED" | "FAILED" | "CANCELLED";
+            parent_execution_id: string | null;
+            started_by: string | null;
+            error: string | null;
+            /** @description of all its loops together; null where there is none */
+            items: number | null;
+            items_done: number | null;
+            items_failed: number | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            end_time: string | null;
+            workspace_id: string | null;
+            last_event_type: string | null;
+            last_node_name: string | null;
+            last_seq: number;
+            state: components["schemas"]["ExecutionLoops"];
+            /** Format: date-time */
+            start_time: string | null;
+            /** Format: date-time */
+            updated_at: string;
+            args: {
+                [key: string]: unknown;
+            };
+            /** @description the event that it follows from */
+            cause: string | null;
+            correlation_id: string | null;
+            rerun_of: string | null;
+            from_step: string | null;
+            /** @description a value, or a ref and its bytes; see /result */
+            result: {
+                [key: string]: unknown;
+            } | null;
+            /** @description the first page of them */
+            steps: components["schemas"]["ExecutionStep"][];
+            /** @description `after` of the next page of /steps; null where these are all */
+            next_steps: number | null;
+        };
+        ExecutionEvent: {
+            execution_id: string;
+            event_id: string;
+            seq: number;
+            event_type: string;
+            catalog_id: string;
+            /** @description the event that led to it */
+            parent_event_id: string | null;
+            parent_execution_id: string | null;
+            node_id: string | null;
+            node_name: string | null;
+            node_type: string | null;
+            status: string | null;
+            context: {
+                [key: string]: unknown;
+            } | null;
+            result: {
+                [key: string]: unknown;
+            } | null;
+            meta: {
+                [key: string]: unknown;
+            } | null;
+            error: string | null;
+            current_index: number | null;
+            current_item: unknown;
+            /** Format: date-time */
+            created_at: string;
+        };
+        ExecutionLoops: {
+            loop?: {
+                [key: string]: components["schemas"]["LoopProgress"];
+            };
+            fanout?: {
+                [key: string]: {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        ExecutionStep: {
+            /**
+             * @description the step and how often it was entered
+             * @example load#1
+             */
+            node_id: string;
+            step: string;
+            /**
+             * @example issued
+             * @example retrying
+             * @example running
+             * @example waiting
+             * @example completed
+             * @example partial
+             * @example failed
+             * @example timed_out
+             */
+            status: string;
+            attempt: number | null;
+            loop: components["schemas"]["LoopProgress"] | null;
+            /** @description what it waits for; for the back end only */
+            wait: components["schemas"]["StepWait"] | null;
+            /** Format: date-time */
+            entered_at: string;
+            /** Format: date-time */
+            ended_at: string | null;
+            error: string | null;
+            result: {
+                [key: string]: unknown;
+            } | null;
+        };
+        FailJobsRequest: {
+            jobs: components["schemas"]["FailedJob"][];
+        };
+        FailJobsResponse: {
+            failed: components["schemas"]["FailureOutcome"][];
+        };
+        FailedJob: {
+            /** Format: uuid */
+            job_id: string;
+            /** @description the lease_epoch of the job */
+            epoch: number;
+            error: string;
+            /** @description trying again is no use: a dead letter at once */
+            fatal?: boolean;
+        };
+        FailureOutcome: {
+            job_id: string;
+            /** @enum {unknown} */
+            outcome: "retry" | "dead" | "cancelled";
+            /** Format: date-time */
+            process_after: string | null;
+        };
+        FieldAlternative: {
+            field: string;
+            title: string;
+        };
+        FileNote: {
+            rule: string;
+            message: string;
+            line?: number;
+            count?: number;
+        };
+        FlushSearchRequest: {
+            /**
+             * Format: uuid
+             * @description may be left out by whoever has exactly one
+             */
+            workspace_id?: string;
+            units?: string[];
+        };
+        FlushSearchResponse: {
+            count: number;
+        };
+        Gate: {
+            gate: string;
+            open: boolean;
+            description: string;
+            /** Format: date-time */
+            changed_at: string | null;
+            changed_by: string | null;
+        };
+        GetExecutionResultResponse: {
+            execution_id: string;
+            value: unknown;
+        };
+        GetRowLineageResponse: {
+            entries: components["schemas"]["LineageEntry"][];
+        };
+        HeaderMap: {
+            headers: string[];
+            /** @description field → the column that it comes from */
+            fields: {
+                [key: string]: components["schemas"]["MappedField"];
+            };
+            unknown: components["schemas"]["UnknownColumn"][];
+            missing: components["schemas"]["MissingField"][];
+            rowTypes: string[];
+            leaf: string;
+            notes: components["schemas"]["HeaderNote"][];
+        };
+        HeaderNote: {
+            rule: string;
+            message: string;
+        };
+        Health: {
+            /** @enum {string} */
+            status: "ok";
+            version: string;
+        };
+        HealthCheck: {
+            name: string;
+            ok: boolean;
+            detail: string;
+        };
+        HeartbeatWorkerResponse: {
+            /** Format: date-time */
+            leased_until: string;
+            /** @description jobs that somebody cancelled: stop them and fail them */
+            cancelled: string[];
+        };
+        /** @description its place by words and by meaning */
+        HitRanks: {
+            lexical?: number;
+            dense?: number;
+        };
+        /** @description where it was asked for: the states between which the matrix decided, and the chunk */
+        HitReasons: {
+            unit: string;
+            document: string;
+            chunk_id?: string;
+        };
+        IdempotencyPolicy: {
+            key?: string;
+        };
+        Issue: {
+            issue_id: string;
+            code: string;
+            /** @enum {unknown} */
+            severity: "info" | "warning" | "error" | "critical";
+            subject_ref: string | null;
+            title: string;
+            detail: {
+                [key: string]: unknown;
+            };
+            workspace_id: string | null;
+            /** @description a count that may outgrow a number */
+            occurrences: string;
+            /** Format: date-time */
+            opened_at: string;
+            /** Format: date-time */
+            last_seen_at: string;
+            /** Format: date-time */
+            resolved_at: string | null;
+            resolved_by: string | null;
+            resolved_via: string | null;
+            resolution: string | null;
+        };
+        Job: {
+            job_id: string;
+            /** @enum {unknown} */
+            status: "waiting" | "running" | "completed" | "cancelled" | "dead";
+            job_kind: string;
+            executor: string;
+            idempotency_key: string | null;
+            source_ref: string | null;
+            target_ref: string | null;
+            payload_ref: string | null;
+            payload: {
+                [key: string]: unknown;
+            };
+            priority: number;
+            correlation_id: string | null;
+            /** @description the event that it came from */
+            causation_event_id: string | null;
+            causation_depth: number;
+            actor: string;
+            workspace_id: string | null;
+            /** Format: date-time */
+            enqueued_at: string;
+            /** @description this one included: the first run sees 1 */
+            attempts: number;
+            /** @description how often its worker died under it */
+            crashes: number;
+            replays: number;
+            last_error: string | null;
+            actor_via: string | null;
+            /**
+             * Format: date-time
+             * @description null once it has ended
+             */
+            process_after: string | null;
+            /** Format: date-time */
+            started_at: string | null;
+            /** Format: date-time */
+            finished_at: string | null;
+            worker_id: string | null;
+            result: unknown;
+        };
+        JobKind: {
+            job_kind: string;
+            description: string | null;
+            max_attempts: number;
+            max_crashes: number;
+            /**
+             * @example 00:00:01
+             * @example 5 minutes
+             */
+            backoff: string;
+            /**
+             * @example 00:00:01
+             * @example 5 minutes
+             */
+            max_backoff: string;
+            /**
+             * @example 00:00:01
+             * @example 5 minutes
+             */
+            timeout: string | null;
+            concurrency: number | null;
+            rate: number | null;
+            /**
+             * @example 00:00:01
+             * @example 5 minutes
+             */
+            rate_period: string;
+            serial_by: ("source_ref" | "target_ref" | "payload_ref") | null;
+            fair_by: ("source_ref" | "target_ref" | "payload_ref") | null;
+            /** @enum {unknown} */
+            key_mode: "keep" | "replace" | "debounce";
+            /**
+             * @example 00:00:01
+             * @example 5 minutes
+             */
+            debounce: string;
+            /**
+             * @example 00:00:01
+             * @example 5 minutes
+             */
+            max_debounce: string;
+            /**
+             * @example 00:00:01
+             * @example 5 minutes
+             */
+            key_retention: string;
+            /** Format: date-time */
+            paused_at: string | null;
+            paused_by: string | null;
+        };
+        JobToBegin: {
+            /** Format: uuid */
+            job_id: string;
+            /** @description the lease_epoch of the job */
+            epoch: number;
+        };
+        Layout: {
+            fields: string[];
+            row_types: string[];
+            leaf: string;
+        };
+        LedgerRow: {
+            type_order: number;
+            row_type: string;
+            /** @description the line of the file; negative: a row that the file lacks and that is deleted */
+            line: number;
+            /** @example public.daily_metrics */
+            target: string;
+            /** Format: uuid */
+            target_id: string | null;
+            target_key: {
+                [key: string]: unknown;
+            } | null;
+            /** @enum {unknown} */
+            action: "insert" | "update" | "delete";
+            undo_outcome: string | null;
+            undo_reason: string | null;
+        };
+        LeftOut: {
+            bytes: number;
+            /** @description the first fifty */
+            parts: components["schemas"]["LeftOutPart"][];
+        };
+        LeftOutLine: {
+            /** @description the line of the file; negative: a row that the file lacks and that is deleted */
+            line: number;
+            /** @description the rule: row.total, row.subtotal, row.sum, key.repeated, line.left_out */
+            reason: string;
+            message: string;
+            /** @description field → value, of those that are not empty; numbers are text with all their digits */
+            values: {
+                [key: string]: string;
+            };
+        };
+        LeftOutPart: {
+            /** @description first byte in the UTF-8 of the document */
+            from: number;
+            /** @description the byte after its last */
+            to: number;
+            first_line: number;
+            last_line: number;
+        };
+        LeftOutText: {
+            bytes: number;
+            /** @description the first fifty */
+            parts: components["schemas"]["LeftOutTextPart"][];
+        };
+        LeftOutTextPart: {
+            /** @description first byte in the UTF-8 of the document */
+            from: number;
+            /** @description the byte after its last */
+            to: number;
+            first_line: number;
+            last_line: number;
+            text: string;
+        };
+        /** @description how many chunks each leg found */
+        LegCounts: {
+            lexical: number;
+            dense: number | ("off" | "unavailable");
+        };
+        LegacyDocument: {
+            document_id: string;
+            title: string;
+            content_hash: string;
+            /** @description whether it says what is marked */
+            is_same: boolean;
+        };
+        LineCorrection: {
+            line: number;
+            /** @description header → corrected text; the other cells stay. Without any the line is checked again as it stands */
+            values?: {
+                [key: string]: string | null;
+            };
+            /** @description nothing is made of the line; corrected or checked again it is taken in again */
+            leave_out?: boolean;
+        };
+        LineProblem: {
+            line: number;
+            column: string | null;
+            field: string | null;
+            value: string | null;
+            rule: string;
+            message: string;
+            suggestion: string;
+        };
+        LineageEntry: {
+            /** Format: uuid */
+            upload_id: string;
+            file_name: string;
+            /**
+             * @description SHA-256, in hex
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
+            file_hash: string;
+            /** @description the line of the file; negative: a row that the file lacks and that is deleted */
+            line: number;
+            /** @example public.daily_metrics */
+            target: string;
+            /** Format: uuid */
+            target_id: string | null;
+            target_key: {
+                [key: string]: unknown;
+            } | null;
+            /** @enum {unknown} */
+            action: "insert" | "update" | "delete";
+            undo_outcome: string | null;
+            uploaded_by: string;
+            approved_by: string | null;
+            /** Format: date-time */
+            approved_at: string | null;
+            promoted_by: string;
+            /** Format: date-time */
+            promoted_at: string;
+            /** Format: date-time */
+            undone_at: string | null;
+            /** @description what people corrected in its line before it was promoted, the oldest first */
+            repairs: components["schemas"]["Repair"][];
+        };
+        ListConsumerEvidenceResponse: {
+            evidence: components["schemas"]["ConsumerEvidence"][];
+        };
+        ListConsumersResponse: {
+            consumers: components["schemas"]["Consumer"][];
+        };
+        ListDatasetClientsResponse: {
+            clients: components["schemas"]["DatasetClient"][];
+        };
+        ListDatasetsResponse: {
+            datasets: components["schemas"]["Dataset"][];
+        };
+        ListDocumentsResponse: {
+            documents: components["schemas"]["Document"][];
+            /** @description `after` of the next page; null: this is the last */
+            next: string | null;
+        };
+        ListEventRouteEvidenceResponse: {
+            evidence: components["schemas"]["EventRouteEvidence"][];
+        };
+        ListEventRoutesResponse: {
+            routes: components["schemas"]["EventRoute"][];
+        };
+        ListEventsResponse: {
+            events: components["schemas"]["Event"][];
+            /** @description the names of those who are in it and whom you may see, by their ids */
+            people: {
+                [key: string]: string;
+            };
+            /** @description `after` of the next page; null: this is the last */
+            next: string | null;
+        };
+        ListExecutionHistoryResponse: {
+            events: components["schemas"]["ExecutionEvent"][];
+            next: number | null;
+        };
+        ListExecutionStepsResponse: {
+            steps: components["schemas"]["ExecutionStep"][];
+            next: number | null;
+        };
+        ListExecutionsResponse: {
+            executions: components["schemas"]["Execution"][];
+            /** @description `after` of the next page; null: this is the last */
+            next: string | null;
+        };
+        ListGatesResponse: {
+            gates: components["schemas"]["Gate"][];
+        };
+        ListIssuesResponse: {
+            issues: components["schemas"]["Issue"][];
+            /** @description `after` of the next page; null: this is the last */
+            next: string | null;
+        };
+        ListJobKindsResponse: {
+            kinds: components["schemas"]["JobKind"][];
+        };
+        ListJobsResponse: {
+            jobs: components["schemas"]["Job"][];
+            /** @description `after` of the next page; null: this is the last */
+            next: string | null;
+        };
+        ListPlanRowsResponse: {
+            rows: components["schemas"]["PlanRow"][];
+            /** @description `after` of the next page; null: this is the last */
+            next: string | null;
+        };
+        ListPlaybooksResponse: {
+            playbooks: components["schemas"]["Playbook"][];
+            /** @description `after` of the next page; null: this is the last */
+            next: string | null;
+        };
+        ListSchedulesResponse: {
+            schedules: components["schemas"]["Schedule"][];
+        };
+        ListSearchDeadLettersResponse: {
+            dead_letters: components["schemas"]["SearchDeadLetter"][];
+        };
+        ListStagingHistoryResponse: {
+            events: components["schemas"]["Event"][];
+            /** @description `after` of the next page; null: this is the last */
+            next: string | null;
+        };
+        ListStagingRecordsResponse: {
+            records: components["schemas"]["StagingSummary"][];
+            /** @description the names of those who are in it and whom you may see, by their ids */
+            people: {
+                [key: string]: string;
+            };
+            /** @description `after` of the next page; null: this is the last */
+            next: string | null;
+        };
+        ListStaleRowsResponse: {
+            items: components["schemas"]["StaleRow"][];
+            /** @description in all, also beyond the limit; 0: the plan is not stale */
+            total: number;
+        };
+        ListTopicsResponse: {
+            topics: components["schemas"]["Topic"][];
+            /** @description `after` of the next page; null: this is the last */
+            next: string | null;
+        };
+        ListUndeliveredResponse: {
+            dispatches: components["schemas"]["Dispatch"][];
+        };
+        ListUnitEdgesResponse: {
+            out: components["schemas"]["UnitEdge"][];
+            in: components["schemas"]["UnitEdge"][];
+            next: string | null;
+        };
+        ListUnitsResponse: {
+            units: components["schemas"]["Unit"][];
+            /** @description `after` of the next page; null: this is the last */
+            next: string | null;
+        };
+        ListUploadHistoryResponse: {
+            events: components["schemas"]["Event"][];
+        };
+        ListUploadLeftOutResponse: {
+            lines: components["schemas"]["LeftOutLine"][];
+            /** @description `after` of the next page; null: this is the last */
+            next: string | null;
+        };
+        ListUploadLineageResponse: {
+            rows: components["schemas"]["LedgerRow"][];
+            /** @description `after` of the next page; null: this is the last */
+            next: string | null;
+        };
+        ListUploadRowsResponse: {
+            rows: components["schemas"]["StagedRow"][];
+            /** @description `after` of the next page; null: this is the last */
+            next: string | null;
+        };
+        ListUploadsResponse: {
+            uploads: components["schemas"]["Upload"][];
+            /** @description the names of those who are in it and whom you may see, by their ids */
+            people: {
+                [key: string]: string;
+            };
+            /** @description `after` of the next page; null: this is the last */
+            next: string | null;
+        };
+        ListWebhookTargetsResponse: {
+            targets: components["schemas"]["WebhookTarget"][];
+        };
+        LoopProgress: {
+            loop_id: string;
+            mode: string;
+            total: number;
+            done: number;
+            failed: number;
+            completed: boolean;
+        };
+        MappedField: {
+            column: number;
+            header: string;
+            type: string;
+            micros?: boolean;
+            currency?: string;
+            duplicates: number[];
+        };
+        MappingPreview: {
+            dataset: string;
+            platform: string;
+            format: string;
+            encoding: string;
+            header_line: number;
+            lines: number;
+            /** @description lines that the examples and proposals rest on */
+            sampled: number;
+            columns: components["schemas"]["PreviewColumn"][];
+            fields: components["schemas"]["PreviewField"][];
+            /** @description values that a field with a list of values does not know */
+            values: components["schemas"]["PreviewValues"][];
+            /** @description header → field, of the proposals: with them as `headers` of the upload the file is read as shown */
+            proposed: {
+                [key: string]: string;
+            };
+            /** @description nothing has to be asked: everything is sure, no field is missing, and no value makes a line invalid */
+            complete: boolean;
+        };
+        /** @description platform and file must be there; the file comes last. */
+        MappingPreviewForm: {
+            /** @example meta */
+            platform?: string;
+            /**
+             * Format: uuid
+             * @description may be left out by whoever has exactly one
+             */
+            workspace_id?: string;
+            /** @description the file is only the beginning of a longer CSV or JSON lines: its last line is left out */
+            head?: boolean;
+            /**
+             * @description of a file that is not UTF-8 or UTF-16; it is never guessed
+             * @example shift_jis
+             * @example gbk
+             * @example windows-1251
+             */
+            encoding?: string;
+            /** @description default: detected */
+            delimiter?: string;
+            /** @description names of the columns of a file without a header: name,name,… or a JSON array */
+            columns?: string;
+            /** @description of an xlsx; default the first with data */
+            sheet?: string;
+            /**
+             * @description default: detected
+             * @enum {unknown}
+             */
+            decimal?: "dot" | "comma";
+            /**
+             * @description default: detected
+             * @enum {unknown}
+             */
+            dates?: "dmy" | "mdy";
+            /** @description fields that the dataset expects and the file has no column for, separated by commas */
+            without?: string;
+            file_name?: string;
+            /**
+             * @description JSON: header → field, or null to ignore the column; for this file only, before what is remembered
+             * @example {"Kosten":"spend","Notes":null}
+             */
+            headers?: string;
+            /** @description JSON: field → {value in the file → value to take}; for this file only, before what is remembered */
+            field_values?: string;
+            /**
+             * Format: binary
+             * @description the last field
+             */
+            file?: string;
+        };
+        MarkDocumentRequest: {
+            /**
+             * Format: uuid
+             * @description may be left out by whoever has exactly one
+             */
+            workspace_id?: string;
+            text: string;
+            /**
+             * @description where it comes from: marked again under it, it is the same document. Needed without a manifest
+             * @example handbook.md
+             */
+            source_ref?: string;
+            /** @description cut it like this: a manifest that somebody changed (docs/reference/mark-manifest.schema.json); positions and hashes are computed again */
+            manifest?: {
+                [key: string]: unknown;
+            };
+            /** @description the first segment of every address */
+            address?: string;
+            title?: string;
+            language?: string;
+        };
+        MarkedDocument: {
+            source_ref: string;
+            title: string;
+            language: string;
+            content_hash: string;
+            bytes: number;
+        };
+        MarkedPiece: {
+            address: string;
+            title: string;
+            kind: string;
+            /**
+             * @description since the last cut
+             * @enum {unknown}
+             */
+            change: "new" | "changed" | "moved" | "same";
+            moved?: components["schemas"]["PieceMove"];
+            bytes: number;
+        };
+        Marking: {
+            staging_record_id: string;
+            digest: string;
+            lifecycle_status: string;
+            document: components["schemas"]["MarkedDocument"];
+            pieces: components["schemas"]["StagedPiece"][];
+            /** @description pieces of the last cut that are no longer in the manifest */
+            removed: components["schemas"]["StagedRemovedPiece"][];
+            /** @description text of the document that is in no piece, and will be in no unit; null: none */
+            left_out: components["schemas"]["LeftOutText"] | null;
+            /** @description the document of the old knowledge base under this source, which stays as it is */
+            legacy: components["schemas"]["LegacyDocument"] | null;
+        };
+        Me: {
+            /** @description who the database says you are */
+            actor: string;
+            /** @description how people call you */
+            name: string | null;
+            /** @description the database role of your requests */
+            role: string;
+            workspaces: components["schemas"]["Membership"][];
+        };
+        Membership: {
+            id: string;
+            name: string | null;
+            /** @enum {unknown} */
+            role: "viewer" | "operator" | "reviewer" | "admin" | "agent";
+            /** @description read, stage, operate, review, administer */
+            rights: string[];
+        };
+        MergeUnitsRequest: {
+            /** @description in the order of their texts */
+            units: components["schemas"]["UnitToMerge"][];
+            canonical_address: string;
+            /** @description default: their texts, one after the other */
+            body?: string;
+            title?: string;
+            /**
+             * @description the approval that says so
+             * @example APR-2026-114
+             */
+            apr_ref?: string;
+            reason?: string;
+        };
+        MissingField: {
+            field: string;
+            title: string;
+            nearest?: string;
+            means?: string;
+        };
+        MoveUnitRequest: {
+            /** Format: uuid */
+            container_id: string | null;
+            /** @description default: the last */
+            position?: number;
+        };
+        NewJob: {
+            /** @example send_report */
+            job_kind: string;
+            /** @description the same kind and key again: the same job, also after it has ended */
+            idempotency_key?: string;
+            /** @example external_worker */
+            executor?: string;
+            source_ref?: string;
+            target_ref?: string;
+            payload_ref?: string;
+            /** @description references, never data */
+            payload?: {
+                [key: string]: unknown;
+            };
+            /** @description higher first */
+            priority?: number;
+            /** Format: date-time */
+            process_after?: string;
+            /** Format: uuid */
+            workspace_id?: string;
+            /** Format: uuid */
+            correlation_id?: string;
+            /** Format: uuid */
+            causation_event_id?: string;
+        };
+        NewPart: {
+            part_name: string;
+            /** @enum {unknown} */
+            payload_kind: "json" | "text" | "blob_ref";
+            /** @description any JSON, up to 10 MiB; kept exactly */
+            payload_json?: unknown;
+            /** @description up to 10 MiB */
+            payload_text?: string;
+            /** @description what PUT /api/v1/staging/blobs answered */
+            blob_ref?: string;
+            /** @description of a blob; if given, it must match */
+            byte_len?: string | number;
+            /** @description of a blob; if given, it must match */
+            content_hash?: string;
+        };
+        NewStagingRecord: {
+            /**
+             * Format: uuid
+             * @description only back-end code may leave it out
+             */
+            workspace_id?: string;
+            /** @enum {unknown} */
+            staging_kind: "mark_manifest" | "review_package" | "cut_preview" | "sql_snapshot" | "nosql_payload" | "draft_iu_composition" | "agent_intermediate" | "event_working_state";
+            /** @enum {unknown} */
+            payload_type: "manifest_json" | "mark_report" | "sql_result_snapshot" | "nosql_payload" | "source_excerpt" | "import_preview" | "event_working_state" | "composition_draft" | "review_bundle";
+            /** @description a few words for whoever decides */
+            purpose: string;
+            /** @description only back-end code may name another than itself */
+            owner_actor?: string;
+            /**
+             * @description default: agent for an agent’s token, which cannot say user; else user
+             * @enum {unknown}
+             */
+            source_kind?: "agent" | "user" | "system" | "import";
+            source_ref?: string;
+            /** Format: date-time */
+            expires_at?: string;
+            metadata?: {
+                [key: string]: unknown;
+            };
+            /** @description another record from the same source_ref, which without an idempotency key is found again by it and the kind */
+            new?: boolean;
+            referenced_iu_ids?: string[];
+            parts: components["schemas"]["NewPart"][];
+        };
+        NewUnit: {
+            /**
+             * @description for good, and once in the workspace
+             * @example handbook/leave
+             */
+            canonical_address: string;
+            /** @description between one character and 1 MiB */
+            body: string;
+            /** @description default: the first heading or line */
+            title?: string;
+            /** @example section */
+            unit_kind?: string;
+            /** @example en */
+            language?: string;
+            /** Format: uuid */
+            container_id?: string;
+            source_ref?: string;
+            profile?: {
+                [key: string]: unknown;
+            };
+            /** @description default: the last */
+            position?: number;
+        };
+        PartOfRecord: {
+            part_index: number;
+            part_name: string;
+            /** @enum {unknown} */
+            payload_kind: "json" | "text" | "blob_ref";
+            /**
+             * @description SHA-256, in hex
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
+            content_hash: string;
+            /** @example 2048 */
+            byte_len: string;
+        };
+        PayloadContract: {
+            /** @description the columns (or arguments) that an event may carry, and nothing else */
+            keep_refs?: string[];
+            /** @description keys that may not occur at any depth, besides the ten that never may */
+            forbid_keys?: string[];
+            /** @description what names the row, among keep_refs; default: the primary key, if that is kept */
+            subject?: string[];
+            /** @description of an update only the rows in which something that is kept has changed */
+            only_changed?: boolean;
+        };
+        Period: {
+            start: string;
+            end: string;
+        };
+        Permission: {
+            allowed: boolean;
+            /** @description why not */
+            reason: string | null;
+        };
+        PieceMove: {
+            from: components["schemas"]["PiecePlace"];
+            to: components["schemas"]["PiecePlace"];
+        };
+        PiecePlace: {
+            /** @description the piece that it is in; null: the document */
+            parent: string | null;
+            /** @description the piece before it there; null: it is first */
+            after: string | null;
+        };
+        PiecePreview: {
+            /** @enum {unknown} */
+            what: "created" | "unchanged" | "versioned" | "successor";
+            /** @description address of the unit that holds the piece */
+            unit?: string;
+            /** @enum {unknown} */
+            status?: "draft" | "enacted" | "superseded" | "retired" | "deleted";
+            version_no?: number;
+            /** @description address of its new successor draft */
+            new_address?: string;
+            /** @description what people wrote since the last cut, which the text of the document takes the place of */
+            replaced_version?: number;
+            /**
+             * @description only its title changes
+             * @enum {boolean}
+             */
+            keeps_text?: true;
+            /** @description address of the container that it leaves; absent: none */
+            moved_from?: string;
+            /** @description address of the container that it goes into; absent: none */
+            moved_to?: string;
+            /**
+             * @description people had put it where it was; the document moved its piece
+             * @enum {boolean}
+             */
+            replaced_place?: true;
+            /** @description container in which people put it, and in which it stays; empty: in none */
+            kept_in?: string;
+        };
+        PlanRow: {
+            type_order: number;
+            row_type: string;
+            /** @description the line of the file; negative: a row that the file lacks and that is deleted */
+            row_number: number;
+            /** @enum {unknown} */
+            action: "insert" | "update" | "unchanged" | "delete" | "skipped" | "refused";
+            /** Format: uuid */
+            target_id: string | null;
+            /** @description column → value; integers beyond 2^53 are strings */
+            target_key: {
+                [key: string]: unknown;
+            } | null;
+            /** @description column → value; integers beyond 2^53 are strings */
+            before: {
+                [key: string]: unknown;
+            } | null;
+            /** @description column → value; integers beyond 2^53 are strings */
+            after: {
+                [key: string]: unknown;
+            } | null;
+            changed: string[] | null;
+            reason: string | null;
+            /** @description rows of other tables that refer to what is deleted, directly or through others */
+            dependents: components["schemas"]["Dependents"][] | null;
+            /** @description column → value; integers beyond 2^53 are strings */
+            label: {
+                [key: string]: unknown;
+            } | null;
+        };
+        PlanUploadRequest: {
+            /**
+             * @description plan all lines or none, or the valid ones; default refuse
+             * @enum {unknown}
+             */
+            on_invalid?: "refuse" | "skip";
+            /** @description share of valid lines that skip asks for; default 0.9 */
+            threshold?: number;
+            /**
+             * @description lines with the same key: refuse them, sum them up, or take the last or the first; default: as the dataset says
+             * @enum {unknown}
+             */
+            repeated_keys?: "refuse" | "sum" | "last" | "first";
+            /** @description of a snapshot: the share of the rows in its scope that may be deleted, also where the file is far shorter than the last ones; default: as the dataset says */
+            max_deleted?: number;
+        };
+        Platform: {
+            platform: string;
+            title: string;
+        };
+        Playbook: {
+            catalog_id: string;
+            name: string;
+            version: number;
+            description: string | null;
+            /** @description members who may operate in a workspace may start it there */
+            open_to_members: boolean;
+            /** Format: date-time */
+            disabled_at: string | null;
+            registered_by: string;
+            /** Format: date-time */
+            created_at: string;
+        };
+        PlaybookDetail: {
+            catalog_id: string;
+            name: string;
+            version: number;
+            description: string | null;
+            /** @description members who may operate in a workspace may start it there */
+            open_to_members: boolean;
+            /** Format: date-time */
+            disabled_at: string | null;
+            registered_by: string;
+            /** Format: date-time */
+            created_at: string;
+            /** @description as it was written */
+            content: string;
+            /** @description as it is run */
+            playbook: {
+                [key: string]: unknown;
+            };
+        };
+        PreambleLine: {
+            line: number;
+            text: string;
+        };
+        PreviewColumn: {
+            /** @description from 0 */
+            column: number;
+            header: string;
+            /** @description different values, the first of the file */
+            examples: string[];
+            /** @description share of the lines looked at that have a value */
+            filled: number;
+            /**
+             * @description what its values look like
+             * @example integer
+             * @example date
+             * @example text
+             * @example empty
+             */
+            type: string;
+            /** @description of the dataset; null: the column is not used */
+            field: string | null;
+            /** @description not used because a person has said so */
+            ignored: boolean;
+            /**
+             * @description likely and uncertain: to be confirmed by a person; none: it is like no field
+             * @enum {unknown}
+             */
+            certainty: "sure" | "likely" | "uncertain" | "none";
+            by: ("chosen" | "memory" | "name" | "likeness" | "content") | null;
+            /** @description for people */
+            reasons: string[];
+            /** @description other fields that it may be, the best first */
+            alternatives: components["schemas"]["FieldAlternative"][];
+            /** @description the first column with the same header: both are mapped together */
+            same_as: number | null;
+        };
+        PreviewField: {
+            field: string;
+            title: string;
+            type: string;
+            required: boolean;
+            /** @description a file without it is refused, unless somebody says that it has none (`without`) */
+            expected: boolean;
+            /** @description that it comes from, with all proposals; null: none */
+            column: number | null;
+            from: ("join" | "compute" | "default" | "period") | null;
+            /** @description the file is refused without it */
+            missing: boolean;
+        };
+        PreviewValues: {
+            field: string;
+            title: string;
+            header: string;
+            /** @description what a value may mean; empty where there are too many */
+            choices: string[];
+            unknown: components["schemas"]["UnknownValue"][];
+            /** @description unknown values that are not listed */
+            more: number;
+            /**
+             * @description error: lines with such a value are invalid
+             * @enum {unknown}
+             */
+            severity: "error" | "warning";
+        };
         Problem: {
             /** @description names the error; docs/reference/errors.md describes it */
             type: string;
@@ -2292,8 +4037,1712 @@ export interface components {
             };
             request_id: string;
         };
+        PromoteUploadRequest: {
+            /**
+             * @description SHA-256, in hex
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
+            digest: string;
+        };
+        Reading: {
+            /** @enum {unknown} */
+            format: "csv" | "jsonl" | "json" | "parquet" | "xlsx" | "rows";
+            /** @description of the dataset that it was read by */
+            definition_digest: string;
+            encoding: string;
+            delimiter: string | null;
+            header_line: number;
+            headers: string[];
+            preamble: components["schemas"]["PreambleLine"][];
+            styles: components["schemas"]["Styles"];
+            map: components["schemas"]["HeaderMap"];
+            period: components["schemas"]["Period"] | null;
+            values: {
+                [key: string]: {
+                    [key: string]: string | null;
+                };
+            };
+            layout: components["schemas"]["Layout"];
+        };
+        Ready: {
+            /** @enum {unknown} */
+            status: "ready" | "not_ready";
+            checks: components["schemas"]["HealthCheck"][];
+        };
+        RegisterPlaybookRequest: {
+            /** @description YAML or JSON */
+            text: string;
+            /** @default false */
+            open_to_members: boolean;
+        };
+        RegisterWorkerRequest: {
+            /** @example external_worker */
+            executor: string;
+            kinds: string[];
+            /** @description for people */
+            name?: string;
+            /**
+             * @description after so long without a heartbeat its jobs go to other workers
+             * @default 30
+             */
+            lease_s: number;
+        };
+        RegisteredWorker: {
+            worker: string;
+            /** Format: date-time */
+            leased_until: string;
+        };
+        RejectStagingRecordRequest: {
+            reason: string;
+        };
+        RejectUploadRequest: {
+            reason: string;
+        };
+        RemovedPiece: {
+            address: string;
+            title: string;
+            kind: string;
+            /**
+             * @description whether the document lost it, or the manifest leaves it out, or has it in another piece
+             * @enum {unknown}
+             */
+            text_is: "removed" | "in_no_piece" | "in_another_piece";
+        };
+        ReorderUnitsRequest: {
+            units: string[];
+        };
+        Repair: {
+            /** @enum {unknown} */
+            what: "corrected" | "left_out" | "taken_in";
+            column: string | null;
+            from: string | null;
+            to: string | null;
+            by: string;
+            at: string;
+        };
+        RepairOutcome: {
+            lines: number;
+            cells: number;
+            dry_run: boolean;
+            replanned: ("lines" | "whole") | null;
+            /** @description why everything was planned again */
+            reason: string | null;
+        };
+        RepairUploadRowsRequest: {
+            rows?: components["schemas"]["LineCorrection"][];
+            /** @description instead of rows: edits of columns, one after the other */
+            edits?: components["schemas"]["ColumnEdit"][];
+            /** @description only say how many cells of how many lines would change */
+            dry_run?: boolean;
+            /** @description plan again in the mode of the plan that was there; default true */
+            replan?: boolean;
+        };
+        RepairedUpload: {
+            /** Format: uuid */
+            upload_id: string;
+            /** Format: uuid */
+            workspace_id: string;
+            /** Format: uuid */
+            client_id: string;
+            dataset: string;
+            platform: string;
+            file_name: string;
+            /**
+             * @description SHA-256, in hex
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
+            file_hash: string;
+            /** @example 2048 */
+            byte_len: string;
+            /** @enum {unknown} */
+            run_mode: "FULL_DRY_RUN" | "STAGING_ONLY" | "SAFE_PROD";
+            /** @enum {unknown} */
+            status: "reading" | "staged" | "planned" | "promoted" | "undone" | "failed" | "discarded" | "expired";
+            reading: components["schemas"]["Reading"] | null;
+            /** @description about the whole file */
+            notes: components["schemas"]["FileNote"][];
+            line_count: number | null;
+            valid_count: number | null;
+            invalid_count: number | null;
+            skipped_count: number | null;
+            warning_count: number | null;
+            /**
+             * @description reason → lines that are left out
+             * @example {
+             *       "row.total": 1,
+             *       "key.repeated": 60
+             *     }
+             */
+            left_out: {
+                [key: string]: number;
+            };
+            /** @description of the check, then of the plan, then of the promotion */
+            control: components["schemas"]["ControlTotal"][];
+            repeated_keys: ("refuse" | "sum" | "last" | "first") | null;
+            /** @description what the plan noticed about the whole file */
+            plan_notes: components["schemas"]["FileNote"][];
+            progress: components["schemas"]["UploadProgress"] | null;
+            error: components["schemas"]["UploadError"] | null;
+            cursor_name: string | null;
+            cursor_value: unknown;
+            uploaded_by: string;
+            uploaded_via: string | null;
+            /** @description everybody who put something into it; none of them approves */
+            changed_by: string[];
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            staged_at: string | null;
+            /** @description how long the file took to read; corrections leave it as it is */
+            read_ms: number | null;
+            /** Format: date-time */
+            ended_at: string | null;
+            /**
+             * @description SHA-256, in hex
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
+            plan_digest: string | null;
+            gate_mode: ("STRICT" | "LENIENT") | null;
+            threshold: string | null;
+            /**
+             * @description row type → action or outcome → rows
+             * @example {
+             *       "daily_metric": {
+             *         "insert": 240,
+             *         "update": 12,
+             *         "unchanged": 4000
+             *       }
+             *     }
+             */
+            plan_totals: {
+                [key: string]: {
+                    [key: string]: number;
+                };
+            } | null;
+            /** @description why it cannot be promoted as it is */
+            plan_refusal: string | null;
+            planned_by: string | null;
+            /** Format: date-time */
+            planned_at: string | null;
+            plan_took_ms: number | null;
+            /** Format: uuid */
+            review_record_id: string | null;
+            approval_required: boolean;
+            review_status: ("not_submitted" | "pending" | "approved" | "rejected" | "expired") | null;
+            review_reason: string | null;
+            approved_by: string | null;
+            /** Format: date-time */
+            approved_at: string | null;
+            promoted_by: string | null;
+            /** Format: date-time */
+            promoted_at: string | null;
+            /**
+             * @description row type → action or outcome → rows
+             * @example {
+             *       "daily_metric": {
+             *         "insert": 240,
+             *         "update": 12,
+             *         "unchanged": 4000
+             *       }
+             *     }
+             */
+            promotion_totals: {
+                [key: string]: {
+                    [key: string]: number;
+                };
+            } | null;
+            /** Format: date-time */
+            undo_until: string | null;
+            undone_by: string | null;
+            /** Format: date-time */
+            undone_at: string | null;
+            /**
+             * @description row type → action or outcome → rows
+             * @example {
+             *       "daily_metric": {
+             *         "insert": 240,
+             *         "update": 12,
+             *         "unchanged": 4000
+             *       }
+             *     }
+             */
+            undo_totals: {
+                [key: string]: {
+                    [key: string]: number;
+                };
+            } | null;
+            plan_snapshot: components["schemas"]["Snapshot"] | null;
+            /** @description the headers as the cells of a line are named: one that occurs twice has a number */
+            columns: string[];
+            may: components["schemas"]["UploadPermissions"];
+            checklist: components["schemas"]["UploadChecklistItem"][];
+            dataset_title: string;
+            client_name: string | null;
+            /** @description actor → how people call them */
+            people: {
+                [key: string]: string;
+            };
+            repair: components["schemas"]["RepairOutcome"];
+        };
+        ReplayJobsRequest: {
+            jobs?: string[];
+            /** @example send_report */
+            kind?: string;
+            /** Format: date-time */
+            failed_before?: string;
+            /** Format: uuid */
+            workspace_id?: string;
+            /** @default 1000 */
+            limit: number;
+        };
+        ReplayJobsResponse: {
+            /** @description their ids */
+            jobs: string[];
+        };
+        ReplaySearchDeadLettersRequest: {
+            /**
+             * Format: uuid
+             * @description may be left out by whoever has exactly one
+             */
+            workspace_id?: string;
+            outbox?: string[];
+        };
+        ReplaySearchDeadLettersResponse: {
+            count: number;
+        };
+        RerunExecutionRequest: {
+            from_step: string;
+            version?: number;
+        };
+        ResolveIssueRequest: {
+            resolution?: string;
+        };
+        RetireTopicRequest: {
+            /** @description null: of every workspace, for service_role; left out: the only one of the caller */
+            workspace_id?: string | null;
+        };
+        RetireUnitRequest: {
+            reason?: string;
+        };
+        ReviewConsumerRequest: {
+            /** @description how many lines you looked at */
+            evidence: number;
+        };
+        ReviewEventRouteRequest: {
+            /** @description how many statements you looked at */
+            evidence: number;
+            /** @description of the definition that you looked at */
+            revision: number;
+        };
+        RowThatStays: {
+            /** @description or the table, of a row that a foreign key deleted or changed */
+            row_type: string;
+            /** @description the line of the file; negative: a row that the file lacks and that is deleted */
+            line: number;
+            target: string;
+            target_key: {
+                [key: string]: unknown;
+            };
+            /** @enum {unknown} */
+            outcome: "kept" | "refused";
+            reason: string;
+        };
+        RowType: {
+            row_type: string;
+            target: string;
+        };
+        SampleEvent: {
+            event_subject_ref: string | null;
+            canonical_address: string;
+            workspace_id: string | null;
+            payload: {
+                [key: string]: unknown;
+            };
+        };
+        Schedule: {
+            schedule: string;
+            cron: string;
+            time_zone: string;
+            job_kind: string;
+            payload: {
+                [key: string]: unknown;
+            };
+            enabled: boolean;
+            /** Format: date-time */
+            next_at: string;
+            /** Format: date-time */
+            last_due: string | null;
+            last_job_id: string | null;
+            registered_by: string;
+            /** Format: date-time */
+            registered_at: string;
+        };
+        SearchAnswer: {
+            hits: components["schemas"]["SearchHit"][];
+            /** @description what could not be asked, and what to do */
+            warnings: string[];
+            took_ms: number;
+            legs: components["schemas"]["LegCounts"];
+        };
+        SearchAudit: {
+            /** @description nothing was found, and every collection was looked at */
+            ok: boolean;
+            collections: components["schemas"]["AuditedCollection"][];
+            findings: components["schemas"]["SearchAuditFinding"][];
+        };
+        SearchAuditFinding: {
+            /** @enum {unknown} */
+            finding: "orphan" | "ghost" | "payload" | "staging" | "missing" | "left";
+            /** @description null: found in PostgreSQL itself */
+            collection: string | null;
+            /** @description of the point, or of the unit or document */
+            id: string;
+            detail: string;
+            repaired: boolean;
+        };
+        SearchCost: {
+            day: string;
+            embedder: string;
+            model: string;
+            requests: number;
+            tokens: number;
+        };
+        SearchDeadLetter: {
+            outbox_id: string;
+            unit_id: string | null;
+            document_id: string | null;
+            name: string;
+            tries: number;
+            error: string | null;
+            /** Format: date-time */
+            failed_at: string;
+        };
+        SearchFilters: {
+            topic?: string | string[];
+            kind?: string | string[];
+            status?: ("draft" | "enacted" | "superseded") | ("draft" | "enacted" | "superseded")[];
+            language?: string | string[];
+            /** @description what the profile must hold, at least */
+            profile?: {
+                [key: string]: unknown;
+            };
+            edge?: components["schemas"]["EdgeFilter"];
+            /** @description address or id of a unit: it, and what is in it */
+            container?: string;
+            /**
+             * @description only units, or only the old knowledge base
+             * @enum {unknown}
+             */
+            source?: "unit" | "document";
+        };
+        SearchGates: {
+            /** @description what is staged is kept out; closed, nothing is embedded */
+            excluded: boolean;
+            phase_1: boolean;
+            phase_2: boolean;
+            phase_3: boolean;
+        };
+        SearchHit: {
+            /** @enum {unknown} */
+            source: "unit" | "document";
+            unit_id?: string;
+            /** @description of a unit: the document of the old knowledge base that it was cut from */
+            document_id?: string;
+            canonical_address?: string;
+            /** @description of a document: where it comes from */
+            source_ref?: string;
+            title: string;
+            snippet: string;
+            /** @description from and to, in characters (code points) of the snippet: where words of the question stand; `to` is not part of it */
+            highlights: number[][];
+            score: number;
+            legs: components["schemas"]["HitRanks"];
+            /** @enum {unknown} */
+            freshness: "current" | "pending" | "stale" | "error";
+            lifecycle_status?: string;
+            unit_kind?: string;
+            /** @description whose text is shown */
+            version_no?: number;
+            current_version_no?: number;
+            warnings: string[];
+            explain?: components["schemas"]["HitReasons"];
+        };
+        SearchOutbox: {
+            pending: number;
+            processing: number;
+            done: number;
+            dead_letter: number;
+            due: number;
+            oldest_due_s: number | null;
+        };
+        SearchStatus: {
+            collections: components["schemas"]["CollectionStatus"][];
+            chunks: components["schemas"]["ChunkCounts"];
+            outbox: components["schemas"]["SearchOutbox"];
+            outage: components["schemas"]["SearchTrouble"] | null;
+            /** @description what failed and will be retried */
+            retrying: components["schemas"]["SearchTrouble"] | null;
+            window: components["schemas"]["SearchWindow"];
+            gates: components["schemas"]["SearchGates"];
+            /** @description of embedders that are paid for, a day, of the last month */
+            cost: components["schemas"]["SearchCost"][];
+        };
+        SearchTrouble: {
+            rows: number;
+            reason: string;
+        };
+        /** @description seconds that search waits after an edit, and before it takes out what was deleted */
+        SearchWindow: {
+            quiet_s: number;
+            delete_s: number;
+        };
+        SearchWithRequest: {
+            /** @description a question, words, "a phrase", begin* */
+            text: string;
+            /**
+             * Format: uuid
+             * @description may be left out by whoever has exactly one
+             */
+            workspace_id?: string;
+            /** @default 10 */
+            limit: number;
+            /**
+             * @description say beside each hit why it is there
+             * @default false
+             */
+            explain: boolean;
+            filters?: components["schemas"]["SearchFilters"];
+        };
+        SetDatasetMappingRequest: {
+            /**
+             * Format: uuid
+             * @description may be left out by whoever has exactly one
+             */
+            workspace_id?: string;
+            /** @example meta */
+            platform: string;
+            /**
+             * @description header → field; null: the column is ignored
+             * @example {
+             *       "Kosten": "spend",
+             *       "Notes": null
+             *     }
+             */
+            headers: {
+                [key: string]: string | null;
+            };
+            /** @description field → value in the file → value to take */
+            field_values: {
+                [key: string]: {
+                    [key: string]: string | null;
+                };
+            };
+        };
+        SetScheduleRequest: {
+            /** @example 30 6 * * 1-5 */
+            cron: string;
+            /**
+             * @default UTC
+             * @example Europe/Berlin
+             */
+            time_zone: string;
+            /** @example send_report */
+            job_kind: string;
+            payload?: {
+                [key: string]: unknown;
+            };
+            /** @default true */
+            enabled: boolean;
+        };
+        SetSearchDocumentRequest: {
+            /**
+             * Format: uuid
+             * @description may be left out by whoever has exactly one
+             */
+            workspace_id?: string;
+            source_ref: string;
+            title: string;
+            text: string;
+            /** @example en */
+            language?: string;
+        };
+        SetSearchDocumentResponse: {
+            document_id: string;
+        };
+        SetSearchPhaseRequest: {
+            open: boolean;
+            reason?: string;
+        };
+        SetSearchPhaseResponse: {
+            changed: boolean;
+        };
+        SetSearchWindowRequest: {
+            quiet_s?: number;
+            delete_s?: number;
+            reason?: string;
+        };
+        SetSearchWindowResponse: {
+            changed: boolean;
+        };
+        SetWebhookTargetRequest: {
+            /** @example https://chat.example.com/hooks/1 */
+            url?: string;
+            /** @description whsec_ and 24 to 64 random bytes in base64 */
+            secret?: string;
+            /** @enum {unknown} */
+            purpose?: "review" | "alert" | "event";
+            /** Format: uuid */
+            workspace_id?: string;
+            description?: string;
+            enabled?: boolean;
+        };
+        /** @description The file is the whole truth: rows in its scope that it lacks are deleted. */
+        Snapshot: {
+            row_type: string;
+            /** @description columns; none: all rows of the tenant */
+            scope: string[];
+            /** @description rows of the table */
+            in_scope: number;
+            /** @description of them, those that the file lacks */
+            deleted: number;
+            /** @description the share that may be deleted */
+            max_deleted: number;
+            /** @description somebody allowed it for this upload */
+            confirmed: boolean;
+            lines: number | null;
+            /** @description median of the last promoted uploads */
+            usual_lines: number | null;
+            /** @description invalid or skipped lines whose rows stay as they are */
+            kept: number;
+            /** @description rows that the file lacks and that stay, because others refer to them */
+            blocked: number;
+            /** @description rows of other tables that refer to what is deleted, directly or through others */
+            dependents: components["schemas"]["Dependents"][];
+        };
+        SnoozeJobsRequest: {
+            jobs: components["schemas"]["SnoozedJob"][];
+        };
+        SnoozeJobsResponse: {
+            /** @description those that counted */
+            snoozed: string[];
+        };
+        SnoozedJob: {
+            /** Format: uuid */
+            job_id: string;
+            /** @description the lease_epoch of the job */
+            epoch: number;
+            /** Format: date-time */
+            until: string;
+        };
+        SplitUnitRequest: {
+            expected_version: number;
+            parts: components["schemas"]["UnitPart"][];
+            /**
+             * @description the approval that says so
+             * @example APR-2026-114
+             */
+            apr_ref?: string;
+            reason?: string;
+        };
+        SplitUnitResponse: {
+            units: components["schemas"]["SuccessorUnit"][];
+        };
+        StagedMark: {
+            staging_record_id: string;
+            /** @description name it at approval and at the cut */
+            digest: string;
+            lifecycle_status: string;
+            created: boolean;
+            pieces: components["schemas"]["MarkedPiece"][];
+            /** @description pieces of the last cut that are no longer in the manifest */
+            removed: components["schemas"]["RemovedPiece"][];
+            /** @description text of the document that is in no piece, and will be in no unit; null: none */
+            left_out: components["schemas"]["LeftOutText"] | null;
+        };
+        StagedPiece: {
+            position: number;
+            parent: string | null;
+            address: string;
+            title: string;
+            kind: string;
+            /**
+             * @description since the last cut
+             * @enum {unknown}
+             */
+            change: "new" | "changed" | "moved" | "same";
+            moved?: components["schemas"]["PieceMove"];
+            from: number;
+            to: number;
+            hash: string;
+            topics: string[];
+            text: string;
+            /** @description the text of its unit now, where the piece changed */
+            before: string | null;
+            preview: components["schemas"]["PiecePreview"];
+        };
+        StagedRemovedPiece: {
+            address: string;
+            title: string;
+            kind: string;
+            /**
+             * @description whether the document lost it, or the manifest leaves it out, or has it in another piece
+             * @enum {unknown}
+             */
+            text_is: "removed" | "in_no_piece" | "in_another_piece";
+            /** @description drafts that the cut would retire */
+            retired: string[];
+            /** @description units in force, which stay */
+            kept: string[];
+        };
+        StagedRow: {
+            /** @description the line of the file; negative: a row that the file lacks and that is deleted */
+            row_number: number;
+            row_type: string;
+            /** @enum {unknown} */
+            validation_status: "valid" | "invalid" | "skipped" | "pending";
+            /** @description header → text of the cell */
+            raw_payload: {
+                [key: string]: string | null;
+            };
+            normalized_payload: {
+                [key: string]: unknown;
+            } | null;
+            validation_errors: components["schemas"]["LineProblem"][];
+            validation_warnings: components["schemas"]["LineProblem"][];
+            processing_action: string;
+            /** Format: uuid */
+            target_internal_id: string | null;
+        };
+        StagingBlob: {
+            blob_ref: string;
+            /** @example 2048 */
+            byte_len: string;
+            /**
+             * @description SHA-256, in hex
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
+            content_hash: string;
+        };
+        StagingDetail: {
+            /** Format: uuid */
+            staging_record_id: string;
+            /** Format: uuid */
+            workspace_id: string | null;
+            /** @enum {unknown} */
+            staging_kind: "mark_manifest" | "review_package" | "cut_preview" | "sql_snapshot" | "nosql_payload" | "draft_iu_composition" | "agent_intermediate" | "event_working_state";
+            /** @enum {unknown} */
+            payload_type: "manifest_json" | "mark_report" | "sql_result_snapshot" | "nosql_payload" | "source_excerpt" | "import_preview" | "event_working_state" | "composition_draft" | "review_bundle";
+            purpose: string;
+            /** @enum {unknown} */
+            lifecycle_status: "pending" | "approved" | "consumed" | "rejected" | "expired" | "cleaned";
+            owner_actor: string;
+            owner_via: string | null;
+            source_kind: string;
+            source_ref: string | null;
+            /**
+             * @description SHA-256, in hex
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
+            content_hash: string;
+            /** @example 2048 */
+            byte_len: string;
+            part_count: number;
+            approval_required: boolean;
+            four_eyes: boolean;
+            checklist_required: boolean;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            expires_at: string;
+            /** Format: date-time */
+            approved_at: string | null;
+            approved_by: string | null;
+            approved_via: string | null;
+            approval_doc_id: string | null;
+            /** Format: date-time */
+            rejected_at: string | null;
+            rejected_by: string | null;
+            rejected_reason: string | null;
+            /** Format: date-time */
+            consumed_at: string | null;
+            /** Format: uuid */
+            consumed_by_run_id: string | null;
+            /** Format: date-time */
+            expired_at: string | null;
+            /** Format: date-time */
+            retain_until: string | null;
+            /** Format: date-time */
+            cleaned_at: string | null;
+            part_digests: components["schemas"]["PartOfRecord"][];
+            referenced_iu_ids: string[];
+            checklist: components["schemas"]["ChecklistItem"][];
+            may: components["schemas"]["StagingPermissions"];
+            metadata: {
+                [key: string]: unknown;
+            } | null;
+        };
+        /** @description After it a file for each part, named by its field. JSON and text up to 10 MiB are kept as such, all else as blobs. */
+        StagingForm: {
+            /** @description first: the record as JSON, without the parts that follow */
+            record?: string;
+        } & {
+            [key: string]: string;
+        };
+        /** @description what you may do with it now */
+        StagingPermissions: {
+            tick: components["schemas"]["Permission"];
+            approve: components["schemas"]["Permission"];
+            reject: components["schemas"]["Permission"];
+            withdraw: components["schemas"]["Permission"];
+            consume: components["schemas"]["Permission"];
+        };
+        StagingSummary: {
+            /** Format: uuid */
+            staging_record_id: string;
+            /** Format: uuid */
+            workspace_id: string | null;
+            /** @enum {unknown} */
+            staging_kind: "mark_manifest" | "review_package" | "cut_preview" | "sql_snapshot" | "nosql_payload" | "draft_iu_composition" | "agent_intermediate" | "event_working_state";
+            /** @enum {unknown} */
+            payload_type: "manifest_json" | "mark_report" | "sql_result_snapshot" | "nosql_payload" | "source_excerpt" | "import_preview" | "event_working_state" | "composition_draft" | "review_bundle";
+            purpose: string;
+            /** @enum {unknown} */
+            lifecycle_status: "pending" | "approved" | "consumed" | "rejected" | "expired" | "cleaned";
+            owner_actor: string;
+            owner_via: string | null;
+            source_kind: string;
+            source_ref: string | null;
+            /**
+             * @description SHA-256, in hex
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
+            content_hash: string;
+            /** @example 2048 */
+            byte_len: string;
+            part_count: number;
+            approval_required: boolean;
+            four_eyes: boolean;
+            checklist_required: boolean;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            expires_at: string;
+            /** Format: date-time */
+            approved_at: string | null;
+            approved_by: string | null;
+            approved_via: string | null;
+            approval_doc_id: string | null;
+            /** Format: date-time */
+            rejected_at: string | null;
+            rejected_by: string | null;
+            rejected_reason: string | null;
+            /** Format: date-time */
+            consumed_at: string | null;
+            /** Format: uuid */
+            consumed_by_run_id: string | null;
+            /** Format: date-time */
+            expired_at: string | null;
+            /** Format: date-time */
+            retain_until: string | null;
+            /** Format: date-time */
+            cleaned_at: string | null;
+        };
+        StaleRow: {
+            target_table: string;
+            row_type: string;
+            /** @description the line of the file; negative: a row that the file lacks and that is deleted */
+            line: number;
+            /** @enum {unknown} */
+            action: "insert" | "update" | "unchanged" | "delete" | "skipped" | "refused";
+            /** @description column → value; integers beyond 2^53 are strings */
+            key: {
+                [key: string]: unknown;
+            };
+            /** @description column → value; integers beyond 2^53 are strings */
+            before: {
+                [key: string]: unknown;
+            } | null;
+            /** @description column → value; integers beyond 2^53 are strings */
+            planned: {
+                [key: string]: unknown;
+            } | null;
+            /** @description column → value; integers beyond 2^53 are strings */
+            now: {
+                [key: string]: unknown;
+            } | null;
+        };
+        StartExecutionRequest: {
+            /** @example nightly-import */
+            playbook: string;
+            args?: {
+                [key: string]: unknown;
+            };
+            /** Format: uuid */
+            workspace_id?: string;
+            version?: number;
+            idempotency_key?: string;
+        };
+        StartedExecution: {
+            execution_id: string;
+        };
+        StepWait: {
+            /** @enum {unknown} */
+            kind: "timer" | "event" | "approval";
+            /**
+             * Format: date-time
+             * @description when it ends by itself
+             */
+            wake_at: string | null;
+            event: string | null;
+            subject: string | null;
+            staging_record_id: string | null;
+        };
+        Styles: {
+            /** @enum {unknown} */
+            decimal: "dot" | "comma" | "mixed" | "unknown";
+            /** @enum {unknown} */
+            dates: "dmy" | "mdy" | "mixed" | "unknown";
+        };
+        SubmitUploadRequest: {
+            /**
+             * @description SHA-256, in hex
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
+            digest: string;
+        };
+        SuccessorUnit: {
+            unit_id: string;
+            canonical_address: string;
+            unit_version_id: string;
+            content_hash: string;
+        };
+        SupersedeUnitRequest: {
+            /** Format: uuid */
+            successor: string;
+            /**
+             * @description the approval that says so
+             * @example APR-2026-114
+             */
+            apr_ref: string;
+        };
+        SwitchSearchRequest: {
+            /** @enum {unknown} */
+            embedder?: "lsa" | "openai" | "hashed";
+            model?: string;
+            dimension?: number;
+            /** @enum {unknown} */
+            store?: "postgres" | "pgvector" | "qdrant";
+        };
+        TickStagingChecklistRequest: {
+            item_id: string;
+            /** @default true */
+            ticked: boolean;
+            note?: string;
+        };
+        TickStagingChecklistResponse: {
+            checklist: components["schemas"]["ChecklistItem"][];
+        };
+        Topic: {
+            topic_id: string;
+            /** @description null: of every workspace */
+            workspace_id: string | null;
+            topic_label: string;
+            description: string | null;
+            /**
+             * Format: date-time
+             * @description units that carry it keep it; no other gets it
+             */
+            retired_at: string | null;
+            registered_by: string;
+            /** Format: date-time */
+            registered_at: string;
+            /** @description how many carry it, of those that you may see */
+            units: number;
+        };
+        Trace: {
+            correlation_id: string;
+            events: components["schemas"]["Event"][];
+            jobs: components["schemas"]["Job"][];
+            executions: components["schemas"]["TracedExecution"][];
+            /** @description where a consumer made no job of an event */
+            undelivered: components["schemas"]["Dispatch"][];
+            /** @description there is more than the first thousand */
+            cut: boolean;
+        };
+        TracedExecution: {
+            execution_id: string;
+            /** @description null for a member while one of a playbook that they may not see has not begun */
+            playbook: string | null;
+            version: number | null;
+            /** @enum {unknown} */
+            status: "PENDING" | "RUNNING" | "PAUSED" | "COMPLETED" | "FAILED" | "CANCELLED";
+            parent_execution_id: string | null;
+            started_by: string | null;
+            error: string | null;
+            /** @description of all its loops together; null where there is none */
+            items: number | null;
+            items_done: number | null;
+            items_failed: number | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            end_time: string | null;
+            /** @description the event that it follows from */
+            cause: string | null;
+        };
+        UndoPlan: {
+            /**
+             * @description row type → action or outcome → rows
+             * @example {
+             *       "daily_metric": {
+             *         "insert": 240,
+             *         "update": 12,
+             *         "unchanged": 4000
+             *       }
+             *     }
+             */
+            totals: {
+                [key: string]: {
+                    [key: string]: number;
+                };
+            };
+            /** @description rows that would stay, and why; the first 200 */
+            stays: components["schemas"]["RowThatStays"][];
+            /**
+             * @description SHA-256, in hex
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
+            digest: string;
+            /** Format: date-time */
+            undo_until: string;
+        };
+        UndoUploadRequest: {
+            /**
+             * @description SHA-256, in hex
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
+            digest: string;
+        };
+        Unit: {
+            unit_id: string;
+            workspace_id: string;
+            canonical_address: string;
+            unit_kind: string;
+            container_id: string | null;
+            position: number;
+            source_ref: string;
+            owner_actor: string;
+            owner_via: string | null;
+            /** Format: date-time */
+            created_at: string;
+            current_version_id: string;
+            /** @description name it in an edit, as expected_version */
+            version_no: number;
+            /** @description SHA-256 of the text */
+            content_hash: string;
+            title: string;
+            language: string;
+            body_bytes: number;
+            content_profile: {
+                [key: string]: unknown;
+            };
+            topics: string[];
+            /** @enum {unknown} */
+            lifecycle_status: "draft" | "enacted" | "superseded" | "retired";
+            apr_ref: string | null;
+            supersedes: string | null;
+            superseded_by: string | null;
+            /** Format: date-time */
+            deleted_at: string | null;
+            /** Format: date-time */
+            changed_at: string;
+            edges_out: number;
+            edges_in: number;
+            conformance: ("conforms" | "deviates") | null;
+            drift: ("none" | "drifted") | null;
+            /** @description of the checker; null before its first check */
+            findings: {
+                [key: string]: unknown;
+            }[] | null;
+            /** Format: date-time */
+            checked_at: string | null;
+            /** @description 0 created, 1 usable, 2 complete */
+            mup_tier: number;
+            /** @description what it lacks for the tiers above its own */
+            missing: string[];
+            /** @enum {unknown} */
+            vector_state: "pending" | "stale" | "error" | "retired" | "current";
+        };
+        UnitAddress: {
+            unit_id: string;
+            canonical_address: string;
+        };
+        UnitDetail: {
+            unit_id: string;
+            workspace_id: string;
+            canonical_address: string;
+            unit_kind: string;
+            container_id: string | null;
+            position: number;
+            source_ref: string;
+            owner_actor: string;
+            owner_via: string | null;
+            /** Format: date-time */
+            created_at: string;
+            current_version_id: string;
+            /** @description name it in an edit, as expected_version */
+            version_no: number;
+            /** @description SHA-256 of the text */
+            content_hash: string;
+            title: string;
+            language: string;
+            body_bytes: number;
+            content_profile: {
+                [key: string]: unknown;
+            };
+            topics: string[];
+            /** @enum {unknown} */
+            lifecycle_status: "draft" | "enacted" | "superseded" | "retired";
+            apr_ref: string | null;
+            supersedes: string | null;
+            superseded_by: string | null;
+            /** Format: date-time */
+            deleted_at: string | null;
+            /** Format: date-time */
+            changed_at: string;
+            edges_out: number;
+            edges_in: number;
+            conformance: ("conforms" | "deviates") | null;
+            drift: ("none" | "drifted") | null;
+            /** @description of the checker; null before its first check */
+            findings: {
+                [key: string]: unknown;
+            }[] | null;
+            /** Format: date-time */
+            checked_at: string | null;
+            /** @description 0 created, 1 usable, 2 complete */
+            mup_tier: number;
+            /** @description what it lacks for the tiers above its own */
+            missing: string[];
+            /** @enum {unknown} */
+            vector_state: "pending" | "stale" | "error" | "retired" | "current";
+            version: components["schemas"]["UnitVersion"];
+            /** @description its status at the time that was asked for, `deleted` where it was; null without a time */
+            status_then: string | null;
+        };
+        UnitDiff: {
+            unit_id: string;
+            from_version: number;
+            from_hash: string;
+            from_title: string;
+            to_version: number;
+            to_hash: string;
+            to_title: string;
+            /** @description unified; empty where the text is the same */
+            diff: string;
+        };
+        UnitEdge: {
+            edge_id: string;
+            edge_type: string;
+            from_unit_id: string;
+            from_address: string;
+            target_ref: string;
+            to_unit_id: string | null;
+            to_address: string | null;
+            /**
+             * @description unverified: what it names is not there (yet); the checker looks again
+             * @enum {unknown}
+             */
+            edge_status: "verified" | "unverified";
+            created_by: string;
+            /** Format: date-time */
+            created_at: string;
+        };
+        UnitHistory: {
+            /** @description newest first */
+            versions: components["schemas"]["UnitVersionRecord"][];
+            /** @description newest first */
+            lifecycle: components["schemas"]["UnitStatusChange"][];
+        };
+        UnitPart: {
+            canonical_address: string;
+            body: string;
+            title?: string;
+            /** @example section */
+            unit_kind?: string;
+        };
+        UnitStatusChange: {
+            log_id: string;
+            from_status: string;
+            to_status: string;
+            change_set_id: string | null;
+            apr_ref: string | null;
+            reason: string | null;
+            changed_by: string;
+            changed_via: string | null;
+            /** Format: date-time */
+            changed_at: string;
+        };
+        UnitToMerge: {
+            /** Format: uuid */
+            unit_id: string;
+            expected_version: number;
+        };
+        UnitVersion: {
+            unit_version_id: string;
+            version_no: number;
+            unit_kind: string;
+            title: string;
+            language: string;
+            content_hash: string;
+            note: string | null;
+            edited_by: string;
+            edited_via: string | null;
+            /** Format: date-time */
+            edited_at: string;
+            body: string;
+        };
+        UnitVersionRecord: {
+            unit_version_id: string;
+            version_no: number;
+            unit_kind: string;
+            title: string;
+            language: string;
+            content_hash: string;
+            note: string | null;
+            edited_by: string;
+            edited_via: string | null;
+            /** Format: date-time */
+            edited_at: string;
+            body_bytes: number;
+            /**
+             * Format: date-time
+             * @description when the next one came; null for the current one
+             */
+            current_until: string | null;
+        };
+        UnknownColumn: {
+            column: number;
+            header: string;
+        };
+        UnknownValue: {
+            /** @description as the file has it */
+            value: string;
+            lines: number;
+            /** @description the known value that is most like it */
+            proposal: string | null;
+        };
+        UpdateDatasetMappingRequest: {
+            /**
+             * Format: uuid
+             * @description may be left out by whoever has exactly one
+             */
+            workspace_id?: string;
+            /** @example meta */
+            platform: string;
+            /**
+             * @description header → field; null: the column is ignored
+             * @example {
+             *       "Kosten": "spend",
+             *       "Notes": null
+             *     }
+             */
+            headers?: {
+                [key: string]: string | null;
+            };
+            /** @description field → value in the file → value to take */
+            field_values?: {
+                [key: string]: {
+                    [key: string]: string | null;
+                };
+            };
+        };
+        UpdateJobKindRequest: {
+            description?: string | null;
+            max_attempts?: number;
+            max_crashes?: number;
+            /**
+             * @example 00:00:01
+             * @example 5 minutes
+             */
+            backoff?: string;
+            /**
+             * @example 00:00:01
+             * @example 5 minutes
+             */
+            max_backoff?: string;
+            /**
+             * @example 00:00:01
+             * @example 5 minutes
+             */
+            timeout?: string | null;
+            concurrency?: number | null;
+            rate?: number | null;
+            /**
+             * @example 00:00:01
+             * @example 5 minutes
+             */
+            rate_period?: string;
+            serial_by?: ("source_ref" | "target_ref" | "payload_ref") | null;
+            fair_by?: ("source_ref" | "target_ref" | "payload_ref") | null;
+            /** @enum {unknown} */
+            key_mode?: "keep" | "replace" | "debounce";
+            /**
+             * @example 00:00:01
+             * @example 5 minutes
+             */
+            debounce?: string;
+            /**
+             * @example 00:00:01
+             * @example 5 minutes
+             */
+            max_debounce?: string;
+            /**
+             * @example 00:00:01
+             * @example 5 minutes
+             */
+            key_retention?: string;
+        };
+        UpdateUnitRequest: {
+            expected_version: number;
+            body?: string;
+            title?: string;
+            language?: string;
+            note?: string;
+        };
+        UpdateUnitSliceRequest: {
+            expected_version: number;
+            from: number;
+            to: number;
+            text: string;
+            note?: string;
+        };
+        Upload: {
+            /** Format: uuid */
+            upload_id: string;
+            /** Format: uuid */
+            workspace_id: string;
+            /** Format: uuid */
+            client_id: string;
+            dataset: string;
+            platform: string;
+            file_name: string;
+            /**
+             * @description SHA-256, in hex
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
+            file_hash: string;
+            /** @example 2048 */
+            byte_len: string;
+            /** @enum {unknown} */
+            run_mode: "FULL_DRY_RUN" | "STAGING_ONLY" | "SAFE_PROD";
+            /** @enum {unknown} */
+            status: "reading" | "staged" | "planned" | "promoted" | "undone" | "failed" | "discarded" | "expired";
+            reading: components["schemas"]["Reading"] | null;
+            /** @description about the whole file */
+            notes: components["schemas"]["FileNote"][];
+            line_count: number | null;
+            valid_count: number | null;
+            invalid_count: number | null;
+            skipped_count: number | null;
+            warning_count: number | null;
+            /**
+             * @description reason → lines that are left out
+             * @example {
+             *       "row.total": 1,
+             *       "key.repeated": 60
+             *     }
+             */
+            left_out: {
+                [key: string]: number;
+            };
+            /** @description of the check, then of the plan, then of the promotion */
+            control: components["schemas"]["ControlTotal"][];
+            repeated_keys: ("refuse" | "sum" | "last" | "first") | null;
+            /** @description what the plan noticed about the whole file */
+            plan_notes: components["schemas"]["FileNote"][];
+            progress: components["schemas"]["UploadProgress"] | null;
+            error: components["schemas"]["UploadError"] | null;
+            cursor_name: string | null;
+            cursor_value: unknown;
+            uploaded_by: string;
+            uploaded_via: string | null;
+            /** @description everybody who put something into it; none of them approves */
+            changed_by: string[];
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            staged_at: string | null;
+            /** @description how long the file took to read; corrections leave it as it is */
+            read_ms: number | null;
+            /** Format: date-time */
+            ended_at: string | null;
+            /**
+             * @description SHA-256, in hex
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
+            plan_digest: string | null;
+            gate_mode: ("STRICT" | "LENIENT") | null;
+            threshold: string | null;
+            /**
+             * @description row type → action or outcome → rows
+             * @example {
+             *       "daily_metric": {
+             *         "insert": 240,
+             *         "update": 12,
+             *         "unchanged": 4000
+             *       }
+             *     }
+             */
+            plan_totals: {
+                [key: string]: {
+                    [key: string]: number;
+                };
+            } | null;
+            /** @description why it cannot be promoted as it is */
+            plan_refusal: string | null;
+            planned_by: string | null;
+            /** Format: date-time */
+            planned_at: string | null;
+            plan_took_ms: number | null;
+            /** Format: uuid */
+            review_record_id: string | null;
+            approval_required: boolean;
+            review_status: ("not_submitted" | "pending" | "approved" | "rejected" | "expired") | null;
+            review_reason: string | null;
+            approved_by: string | null;
+            /** Format: date-time */
+            approved_at: string | null;
+            promoted_by: string | null;
+            /** Format: date-time */
+            promoted_at: string | null;
+            /**
+             * @description row type → action or outcome → rows
+             * @example {
+             *       "daily_metric": {
+             *         "insert": 240,
+             *         "update": 12,
+             *         "unchanged": 4000
+             *       }
+             *     }
+             */
+            promotion_totals: {
+                [key: string]: {
+                    [key: string]: number;
+                };
+            } | null;
+            /** Format: date-time */
+            undo_until: string | null;
+            undone_by: string | null;
+            /** Format: date-time */
+            undone_at: string | null;
+            /**
+             * @description row type → action or outcome → rows
+             * @example {
+             *       "daily_metric": {
+             *         "insert": 240,
+             *         "update": 12,
+             *         "unchanged": 4000
+             *       }
+             *     }
+             */
+            undo_totals: {
+                [key: string]: {
+                    [key: string]: number;
+                };
+            } | null;
+            plan_snapshot: components["schemas"]["Snapshot"] | null;
+        };
+        UploadChecklistItem: {
+            item_id: string;
+            text: string | null;
+            required: boolean;
+            ticked_by: string | null;
+            /** Format: date-time */
+            ticked_at: string | null;
+        };
+        UploadDetail: {
+            /** Format: uuid */
+            upload_id: string;
+            /** Format: uuid */
+            workspace_id: string;
+            /** Format: uuid */
+            client_id: string;
+            dataset: string;
+            platform: string;
+            file_name: string;
+            /**
+             * @description SHA-256, in hex
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
+            file_hash: string;
+            /** @example 2048 */
+            byte_len: string;
+            /** @enum {unknown} */
+            run_mode: "FULL_DRY_RUN" | "STAGING_ONLY" | "SAFE_PROD";
+            /** @enum {unknown} */
+            status: "reading" | "staged" | "planned" | "promoted" | "undone" | "failed" | "discarded" | "expired";
+            reading: components["schemas"]["Reading"] | null;
+            /** @description about the whole file */
+            notes: components["schemas"]["FileNote"][];
+            line_count: number | null;
+            valid_count: number | null;
+            invalid_count: number | null;
+            skipped_count: number | null;
+            warning_count: number | null;
+            /**
+             * @description reason → lines that are left out
+             * @example {
+             *       "row.total": 1,
+             *       "key.repeated": 60
+             *     }
+             */
+            left_out: {
+                [key: string]: number;
+            };
+            /** @description of the check, then of the plan, then of the promotion */
+            control: components["schemas"]["ControlTotal"][];
+            repeated_keys: ("refuse" | "sum" | "last" | "first") | null;
+            /** @description what the plan noticed about the whole file */
+            plan_notes: components["schemas"]["FileNote"][];
+            progress: components["schemas"]["UploadProgress"] | null;
+            error: components["schemas"]["UploadError"] | null;
+            cursor_name: string | null;
+            cursor_value: unknown;
+            uploaded_by: string;
+            uploaded_via: string | null;
+            /** @description everybody who put something into it; none of them approves */
+            changed_by: string[];
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            staged_at: string | null;
+            /** @description how long the file took to read; corrections leave it as it is */
+            read_ms: number | null;
+            /** Format: date-time */
+            ended_at: string | null;
+            /**
+             * @description SHA-256, in hex
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
+            plan_digest: string | null;
+            gate_mode: ("STRICT" | "LENIENT") | null;
+            threshold: string | null;
+            /**
+             * @description row type → action or outcome → rows
+             * @example {
+             *       "daily_metric": {
+             *         "insert": 240,
+             *         "update": 12,
+             *         "unchanged": 4000
+             *       }
+             *     }
+             */
+            plan_totals: {
+                [key: string]: {
+                    [key: string]: number;
+                };
+            } | null;
+            /** @description why it cannot be promoted as it is */
+            plan_refusal: string | null;
+            planned_by: string | null;
+            /** Format: date-time */
+            planned_at: string | null;
+            plan_took_ms: number | null;
+            /** Format: uuid */
+            review_record_id: string | null;
+            approval_required: boolean;
+            review_status: ("not_submitted" | "pending" | "approved" | "rejected" | "expired") | null;
+            review_reason: string | null;
+            approved_by: string | null;
+            /** Format: date-time */
+            approved_at: string | null;
+            promoted_by: string | null;
+            /** Format: date-time */
+            promoted_at: string | null;
+            /**
+             * @description row type → action or outcome → rows
+             * @example {
+             *       "daily_metric": {
+             *         "insert": 240,
+             *         "update": 12,
+             *         "unchanged": 4000
+             *       }
+             *     }
+             */
+            promotion_totals: {
+                [key: string]: {
+                    [key: string]: number;
+                };
+            } | null;
+            /** Format: date-time */
+            undo_until: string | null;
+            undone_by: string | null;
+            /** Format: date-time */
+            undone_at: string | null;
+            /**
+             * @description row type → action or outcome → rows
+             * @example {
+             *       "daily_metric": {
+             *         "insert": 240,
+             *         "update": 12,
+             *         "unchanged": 4000
+             *       }
+             *     }
+             */
+            undo_totals: {
+                [key: string]: {
+                    [key: string]: number;
+                };
+            } | null;
+            plan_snapshot: components["schemas"]["Snapshot"] | null;
+            /** @description the headers as the cells of a line are named: one that occurs twice has a number */
+            columns: string[];
+            may: components["schemas"]["UploadPermissions"];
+            checklist: components["schemas"]["UploadChecklistItem"][];
+            dataset_title: string;
+            client_name: string | null;
+            /** @description actor → how people call them */
+            people: {
+                [key: string]: string;
+            };
+        };
+        UploadError: {
+            code: string;
+            message: string;
+            hint: string;
+        };
+        /** @description dataset, platform and file must be there; the file comes last. */
+        UploadForm: {
+            /** @example ads */
+            dataset?: string;
+            /** @example meta */
+            platform?: string;
+            /**
+             * Format: uuid
+             * @description may be left out by whoever has exactly one
+             */
+            workspace_id?: string;
+            /**
+             * Format: uuid
+             * @description whose data it is, where the dataset has clients
+             */
+            client_id?: string;
+            /**
+             * @description plan all lines or none, or the valid ones; default refuse
+             * @enum {unknown}
+             */
+            on_invalid?: "refuse" | "skip";
+            /** @description share of valid lines that skip asks for; default 0.9 */
+            threshold?: number;
+            /**
+             * @description lines with the same key: refuse them, sum them up, or take the last or the first; default: as the dataset says
+             * @enum {unknown}
+             */
+            repeated_keys?: "refuse" | "sum" | "last" | "first";
+            /** @description of a snapshot: the share of the rows in its scope that may be deleted, also where the file is far shorter than the last ones; default: as the dataset says */
+            max_deleted?: number;
+            /** @description read, check and plan, but never to be promoted */
+            dry_run?: boolean;
+            /**
+             * @description default planned
+             * @enum {unknown}
+             */
+            until?: "staged" | "planned" | "submitted";
+            /**
+             * @description of a file that is not UTF-8 or UTF-16; it is never guessed
+             * @example shift_jis
+             * @example gbk
+             * @example windows-1251
+             */
+            encoding?: string;
+            /** @description default: detected */
+            delimiter?: string;
+            /** @description names of the columns of a file without a header: name,name,… or a JSON array */
+            columns?: string;
+            /** @description of an xlsx; default the first with data */
+            sheet?: string;
+            /**
+             * @description default: detected
+             * @enum {unknown}
+             */
+            decimal?: "dot" | "comma";
+            /**
+             * @description default: detected
+             * @enum {unknown}
+             */
+            dates?: "dmy" | "mdy";
+            /** @description fields that the dataset expects and the file has no column for, separated by commas */
+            without?: string;
+            file_name?: string;
+            /**
+             * @description JSON: header → field, or null to ignore the column; for this file only, before what is remembered
+             * @example {"Kosten":"spend","Notes":null}
+             */
+            headers?: string;
+            /** @description JSON: field → {value in the file → value to take}; for this file only, before what is remembered */
+            field_values?: string;
+            cursor_name?: string;
+            /** @description JSON: where the next pull begins, kept with the promotion */
+            cursor_value?: string;
+            /**
+             * Format: binary
+             * @description the last field
+             */
+            file?: string;
+        };
+        UploadPermission: {
+            allowed: boolean;
+            /** @description why not, and what to do */
+            why?: string;
+        };
+        /** @description what you may do with it now */
+        UploadPermissions: {
+            repair: components["schemas"]["UploadPermission"];
+            plan: components["schemas"]["UploadPermission"];
+            submit: components["schemas"]["UploadPermission"];
+            approve: components["schemas"]["UploadPermission"];
+            reject: components["schemas"]["UploadPermission"];
+            promote: components["schemas"]["UploadPermission"];
+            undo: components["schemas"]["UploadPermission"];
+            discard: components["schemas"]["UploadPermission"];
+        };
+        UploadProgress: {
+            /** @enum {unknown} */
+            stage: "read" | "check" | "stage" | "plan" | "promote";
+            done: number;
+            total: number;
+            lines?: number;
+        };
+        WebhookTarget: {
+            target_code: string;
+            /** @description null: receives events of every workspace */
+            workspace_id: string | null;
+            /** @enum {unknown} */
+            purpose: "review" | "alert" | "event";
+            url: string;
+            description: string | null;
+            enabled: boolean;
+            /** @description the receiver answered 410 Gone */
+            disabled_reason: string | null;
+            registered_by: string;
+            /** Format: date-time */
+            registered_at: string;
+            /** Format: date-time */
+            changed_at: string;
+        };
     };
-    responses: never;
+    responses: {
+        /** @description refused; `hint` says what to do */
+        Problem: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+    };
     parameters: never;
     requestBodies: never;
     headers: never;
@@ -2316,13 +5765,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {string} */
-                        status: "ok";
-                        version: string;
-                    };
+                    "application/json": components["schemas"]["Health"];
                 };
             };
+            400: components["responses"]["Problem"];
         };
     };
     ready: {
@@ -2340,30 +5786,17 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        status: "ready" | "not_ready";
-                        checks: {
-                            name: string;
-                            ok: boolean;
-                            detail: string;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["Ready"];
                 };
             };
+            400: components["responses"]["Problem"];
             /** @description Default Response */
             503: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        status: "ready" | "not_ready";
-                        checks: {
-                            name: string;
-                            ok: boolean;
-                            detail: string;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["Ready"];
                 };
             };
         };
@@ -2383,32 +5816,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @description who the database says you are */
-                        actor: string;
-                        name: string | null;
-                        /** @description the database role of your requests */
-                        role: string;
-                        workspaces: {
-                            id: string;
-                            name: string | null;
-                            /** @enum {unknown} */
-                            role: "viewer" | "operator" | "reviewer" | "admin" | "agent";
-                            /** @description read, stage, operate, review, administer */
-                            rights: string[];
-                        }[];
-                    };
+                    "application/json": components["schemas"]["Me"];
                 };
             };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
         };
     };
     listGates: {
@@ -2426,26 +5838,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        gates: {
-                            gate: string;
-                            open: boolean;
-                            description: string;
-                            changed_at: string | null;
-                            changed_by: string | null;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["ListGatesResponse"];
                 };
             };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
         };
     };
     listEvents: {
@@ -2467,53 +5864,94 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        events: {
-                            /** Format: uuid */
-                            id: string;
-                            event_domain: string;
-                            event_type: string;
-                            event_stream: string | null;
-                            event_subject_ref: string | null;
-                            canonical_address: string | null;
-                            workspace_id: string | null;
-                            correlation_id: string;
-                            causation_event_id: string | null;
-                            causation_depth: number;
-                            actor: string;
-                            actor_via: string | null;
-                            safe_payload: {
-                                [key: string]: unknown;
-                            };
-                            /** Format: date-time */
-                            created_at: string;
-                        }[];
-                        /** @description the names of those who are in it and whom you may see, by their ids */
-                        people: {
-                            [key: string]: string;
-                        };
-                        next: string | null;
-                    };
+                    "application/json": components["schemas"]["ListEventsResponse"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+        };
+    };
+    getTrace: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["Trace"];
                 };
             };
-            /** @description no token, or not a valid one */
-            401: {
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    getRowLineage: {
+        parameters: {
+            query: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+                /** @example public.daily_metrics */
+                target: string;
+                /** @description of the row */
+                id?: string;
+                /**
+                 * @description the whole natural key of the row, as a JSON object; instead of id
+                 * @example {"order_id":"0198c5e0-7c1e-7000-8000-000000000001","position":3}
+                 */
+                key?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["GetRowLineageResponse"];
                 };
             };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    metrics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the text format of Prometheus */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
         };
     };
     listStagingRecords: {
@@ -2523,7 +5961,7 @@ export interface operations {
                 kind?: "mark_manifest" | "review_package" | "cut_preview" | "sql_snapshot" | "nosql_payload" | "draft_iu_composition" | "agent_intermediate" | "event_working_state";
                 /** @description the actor who staged it */
                 owner?: string;
-                workspace?: string;
+                workspace_id?: string;
                 /** @description only what needs a person: pending, not expired, approval required; without the reviews of uploads, which are decided there */
                 undecided?: boolean;
                 limit: number;
@@ -2542,76 +5980,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        records: {
-                            /** Format: uuid */
-                            staging_record_id: string;
-                            workspace_id: string | null;
-                            /** @enum {unknown} */
-                            staging_kind: "mark_manifest" | "review_package" | "cut_preview" | "sql_snapshot" | "nosql_payload" | "draft_iu_composition" | "agent_intermediate" | "event_working_state";
-                            /** @enum {unknown} */
-                            payload_type: "manifest_json" | "mark_report" | "sql_result_snapshot" | "nosql_payload" | "source_excerpt" | "import_preview" | "event_working_state" | "composition_draft" | "review_bundle";
-                            purpose: string;
-                            /** @enum {unknown} */
-                            lifecycle_status: "pending" | "approved" | "consumed" | "rejected" | "expired" | "cleaned";
-                            owner_actor: string;
-                            owner_via: string | null;
-                            source_kind: string;
-                            source_ref: string | null;
-                            /**
-                             * @description sha-256, in hex
-                             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
-                             */
-                            content_hash: string;
-                            /** @example 2048 */
-                            byte_len: string;
-                            part_count: number;
-                            approval_required: boolean;
-                            four_eyes: boolean;
-                            checklist_required: boolean;
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            expires_at: string;
-                            approved_at: string | null;
-                            approved_by: string | null;
-                            approved_via: string | null;
-                            approval_doc_id: string | null;
-                            rejected_at: string | null;
-                            rejected_by: string | null;
-                            rejected_reason: string | null;
-                            consumed_at: string | null;
-                            consumed_by_run_id: string | null;
-                            expired_at: string | null;
-                            retain_until: string | null;
-                            cleaned_at: string | null;
-                        }[];
-                        /** @description the names of those who are in it and whom you may see, by their ids */
-                        people: {
-                            [key: string]: string;
-                        };
-                        next: string | null;
-                    };
+                    "application/json": components["schemas"]["ListStagingRecordsResponse"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
         };
     };
     createStagingRecord: {
@@ -2661,56 +6034,8 @@ export interface operations {
                  *       ]
                  *     }
                  */
-                "application/json": {
-                    /**
-                     * Format: uuid
-                     * @description only back-end code may leave it out
-                     */
-                    workspace_id?: string;
-                    /** @enum {unknown} */
-                    staging_kind: "mark_manifest" | "review_package" | "cut_preview" | "sql_snapshot" | "nosql_payload" | "draft_iu_composition" | "agent_intermediate" | "event_working_state";
-                    /** @enum {unknown} */
-                    payload_type: "manifest_json" | "mark_report" | "sql_result_snapshot" | "nosql_payload" | "source_excerpt" | "import_preview" | "event_working_state" | "composition_draft" | "review_bundle";
-                    /** @description a few words for whoever decides */
-                    purpose: string;
-                    /** @description only back-end code may name another than itself */
-                    owner_actor?: string;
-                    /**
-                     * @description default: agent for an agent’s token, which cannot say user; else user
-                     * @enum {unknown}
-                     */
-                    source_kind?: "agent" | "user" | "system" | "import";
-                    source_ref?: string;
-                    /** Format: date-time */
-                    expires_at?: string;
-                    metadata?: {
-                        [key: string]: unknown;
-                    };
-                    /** @description another record from the same source_ref, which without an idempotency key is found again by it and the kind */
-                    new?: boolean;
-                    referenced_iu_ids?: string[];
-                    parts: {
-                        part_name: string;
-                        /** @enum {unknown} */
-                        payload_kind: "json" | "text" | "blob_ref";
-                        /** @description any JSON, up to 10 MiB; kept exactly */
-                        payload_json?: unknown;
-                        /** @description up to 10 MiB */
-                        payload_text?: string;
-                        /** @description what PUT /api/staging/blobs answered */
-                        blob_ref?: string;
-                        /** @description of a blob; if given, it must match */
-                        byte_len?: string | number;
-                        /** @description of a blob; if given, it must match */
-                        content_hash?: string;
-                    }[];
-                };
-                "multipart/form-data": {
-                    /** @description first: the record as JSON, without the parts that follow */
-                    record?: string;
-                } & {
-                    [key: string]: string;
-                };
+                "application/json": components["schemas"]["NewStagingRecord"];
+                "multipart/form-data": components["schemas"]["StagingForm"];
             };
         };
         responses: {
@@ -2720,19 +6045,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** Format: uuid */
-                        staging_record_id: string;
-                        /** @enum {unknown} */
-                        lifecycle_status: "pending" | "approved" | "consumed" | "rejected" | "expired" | "cleaned";
-                        /**
-                         * @description sha-256, in hex
-                         * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
-                         */
-                        content_hash: string;
-                        /** @description false: the idempotency key found this record */
-                        created: boolean;
-                    };
+                    "application/json": components["schemas"]["CreatedRecord"];
                 };
             };
             /** @description Default Response */
@@ -2741,66 +6054,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** Format: uuid */
-                        staging_record_id: string;
-                        /** @enum {unknown} */
-                        lifecycle_status: "pending" | "approved" | "consumed" | "rejected" | "expired" | "cleaned";
-                        /**
-                         * @description sha-256, in hex
-                         * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
-                         */
-                        content_hash: string;
-                        /** @description false: the idempotency key found this record */
-                        created: boolean;
-                    };
+                    "application/json": components["schemas"]["CreatedRecord"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description larger than the limit */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
         };
     };
     uploadStagingBlob: {
@@ -2825,63 +6086,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        blob_ref: string;
-                        /** @example 2048 */
-                        byte_len: string;
-                        /**
-                         * @description sha-256, in hex
-                         * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
-                         */
-                        content_hash: string;
-                    };
+                    "application/json": components["schemas"]["StagingBlob"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description larger than the limit */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
         };
     };
     getStagingRecord: {
@@ -2889,7 +6101,6 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description the record */
                 id: string;
             };
             cookie?: never;
@@ -2902,134 +6113,17 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** Format: uuid */
-                        staging_record_id: string;
-                        workspace_id: string | null;
-                        /** @enum {unknown} */
-                        staging_kind: "mark_manifest" | "review_package" | "cut_preview" | "sql_snapshot" | "nosql_payload" | "draft_iu_composition" | "agent_intermediate" | "event_working_state";
-                        /** @enum {unknown} */
-                        payload_type: "manifest_json" | "mark_report" | "sql_result_snapshot" | "nosql_payload" | "source_excerpt" | "import_preview" | "event_working_state" | "composition_draft" | "review_bundle";
-                        purpose: string;
-                        /** @enum {unknown} */
-                        lifecycle_status: "pending" | "approved" | "consumed" | "rejected" | "expired" | "cleaned";
-                        owner_actor: string;
-                        owner_via: string | null;
-                        source_kind: string;
-                        source_ref: string | null;
-                        /**
-                         * @description sha-256, in hex
-                         * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
-                         */
-                        content_hash: string;
-                        /** @example 2048 */
-                        byte_len: string;
-                        part_count: number;
-                        approval_required: boolean;
-                        four_eyes: boolean;
-                        checklist_required: boolean;
-                        /** Format: date-time */
-                        created_at: string;
-                        /** Format: date-time */
-                        expires_at: string;
-                        approved_at: string | null;
-                        approved_by: string | null;
-                        approved_via: string | null;
-                        approval_doc_id: string | null;
-                        rejected_at: string | null;
-                        rejected_by: string | null;
-                        rejected_reason: string | null;
-                        consumed_at: string | null;
-                        consumed_by_run_id: string | null;
-                        expired_at: string | null;
-                        retain_until: string | null;
-                        cleaned_at: string | null;
-                        part_digests: {
-                            part_index: number;
-                            part_name: string;
-                            /** @enum {unknown} */
-                            payload_kind: "json" | "text" | "blob_ref";
-                            /** @example 2048 */
-                            byte_len: string;
-                            /**
-                             * @description sha-256, in hex
-                             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
-                             */
-                            content_hash: string;
-                        }[];
-                        referenced_iu_ids: string[];
-                        checklist: {
-                            item_id: string;
-                            label: string | null;
-                            required: boolean;
-                            ticked_by: string | null;
-                            ticked_at: string | null;
-                            note: string | null;
-                        }[];
-                        /** @description what you may do with it now */
-                        may: {
-                            tick: {
-                                allowed: boolean;
-                                /** @description why not */
-                                reason: string | null;
-                            };
-                            approve: {
-                                allowed: boolean;
-                                /** @description why not */
-                                reason: string | null;
-                            };
-                            reject: {
-                                allowed: boolean;
-                                /** @description why not */
-                                reason: string | null;
-                            };
-                            withdraw: {
-                                allowed: boolean;
-                                /** @description why not */
-                                reason: string | null;
-                            };
-                            consume: {
-                                allowed: boolean;
-                                /** @description why not */
-                                reason: string | null;
-                            };
-                        };
-                        metadata: {
-                            [key: string]: unknown;
-                        } | null;
-                    };
+                    "application/json": components["schemas"]["StagingDetail"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
         };
     };
-    listStagingRecordEvents: {
+    listStagingHistory: {
         parameters: {
             query: {
                 limit: number;
@@ -3038,7 +6132,6 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description the record */
                 id: string;
             };
             cookie?: never;
@@ -3051,58 +6144,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        events: {
-                            /** Format: uuid */
-                            id: string;
-                            event_domain: string;
-                            event_type: string;
-                            event_stream: string | null;
-                            event_subject_ref: string | null;
-                            canonical_address: string | null;
-                            workspace_id: string | null;
-                            correlation_id: string;
-                            causation_event_id: string | null;
-                            causation_depth: number;
-                            actor: string;
-                            actor_via: string | null;
-                            safe_payload: {
-                                [key: string]: unknown;
-                            };
-                            /** Format: date-time */
-                            created_at: string;
-                        }[];
-                        next: string | null;
-                    };
+                    "application/json": components["schemas"]["ListStagingHistoryResponse"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     getStagingPart: {
@@ -3153,51 +6200,11 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description the range is not within the bytes */
-            416: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            416: components["responses"]["Problem"];
         };
     };
     tickStagingChecklist: {
@@ -3205,7 +6212,6 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description the record */
                 id: string;
             };
             cookie?: never;
@@ -3218,12 +6224,7 @@ export interface operations {
                  *       "note": "checked against the export"
                  *     }
                  */
-                "application/json": {
-                    item_id: string;
-                    /** @default true */
-                    ticked: boolean;
-                    note?: string;
-                };
+                "application/json": components["schemas"]["TickStagingChecklistRequest"];
             };
         };
         responses: {
@@ -3233,63 +6234,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        checklist: {
-                            item_id: string;
-                            label: string | null;
-                            required: boolean;
-                            ticked_by: string | null;
-                            ticked_at: string | null;
-                            note: string | null;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["TickStagingChecklistResponse"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
         };
     };
     approveStagingRecord: {
@@ -3297,21 +6249,13 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description the record */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /**
-                     * @description sha-256, in hex
-                     * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
-                     */
-                    digest: string;
-                    approval_doc_id?: string;
-                };
+                "application/json": components["schemas"]["ApproveStagingRecordRequest"];
             };
         };
         responses: {
@@ -3321,149 +6265,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** Format: uuid */
-                        staging_record_id: string;
-                        workspace_id: string | null;
-                        /** @enum {unknown} */
-                        staging_kind: "mark_manifest" | "review_package" | "cut_preview" | "sql_snapshot" | "nosql_payload" | "draft_iu_composition" | "agent_intermediate" | "event_working_state";
-                        /** @enum {unknown} */
-                        payload_type: "manifest_json" | "mark_report" | "sql_result_snapshot" | "nosql_payload" | "source_excerpt" | "import_preview" | "event_working_state" | "composition_draft" | "review_bundle";
-                        purpose: string;
-                        /** @enum {unknown} */
-                        lifecycle_status: "pending" | "approved" | "consumed" | "rejected" | "expired" | "cleaned";
-                        owner_actor: string;
-                        owner_via: string | null;
-                        source_kind: string;
-                        source_ref: string | null;
-                        /**
-                         * @description sha-256, in hex
-                         * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
-                         */
-                        content_hash: string;
-                        /** @example 2048 */
-                        byte_len: string;
-                        part_count: number;
-                        approval_required: boolean;
-                        four_eyes: boolean;
-                        checklist_required: boolean;
-                        /** Format: date-time */
-                        created_at: string;
-                        /** Format: date-time */
-                        expires_at: string;
-                        approved_at: string | null;
-                        approved_by: string | null;
-                        approved_via: string | null;
-                        approval_doc_id: string | null;
-                        rejected_at: string | null;
-                        rejected_by: string | null;
-                        rejected_reason: string | null;
-                        consumed_at: string | null;
-                        consumed_by_run_id: string | null;
-                        expired_at: string | null;
-                        retain_until: string | null;
-                        cleaned_at: string | null;
-                        part_digests: {
-                            part_index: number;
-                            part_name: string;
-                            /** @enum {unknown} */
-                            payload_kind: "json" | "text" | "blob_ref";
-                            /** @example 2048 */
-                            byte_len: string;
-                            /**
-                             * @description sha-256, in hex
-                             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
-                             */
-                            content_hash: string;
-                        }[];
-                        referenced_iu_ids: string[];
-                        checklist: {
-                            item_id: string;
-                            label: string | null;
-                            required: boolean;
-                            ticked_by: string | null;
-                            ticked_at: string | null;
-                            note: string | null;
-                        }[];
-                        /** @description what you may do with it now */
-                        may: {
-                            tick: {
-                                allowed: boolean;
-                                /** @description why not */
-                                reason: string | null;
-                            };
-                            approve: {
-                                allowed: boolean;
-                                /** @description why not */
-                                reason: string | null;
-                            };
-                            reject: {
-                                allowed: boolean;
-                                /** @description why not */
-                                reason: string | null;
-                            };
-                            withdraw: {
-                                allowed: boolean;
-                                /** @description why not */
-                                reason: string | null;
-                            };
-                            consume: {
-                                allowed: boolean;
-                                /** @description why not */
-                                reason: string | null;
-                            };
-                        };
-                        metadata: {
-                            [key: string]: unknown;
-                        } | null;
-                    };
+                    "application/json": components["schemas"]["StagingDetail"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
         };
     };
     rejectStagingRecord: {
@@ -3471,7 +6280,6 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description the record */
                 id: string;
             };
             cookie?: never;
@@ -3483,9 +6291,7 @@ export interface operations {
                  *       "reason": "The sums do not agree with the export."
                  *     }
                  */
-                "application/json": {
-                    reason: string;
-                };
+                "application/json": components["schemas"]["RejectStagingRecordRequest"];
             };
         };
         responses: {
@@ -3495,149 +6301,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** Format: uuid */
-                        staging_record_id: string;
-                        workspace_id: string | null;
-                        /** @enum {unknown} */
-                        staging_kind: "mark_manifest" | "review_package" | "cut_preview" | "sql_snapshot" | "nosql_payload" | "draft_iu_composition" | "agent_intermediate" | "event_working_state";
-                        /** @enum {unknown} */
-                        payload_type: "manifest_json" | "mark_report" | "sql_result_snapshot" | "nosql_payload" | "source_excerpt" | "import_preview" | "event_working_state" | "composition_draft" | "review_bundle";
-                        purpose: string;
-                        /** @enum {unknown} */
-                        lifecycle_status: "pending" | "approved" | "consumed" | "rejected" | "expired" | "cleaned";
-                        owner_actor: string;
-                        owner_via: string | null;
-                        source_kind: string;
-                        source_ref: string | null;
-                        /**
-                         * @description sha-256, in hex
-                         * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
-                         */
-                        content_hash: string;
-                        /** @example 2048 */
-                        byte_len: string;
-                        part_count: number;
-                        approval_required: boolean;
-                        four_eyes: boolean;
-                        checklist_required: boolean;
-                        /** Format: date-time */
-                        created_at: string;
-                        /** Format: date-time */
-                        expires_at: string;
-                        approved_at: string | null;
-                        approved_by: string | null;
-                        approved_via: string | null;
-                        approval_doc_id: string | null;
-                        rejected_at: string | null;
-                        rejected_by: string | null;
-                        rejected_reason: string | null;
-                        consumed_at: string | null;
-                        consumed_by_run_id: string | null;
-                        expired_at: string | null;
-                        retain_until: string | null;
-                        cleaned_at: string | null;
-                        part_digests: {
-                            part_index: number;
-                            part_name: string;
-                            /** @enum {unknown} */
-                            payload_kind: "json" | "text" | "blob_ref";
-                            /** @example 2048 */
-                            byte_len: string;
-                            /**
-                             * @description sha-256, in hex
-                             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
-                             */
-                            content_hash: string;
-                        }[];
-                        referenced_iu_ids: string[];
-                        checklist: {
-                            item_id: string;
-                            label: string | null;
-                            required: boolean;
-                            ticked_by: string | null;
-                            ticked_at: string | null;
-                            note: string | null;
-                        }[];
-                        /** @description what you may do with it now */
-                        may: {
-                            tick: {
-                                allowed: boolean;
-                                /** @description why not */
-                                reason: string | null;
-                            };
-                            approve: {
-                                allowed: boolean;
-                                /** @description why not */
-                                reason: string | null;
-                            };
-                            reject: {
-                                allowed: boolean;
-                                /** @description why not */
-                                reason: string | null;
-                            };
-                            withdraw: {
-                                allowed: boolean;
-                                /** @description why not */
-                                reason: string | null;
-                            };
-                            consume: {
-                                allowed: boolean;
-                                /** @description why not */
-                                reason: string | null;
-                            };
-                        };
-                        metadata: {
-                            [key: string]: unknown;
-                        } | null;
-                    };
+                    "application/json": components["schemas"]["StagingDetail"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
         };
     };
     withdrawStagingRecord: {
@@ -3645,7 +6316,6 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description the record */
                 id: string;
             };
             cookie?: never;
@@ -3658,149 +6328,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** Format: uuid */
-                        staging_record_id: string;
-                        workspace_id: string | null;
-                        /** @enum {unknown} */
-                        staging_kind: "mark_manifest" | "review_package" | "cut_preview" | "sql_snapshot" | "nosql_payload" | "draft_iu_composition" | "agent_intermediate" | "event_working_state";
-                        /** @enum {unknown} */
-                        payload_type: "manifest_json" | "mark_report" | "sql_result_snapshot" | "nosql_payload" | "source_excerpt" | "import_preview" | "event_working_state" | "composition_draft" | "review_bundle";
-                        purpose: string;
-                        /** @enum {unknown} */
-                        lifecycle_status: "pending" | "approved" | "consumed" | "rejected" | "expired" | "cleaned";
-                        owner_actor: string;
-                        owner_via: string | null;
-                        source_kind: string;
-                        source_ref: string | null;
-                        /**
-                         * @description sha-256, in hex
-                         * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
-                         */
-                        content_hash: string;
-                        /** @example 2048 */
-                        byte_len: string;
-                        part_count: number;
-                        approval_required: boolean;
-                        four_eyes: boolean;
-                        checklist_required: boolean;
-                        /** Format: date-time */
-                        created_at: string;
-                        /** Format: date-time */
-                        expires_at: string;
-                        approved_at: string | null;
-                        approved_by: string | null;
-                        approved_via: string | null;
-                        approval_doc_id: string | null;
-                        rejected_at: string | null;
-                        rejected_by: string | null;
-                        rejected_reason: string | null;
-                        consumed_at: string | null;
-                        consumed_by_run_id: string | null;
-                        expired_at: string | null;
-                        retain_until: string | null;
-                        cleaned_at: string | null;
-                        part_digests: {
-                            part_index: number;
-                            part_name: string;
-                            /** @enum {unknown} */
-                            payload_kind: "json" | "text" | "blob_ref";
-                            /** @example 2048 */
-                            byte_len: string;
-                            /**
-                             * @description sha-256, in hex
-                             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
-                             */
-                            content_hash: string;
-                        }[];
-                        referenced_iu_ids: string[];
-                        checklist: {
-                            item_id: string;
-                            label: string | null;
-                            required: boolean;
-                            ticked_by: string | null;
-                            ticked_at: string | null;
-                            note: string | null;
-                        }[];
-                        /** @description what you may do with it now */
-                        may: {
-                            tick: {
-                                allowed: boolean;
-                                /** @description why not */
-                                reason: string | null;
-                            };
-                            approve: {
-                                allowed: boolean;
-                                /** @description why not */
-                                reason: string | null;
-                            };
-                            reject: {
-                                allowed: boolean;
-                                /** @description why not */
-                                reason: string | null;
-                            };
-                            withdraw: {
-                                allowed: boolean;
-                                /** @description why not */
-                                reason: string | null;
-                            };
-                            consume: {
-                                allowed: boolean;
-                                /** @description why not */
-                                reason: string | null;
-                            };
-                        };
-                        metadata: {
-                            [key: string]: unknown;
-                        } | null;
-                    };
+                    "application/json": components["schemas"]["StagingDetail"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
         };
     };
     consumeStagingRecord: {
@@ -3808,27 +6343,13 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description the record */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /**
-                     * Format: uuid
-                     * @description of a run that is running
-                     */
-                    run_id?: string;
-                    /** @description names the run that is opened here */
-                    command?: string;
-                    /**
-                     * @description sha-256, in hex
-                     * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
-                     */
-                    digest?: string;
-                } | null;
+                "application/json": components["schemas"]["ConsumeStagingRecordRequest"] | null;
             };
         };
         responses: {
@@ -3838,57 +6359,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** Format: uuid */
-                        run_id: string;
-                    };
+                    "application/json": components["schemas"]["ConsumeStagingRecordResponse"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
         };
     };
     listDatasets: {
@@ -3909,54 +6387,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        datasets: {
-                            dataset: string;
-                            title: string;
-                            version: number;
-                            approval_required: boolean;
-                            /** @example 30 days */
-                            undo_window: string;
-                            platforms: {
-                                platform: string;
-                                title: string;
-                            }[];
-                            row_types: {
-                                row_type: string;
-                                target: string;
-                            }[];
-                            has_clients: boolean;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["ListDatasetsResponse"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
         };
     };
     listDatasetClients: {
@@ -3980,50 +6416,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        clients: {
-                            id: string;
-                            name: string;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["ListDatasetClientsResponse"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     getDatasetMapping: {
@@ -4049,68 +6448,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * @description header → field; null leaves the column out
-                         * @example {
-                         *       "Kosten": "spend",
-                         *       "Notes": null
-                         *     }
-                         */
-                        headers: {
-                            [key: string]: string | null;
-                        };
-                        /** @description field → value in the file → value to take */
-                        field_values: {
-                            [key: string]: {
-                                [key: string]: string | null;
-                            };
-                        };
-                        fields: {
-                            field: string;
-                            title: string;
-                            type: string;
-                            required: boolean;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["DatasetMapping"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     setDatasetMapping: {
@@ -4125,31 +6469,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /**
-                     * Format: uuid
-                     * @description may be left out by whoever has exactly one
-                     */
-                    workspace_id?: string;
-                    /** @example meta */
-                    platform: string;
-                    /**
-                     * @description header → field; null leaves the column out
-                     * @example {
-                     *       "Kosten": "spend",
-                     *       "Notes": null
-                     *     }
-                     */
-                    headers: {
-                        [key: string]: string | null;
-                    };
-                    /** @description field → value in the file → value to take */
-                    field_values: {
-                        [key: string]: {
-                            [key: string]: string | null;
-                        };
-                    };
-                };
+                "application/json": components["schemas"]["SetDatasetMappingRequest"];
             };
         };
         responses: {
@@ -4159,68 +6479,162 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * @description header → field; null leaves the column out
-                         * @example {
-                         *       "Kosten": "spend",
-                         *       "Notes": null
-                         *     }
-                         */
-                        headers: {
-                            [key: string]: string | null;
-                        };
-                        /** @description field → value in the file → value to take */
-                        field_values: {
-                            [key: string]: {
-                                [key: string]: string | null;
-                            };
-                        };
-                        fields: {
-                            field: string;
-                            title: string;
-                            type: string;
-                            required: boolean;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["DatasetMapping"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    deleteDatasetMappingEntry: {
+        parameters: {
+            query: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+                /** @example meta */
+                platform: string;
+                header?: string;
+                field?: string;
+                /** @description of that field, as it is in the file */
+                value?: string;
+            };
+            header?: never;
+            path: {
+                /** @example ads */
+                dataset: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["DatasetMapping"];
                 };
             };
-            /** @description no token, or not a valid one */
-            401: {
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    updateDatasetMapping: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example ads */
+                dataset: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "platform": "meta",
+                 *       "headers": {
+                 *         "Kosten": "spend",
+                 *         "Notes": null
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateDatasetMappingRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["DatasetMapping"];
                 };
             };
-            /** @description not allowed */
-            403: {
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    previewDatasetMapping: {
+        parameters: {
+            query?: {
+                /** @example meta */
+                platform?: string;
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+                /** @description the file is only the beginning of a longer CSV or JSON lines: its last line is left out */
+                head?: boolean;
+                /** @description of a file that is not UTF-8 or UTF-16; it is never guessed */
+                encoding?: string;
+                /** @description default: detected */
+                delimiter?: string;
+                /** @description names of the columns of a file without a header: name,name,… or a JSON array */
+                columns?: string;
+                /** @description of an xlsx; default the first with data */
+                sheet?: string;
+                /** @description default: detected */
+                decimal?: "dot" | "comma";
+                /** @description default: detected */
+                dates?: "dmy" | "mdy";
+                /** @description fields that the dataset expects and the file has no column for, separated by commas */
+                without?: string;
+                file_name?: string;
+                /**
+                 * @description JSON: header → field, or null to ignore the column; for this file only, before what is remembered
+                 * @example {"Kosten":"spend","Notes":null}
+                 */
+                headers?: string;
+                /** @description JSON: field → {value in the file → value to take}; for this file only, before what is remembered */
+                field_values?: string;
+            };
+            header?: never;
+            path: {
+                /** @example ads */
+                dataset: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["MappingPreviewForm"];
+                "application/x-ndjson": unknown;
+                "application/jsonl": unknown;
+                "application/json-seq": unknown;
+                "text/csv": unknown;
+                "text/tab-separated-values": unknown;
+                "text/plain": unknown;
+                "application/json": unknown;
+                "application/octet-stream": unknown;
+                "application/vnd.apache.parquet": unknown;
+                "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": unknown;
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["MappingPreview"];
                 };
             };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
+            429: components["responses"]["Problem"];
         };
     };
     listUploads: {
@@ -4250,243 +6664,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        uploads: {
-                            /** Format: uuid */
-                            upload_id: string;
-                            /** Format: uuid */
-                            workspace_id: string;
-                            /** Format: uuid */
-                            client_id: string;
-                            dataset: string;
-                            platform: string;
-                            file_name: string;
-                            /**
-                             * @description sha-256, in hex
-                             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
-                             */
-                            file_hash: string;
-                            byte_len: string;
-                            /** @enum {unknown} */
-                            run_mode: "FULL_DRY_RUN" | "STAGING_ONLY" | "SAFE_PROD";
-                            /** @enum {unknown} */
-                            status: "reading" | "staged" | "planned" | "promoted" | "undone" | "failed" | "discarded" | "expired";
-                            reading: {
-                                /** @enum {unknown} */
-                                format: "csv" | "jsonl" | "json" | "parquet" | "xlsx" | "rows";
-                                /** @description of the dataset that it was read by */
-                                definition_digest: string;
-                                encoding: string;
-                                delimiter: string | null;
-                                header_line: number;
-                                headers: string[];
-                                preamble: {
-                                    line: number;
-                                    text: string;
-                                }[];
-                                styles: {
-                                    /** @enum {unknown} */
-                                    decimal: "dot" | "comma" | "mixed" | "unknown";
-                                    /** @enum {unknown} */
-                                    dates: "dmy" | "mdy" | "mixed" | "unknown";
-                                };
-                                map: {
-                                    headers: string[];
-                                    /** @description field → the column that it comes from */
-                                    fields: {
-                                        [key: string]: {
-                                            column: number;
-                                            header: string;
-                                            type: string;
-                                            micros?: boolean;
-                                            currency?: string;
-                                            duplicates: number[];
-                                        };
-                                    };
-                                    unknown: {
-                                        column: number;
-                                        header: string;
-                                    }[];
-                                    missing: {
-                                        field: string;
-                                        title: string;
-                                        nearest?: string;
-                                        means?: string;
-                                    }[];
-                                    rowTypes: string[];
-                                    leaf: string;
-                                    notes: {
-                                        rule: string;
-                                        message: string;
-                                    }[];
-                                };
-                                period: {
-                                    start: string;
-                                    end: string;
-                                } | null;
-                                values: {
-                                    [key: string]: {
-                                        [key: string]: string | null;
-                                    };
-                                };
-                                layout: {
-                                    fields: string[];
-                                    row_types: string[];
-                                    leaf: string;
-                                };
-                            } | null;
-                            /** @description about the whole file */
-                            notes: {
-                                rule: string;
-                                message: string;
-                                line?: number;
-                                count?: number;
-                            }[];
-                            line_count: number | null;
-                            valid_count: number | null;
-                            invalid_count: number | null;
-                            skipped_count: number | null;
-                            warning_count: number | null;
-                            /**
-                             * @description reason → lines that are left out
-                             * @example {
-                             *       "row.total": 1,
-                             *       "key.repeated": 60
-                             *     }
-                             */
-                            left_out: {
-                                [key: string]: number;
-                            };
-                            /** @description of the check, then of the plan, then of the promotion */
-                            control: {
-                                measure: string;
-                                title: string;
-                                /** @description of the table that takes it */
-                                column: string;
-                                currency: string | null;
-                                /** @example 598000000.25 */
-                                read: string;
-                                /** @example 598000000.25 */
-                                valid: string;
-                                /** @example 598000000.25 */
-                                left_out: string;
-                                /** @example 598000000.25 */
-                                refused: string;
-                                /**
-                                 * @description in lines that sum up others; counted nowhere else. Missing in plans of older versions, where it is in read and left_out
-                                 * @example 598000000.25
-                                 */
-                                totals_lines?: string;
-                                /** @description reason → what the lines that it left out hold, those that sum up others included */
-                                reasons: {
-                                    [key: string]: string;
-                                };
-                                /** @description cells that are no number, so that nobody knows how much they hold */
-                                unread: number;
-                                /** @example 598000000.25 */
-                                written?: string;
-                                /** @example 598000000.25 */
-                                unchanged?: string;
-                                /** @example 598000000.25 */
-                                before?: string;
-                                /** @example 598000000.25 */
-                                after?: string;
-                                /** @example 598000000.25 */
-                                difference?: string;
-                                /** @example 598000000.25 */
-                                lost_share?: string;
-                            }[];
-                            repeated_keys: ("refuse" | "sum" | "last" | "first") | null;
-                            /** @description what the plan noticed about the whole file */
-                            plan_notes: {
-                                rule: string;
-                                message: string;
-                                line?: number;
-                                count?: number;
-                            }[];
-                            progress: {
-                                /** @enum {unknown} */
-                                stage: "read" | "check" | "stage" | "plan" | "promote";
-                                done: number;
-                                total: number;
-                                lines?: number;
-                            } | null;
-                            error: {
-                                code: string;
-                                message: string;
-                                hint: string;
-                            } | null;
-                            cursor_name: string | null;
-                            cursor_value: unknown;
-                            uploaded_by: string;
-                            uploaded_via: string | null;
-                            /** @description whoever put something into it; none of them approves */
-                            changed_by: string[];
-                            /** Format: date-time */
-                            created_at: string;
-                            staged_at: string | null;
-                            read_ms: number | null;
-                            ended_at: string | null;
-                            plan_digest: string | null;
-                            gate_mode: ("STRICT" | "LENIENT") | null;
-                            threshold: string | null;
-                            plan_totals: {
-                                [key: string]: {
-                                    [key: string]: number;
-                                };
-                            } | null;
-                            plan_refusal: string | null;
-                            planned_by: string | null;
-                            planned_at: string | null;
-                            plan_took_ms: number | null;
-                            review_record_id: string | null;
-                            approval_required: boolean;
-                            review_status: ("not_submitted" | "pending" | "approved" | "rejected" | "expired") | null;
-                            review_reason: string | null;
-                            approved_by: string | null;
-                            approved_at: string | null;
-                            promoted_by: string | null;
-                            promoted_at: string | null;
-                            promotion_totals: {
-                                [key: string]: {
-                                    [key: string]: number;
-                                };
-                            } | null;
-                            undo_until: string | null;
-                            undone_by: string | null;
-                            undone_at: string | null;
-                            undo_totals: {
-                                [key: string]: {
-                                    [key: string]: number;
-                                };
-                            } | null;
-                        }[];
-                        /** @description the names of those who are in it and whom you may see, by their ids */
-                        people: {
-                            [key: string]: string;
-                        };
-                        next: string | null;
-                    };
+                    "application/json": components["schemas"]["ListUploadsResponse"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
         };
     };
     createUpload: {
@@ -4506,25 +6688,34 @@ export interface operations {
                 threshold?: number;
                 /** @description lines with the same key: refuse them, sum them up, or take the last or the first; default: as the dataset says */
                 repeated_keys?: "refuse" | "sum" | "last" | "first";
+                /** @description of a snapshot: the share of the rows in its scope that may be deleted, also where the file is far shorter than the last ones; default: as the dataset says */
+                max_deleted?: number;
                 /** @description read, check and plan, but never to be promoted */
                 dry_run?: boolean;
                 /** @description default planned */
-                until?: "staged" | "planned";
+                until?: "staged" | "planned" | "submitted";
                 /** @description of a file that is not UTF-8 or UTF-16; it is never guessed */
                 encoding?: string;
-                /** @description default: found out */
+                /** @description default: detected */
                 delimiter?: string;
                 /** @description names of the columns of a file without a header: name,name,… or a JSON array */
                 columns?: string;
                 /** @description of an xlsx; default the first with data */
                 sheet?: string;
-                /** @description default: found out */
+                /** @description default: detected */
                 decimal?: "dot" | "comma";
-                /** @description default: found out */
+                /** @description default: detected */
                 dates?: "dmy" | "mdy";
                 /** @description fields that the dataset expects and the file has no column for, separated by commas */
                 without?: string;
                 file_name?: string;
+                /**
+                 * @description JSON: header → field, or null to ignore the column; for this file only, before what is remembered
+                 * @example {"Kosten":"spend","Notes":null}
+                 */
+                headers?: string;
+                /** @description JSON: field → {value in the file → value to take}; for this file only, before what is remembered */
+                field_values?: string;
                 cursor_name?: string;
                 /** @description JSON: where the next pull begins, kept with the promotion */
                 cursor_value?: string;
@@ -4535,75 +6726,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "multipart/form-data": {
-                    /** @example ads */
-                    dataset?: string;
-                    /** @example meta */
-                    platform?: string;
-                    /**
-                     * Format: uuid
-                     * @description may be left out by whoever has exactly one
-                     */
-                    workspace_id?: string;
-                    /**
-                     * Format: uuid
-                     * @description whose data it is, where the dataset has clients
-                     */
-                    client_id?: string;
-                    /**
-                     * @description plan all lines or none, or the valid ones; default refuse
-                     * @enum {unknown}
-                     */
-                    on_invalid?: "refuse" | "skip";
-                    /** @description share of valid lines that skip asks for; default 0.9 */
-                    threshold?: number;
-                    /**
-                     * @description lines with the same key: refuse them, sum them up, or take the last or the first; default: as the dataset says
-                     * @enum {unknown}
-                     */
-                    repeated_keys?: "refuse" | "sum" | "last" | "first";
-                    /** @description read, check and plan, but never to be promoted */
-                    dry_run?: boolean;
-                    /**
-                     * @description default planned
-                     * @enum {unknown}
-                     */
-                    until?: "staged" | "planned";
-                    /**
-                     * @description of a file that is not UTF-8 or UTF-16; it is never guessed
-                     * @example shift_jis
-                     * @example gbk
-                     * @example windows-1251
-                     */
-                    encoding?: string;
-                    /** @description default: found out */
-                    delimiter?: string;
-                    /** @description names of the columns of a file without a header: name,name,… or a JSON array */
-                    columns?: string;
-                    /** @description of an xlsx; default the first with data */
-                    sheet?: string;
-                    /**
-                     * @description default: found out
-                     * @enum {unknown}
-                     */
-                    decimal?: "dot" | "comma";
-                    /**
-                     * @description default: found out
-                     * @enum {unknown}
-                     */
-                    dates?: "dmy" | "mdy";
-                    /** @description fields that the dataset expects and the file has no column for, separated by commas */
-                    without?: string;
-                    file_name?: string;
-                    cursor_name?: string;
-                    /** @description JSON: where the next pull begins, kept with the promotion */
-                    cursor_value?: string;
-                    /**
-                     * Format: binary
-                     * @description the last field
-                     */
-                    file?: string;
-                };
+                "multipart/form-data": components["schemas"]["UploadForm"];
                 "application/x-ndjson": unknown;
                 "application/jsonl": unknown;
                 "application/json-seq": unknown;
@@ -4623,220 +6746,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        upload: {
-                            /** Format: uuid */
-                            upload_id: string;
-                            /** Format: uuid */
-                            workspace_id: string;
-                            /** Format: uuid */
-                            client_id: string;
-                            dataset: string;
-                            platform: string;
-                            file_name: string;
-                            /**
-                             * @description sha-256, in hex
-                             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
-                             */
-                            file_hash: string;
-                            byte_len: string;
-                            /** @enum {unknown} */
-                            run_mode: "FULL_DRY_RUN" | "STAGING_ONLY" | "SAFE_PROD";
-                            /** @enum {unknown} */
-                            status: "reading" | "staged" | "planned" | "promoted" | "undone" | "failed" | "discarded" | "expired";
-                            reading: {
-                                /** @enum {unknown} */
-                                format: "csv" | "jsonl" | "json" | "parquet" | "xlsx" | "rows";
-                                /** @description of the dataset that it was read by */
-                                definition_digest: string;
-                                encoding: string;
-                                delimiter: string | null;
-                                header_line: number;
-                                headers: string[];
-                                preamble: {
-                                    line: number;
-                                    text: string;
-                                }[];
-                                styles: {
-                                    /** @enum {unknown} */
-                                    decimal: "dot" | "comma" | "mixed" | "unknown";
-                                    /** @enum {unknown} */
-                                    dates: "dmy" | "mdy" | "mixed" | "unknown";
-                                };
-                                map: {
-                                    headers: string[];
-                                    /** @description field → the column that it comes from */
-                                    fields: {
-                                        [key: string]: {
-                                            column: number;
-                                            header: string;
-                                            type: string;
-                                            micros?: boolean;
-                                            currency?: string;
-                                            duplicates: number[];
-                                        };
-                                    };
-                                    unknown: {
-                                        column: number;
-                                        header: string;
-                                    }[];
-                                    missing: {
-                                        field: string;
-                                        title: string;
-                                        nearest?: string;
-                                        means?: string;
-                                    }[];
-                                    rowTypes: string[];
-                                    leaf: string;
-                                    notes: {
-                                        rule: string;
-                                        message: string;
-                                    }[];
-                                };
-                                period: {
-                                    start: string;
-                                    end: string;
-                                } | null;
-                                values: {
-                                    [key: string]: {
-                                        [key: string]: string | null;
-                                    };
-                                };
-                                layout: {
-                                    fields: string[];
-                                    row_types: string[];
-                                    leaf: string;
-                                };
-                            } | null;
-                            /** @description about the whole file */
-                            notes: {
-                                rule: string;
-                                message: string;
-                                line?: number;
-                                count?: number;
-                            }[];
-                            line_count: number | null;
-                            valid_count: number | null;
-                            invalid_count: number | null;
-                            skipped_count: number | null;
-                            warning_count: number | null;
-                            /**
-                             * @description reason → lines that are left out
-                             * @example {
-                             *       "row.total": 1,
-                             *       "key.repeated": 60
-                             *     }
-                             */
-                            left_out: {
-                                [key: string]: number;
-                            };
-                            /** @description of the check, then of the plan, then of the promotion */
-                            control: {
-                                measure: string;
-                                title: string;
-                                /** @description of the table that takes it */
-                                column: string;
-                                currency: string | null;
-                                /** @example 598000000.25 */
-                                read: string;
-                                /** @example 598000000.25 */
-                                valid: string;
-                                /** @example 598000000.25 */
-                                left_out: string;
-                                /** @example 598000000.25 */
-                                refused: string;
-                                /**
-                                 * @description in lines that sum up others; counted nowhere else. Missing in plans of older versions, where it is in read and left_out
-                                 * @example 598000000.25
-                                 */
-                                totals_lines?: string;
-                                /** @description reason → what the lines that it left out hold, those that sum up others included */
-                                reasons: {
-                                    [key: string]: string;
-                                };
-                                /** @description cells that are no number, so that nobody knows how much they hold */
-                                unread: number;
-                                /** @example 598000000.25 */
-                                written?: string;
-                                /** @example 598000000.25 */
-                                unchanged?: string;
-                                /** @example 598000000.25 */
-                                before?: string;
-                                /** @example 598000000.25 */
-                                after?: string;
-                                /** @example 598000000.25 */
-                                difference?: string;
-                                /** @example 598000000.25 */
-                                lost_share?: string;
-                            }[];
-                            repeated_keys: ("refuse" | "sum" | "last" | "first") | null;
-                            /** @description what the plan noticed about the whole file */
-                            plan_notes: {
-                                rule: string;
-                                message: string;
-                                line?: number;
-                                count?: number;
-                            }[];
-                            progress: {
-                                /** @enum {unknown} */
-                                stage: "read" | "check" | "stage" | "plan" | "promote";
-                                done: number;
-                                total: number;
-                                lines?: number;
-                            } | null;
-                            error: {
-                                code: string;
-                                message: string;
-                                hint: string;
-                            } | null;
-                            cursor_name: string | null;
-                            cursor_value: unknown;
-                            uploaded_by: string;
-                            uploaded_via: string | null;
-                            /** @description whoever put something into it; none of them approves */
-                            changed_by: string[];
-                            /** Format: date-time */
-                            created_at: string;
-                            staged_at: string | null;
-                            read_ms: number | null;
-                            ended_at: string | null;
-                            plan_digest: string | null;
-                            gate_mode: ("STRICT" | "LENIENT") | null;
-                            threshold: string | null;
-                            plan_totals: {
-                                [key: string]: {
-                                    [key: string]: number;
-                                };
-                            } | null;
-                            plan_refusal: string | null;
-                            planned_by: string | null;
-                            planned_at: string | null;
-                            plan_took_ms: number | null;
-                            review_record_id: string | null;
-                            approval_required: boolean;
-                            review_status: ("not_submitted" | "pending" | "approved" | "rejected" | "expired") | null;
-                            review_reason: string | null;
-                            approved_by: string | null;
-                            approved_at: string | null;
-                            promoted_by: string | null;
-                            promoted_at: string | null;
-                            promotion_totals: {
-                                [key: string]: {
-                                    [key: string]: number;
-                                };
-                            } | null;
-                            undo_until: string | null;
-                            undone_by: string | null;
-                            undone_at: string | null;
-                            undo_totals: {
-                                [key: string]: {
-                                    [key: string]: number;
-                                };
-                            } | null;
-                        };
-                        /** @description false: the same bytes are there already */
-                        created: boolean;
-                    };
+                    "application/json": components["schemas"]["CreatedUpload"];
                 };
             };
             /** @description Default Response */
@@ -4845,744 +6755,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        upload: {
-                            /** Format: uuid */
-                            upload_id: string;
-                            /** Format: uuid */
-                            workspace_id: string;
-                            /** Format: uuid */
-                            client_id: string;
-                            dataset: string;
-                            platform: string;
-                            file_name: string;
-                            /**
-                             * @description sha-256, in hex
-                             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
-                             */
-                            file_hash: string;
-                            byte_len: string;
-                            /** @enum {unknown} */
-                            run_mode: "FULL_DRY_RUN" | "STAGING_ONLY" | "SAFE_PROD";
-                            /** @enum {unknown} */
-                            status: "reading" | "staged" | "planned" | "promoted" | "undone" | "failed" | "discarded" | "expired";
-                            reading: {
-                                /** @enum {unknown} */
-                                format: "csv" | "jsonl" | "json" | "parquet" | "xlsx" | "rows";
-                                /** @description of the dataset that it was read by */
-                                definition_digest: string;
-                                encoding: string;
-                                delimiter: string | null;
-                                header_line: number;
-                                headers: string[];
-                                preamble: {
-                                    line: number;
-                                    text: string;
-                                }[];
-                                styles: {
-                                    /** @enum {unknown} */
-                                    decimal: "dot" | "comma" | "mixed" | "unknown";
-                                    /** @enum {unknown} */
-                                    dates: "dmy" | "mdy" | "mixed" | "unknown";
-                                };
-                                map: {
-                                    headers: string[];
-                                    /** @description field → the column that it comes from */
-                                    fields: {
-                                        [key: string]: {
-                                            column: number;
-                                            header: string;
-                                            type: string;
-                                            micros?: boolean;
-                                            currency?: string;
-                                            duplicates: number[];
-                                        };
-                                    };
-                                    unknown: {
-                                        column: number;
-                                        header: string;
-                                    }[];
-                                    missing: {
-                                        field: string;
-                                        title: string;
-                                        nearest?: string;
-                                        means?: string;
-                                    }[];
-                                    rowTypes: string[];
-                                    leaf: string;
-                                    notes: {
-                                        rule: string;
-                                        message: string;
-                                    }[];
-                                };
-                                period: {
-                                    start: string;
-                                    end: string;
-                                } | null;
-                                values: {
-                                    [key: string]: {
-                                        [key: string]: string | null;
-                                    };
-                                };
-                                layout: {
-                                    fields: string[];
-                                    row_types: string[];
-                                    leaf: string;
-                                };
-                            } | null;
-                            /** @description about the whole file */
-                            notes: {
-                                rule: string;
-                                message: string;
-                                line?: number;
-                                count?: number;
-                            }[];
-                            line_count: number | null;
-                            valid_count: number | null;
-                            invalid_count: number | null;
-                            skipped_count: number | null;
-                            warning_count: number | null;
-                            /**
-                             * @description reason → lines that are left out
-                             * @example {
-                             *       "row.total": 1,
-                             *       "key.repeated": 60
-                             *     }
-                             */
-                            left_out: {
-                                [key: string]: number;
-                            };
-                            /** @description of the check, then of the plan, then of the promotion */
-                            control: {
-                                measure: string;
-                                title: string;
-                                /** @description of the table that takes it */
-                                column: string;
-                                currency: string | null;
-                                /** @example 598000000.25 */
-                                read: string;
-                                /** @example 598000000.25 */
-                                valid: string;
-                                /** @example 598000000.25 */
-                                left_out: string;
-                                /** @example 598000000.25 */
-                                refused: string;
-                                /**
-                                 * @description in lines that sum up others; counted nowhere else. Missing in plans of older versions, where it is in read and left_out
-                                 * @example 598000000.25
-                                 */
-                                totals_lines?: string;
-                                /** @description reason → what the lines that it left out hold, those that sum up others included */
-                                reasons: {
-                                    [key: string]: string;
-                                };
-                                /** @description cells that are no number, so that nobody knows how much they hold */
-                                unread: number;
-                                /** @example 598000000.25 */
-                                written?: string;
-                                /** @example 598000000.25 */
-                                unchanged?: string;
-                                /** @example 598000000.25 */
-                                before?: string;
-                                /** @example 598000000.25 */
-                                after?: string;
-                                /** @example 598000000.25 */
-                                difference?: string;
-                                /** @example 598000000.25 */
-                                lost_share?: string;
-                            }[];
-                            repeated_keys: ("refuse" | "sum" | "last" | "first") | null;
-                            /** @description what the plan noticed about the whole file */
-                            plan_notes: {
-                                rule: string;
-                                message: string;
-                                line?: number;
-                                count?: number;
-                            }[];
-                            progress: {
-                                /** @enum {unknown} */
-                                stage: "read" | "check" | "stage" | "plan" | "promote";
-                                done: number;
-                                total: number;
-                                lines?: number;
-                            } | null;
-                            error: {
-                                code: string;
-                                message: string;
-                                hint: string;
-                            } | null;
-                            cursor_name: string | null;
-                            cursor_value: unknown;
-                            uploaded_by: string;
-                            uploaded_via: string | null;
-                            /** @description whoever put something into it; none of them approves */
-                            changed_by: string[];
-                            /** Format: date-time */
-                            created_at: string;
-                            staged_at: string | null;
-                            read_ms: number | null;
-                            ended_at: string | null;
-                            plan_digest: string | null;
-                            gate_mode: ("STRICT" | "LENIENT") | null;
-                            threshold: string | null;
-                            plan_totals: {
-                                [key: string]: {
-                                    [key: string]: number;
-                                };
-                            } | null;
-                            plan_refusal: string | null;
-                            planned_by: string | null;
-                            planned_at: string | null;
-                            plan_took_ms: number | null;
-                            review_record_id: string | null;
-                            approval_required: boolean;
-                            review_status: ("not_submitted" | "pending" | "approved" | "rejected" | "expired") | null;
-                            review_reason: string | null;
-                            approved_by: string | null;
-                            approved_at: string | null;
-                            promoted_by: string | null;
-                            promoted_at: string | null;
-                            promotion_totals: {
-                                [key: string]: {
-                                    [key: string]: number;
-                                };
-                            } | null;
-                            undo_until: string | null;
-                            undone_by: string | null;
-                            undone_at: string | null;
-                            undo_totals: {
-                                [key: string]: {
-                                    [key: string]: number;
-                                };
-                            } | null;
-                        };
-                        /** @description false: the same bytes are there already */
-                        created: boolean;
-                    };
+                    "application/json": components["schemas"]["CreatedUpload"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description larger than the limit */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description too much at once */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    getUpload: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description the upload */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** Format: uuid */
-                        upload_id: string;
-                        /** Format: uuid */
-                        workspace_id: string;
-                        /** Format: uuid */
-                        client_id: string;
-                        dataset: string;
-                        platform: string;
-                        file_name: string;
-                        /**
-                         * @description sha-256, in hex
-                         * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
-                         */
-                        file_hash: string;
-                        byte_len: string;
-                        /** @enum {unknown} */
-                        run_mode: "FULL_DRY_RUN" | "STAGING_ONLY" | "SAFE_PROD";
-                        /** @enum {unknown} */
-                        status: "reading" | "staged" | "planned" | "promoted" | "undone" | "failed" | "discarded" | "expired";
-                        reading: {
-                            /** @enum {unknown} */
-                            format: "csv" | "jsonl" | "json" | "parquet" | "xlsx" | "rows";
-                            /** @description of the dataset that it was read by */
-                            definition_digest: string;
-                            encoding: string;
-                            delimiter: string | null;
-                            header_line: number;
-                            headers: string[];
-                            preamble: {
-                                line: number;
-                                text: string;
-                            }[];
-                            styles: {
-                                /** @enum {unknown} */
-                                decimal: "dot" | "comma" | "mixed" | "unknown";
-                                /** @enum {unknown} */
-                                dates: "dmy" | "mdy" | "mixed" | "unknown";
-                            };
-                            map: {
-                                headers: string[];
-                                /** @description field → the column that it comes from */
-                                fields: {
-                                    [key: string]: {
-                                        column: number;
-                                        header: string;
-                                        type: string;
-                                        micros?: boolean;
-                                        currency?: string;
-                                        duplicates: number[];
-                                    };
-                                };
-                                unknown: {
-                                    column: number;
-                                    header: string;
-                                }[];
-                                missing: {
-                                    field: string;
-                                    title: string;
-                                    nearest?: string;
-                                    means?: string;
-                                }[];
-                                rowTypes: string[];
-                                leaf: string;
-                                notes: {
-                                    rule: string;
-                                    message: string;
-                                }[];
-                            };
-                            period: {
-                                start: string;
-                                end: string;
-                            } | null;
-                            values: {
-                                [key: string]: {
-                                    [key: string]: string | null;
-                                };
-                            };
-                            layout: {
-                                fields: string[];
-                                row_types: string[];
-                                leaf: string;
-                            };
-                        } | null;
-                        /** @description about the whole file */
-                        notes: {
-                            rule: string;
-                            message: string;
-                            line?: number;
-                            count?: number;
-                        }[];
-                        line_count: number | null;
-                        valid_count: number | null;
-                        invalid_count: number | null;
-                        skipped_count: number | null;
-                        warning_count: number | null;
-                        /**
-                         * @description reason → lines that are left out
-                         * @example {
-                         *       "row.total": 1,
-                         *       "key.repeated": 60
-                         *     }
-                         */
-                        left_out: {
-                            [key: string]: number;
-                        };
-                        /** @description of the check, then of the plan, then of the promotion */
-                        control: {
-                            measure: string;
-                            title: string;
-                            /** @description of the table that takes it */
-                            column: string;
-                            currency: string | null;
-                            /** @example 598000000.25 */
-                            read: string;
-                            /** @example 598000000.25 */
-                            valid: string;
-                            /** @example 598000000.25 */
-                            left_out: string;
-                            /** @example 598000000.25 */
-                            refused: string;
-                            /**
-                             * @description in lines that sum up others; counted nowhere else. Missing in plans of older versions, where it is in read and left_out
-                             * @example 598000000.25
-                             */
-                            totals_lines?: string;
-                            /** @description reason → what the lines that it left out hold, those that sum up others included */
-                            reasons: {
-                                [key: string]: string;
-                            };
-                            /** @description cells that are no number, so that nobody knows how much they hold */
-                            unread: number;
-                            /** @example 598000000.25 */
-                            written?: string;
-                            /** @example 598000000.25 */
-                            unchanged?: string;
-                            /** @example 598000000.25 */
-                            before?: string;
-                            /** @example 598000000.25 */
-                            after?: string;
-                            /** @example 598000000.25 */
-                            difference?: string;
-                            /** @example 598000000.25 */
-                            lost_share?: string;
-                        }[];
-                        repeated_keys: ("refuse" | "sum" | "last" | "first") | null;
-                        /** @description what the plan noticed about the whole file */
-                        plan_notes: {
-                            rule: string;
-                            message: string;
-                            line?: number;
-                            count?: number;
-                        }[];
-                        progress: {
-                            /** @enum {unknown} */
-                            stage: "read" | "check" | "stage" | "plan" | "promote";
-                            done: number;
-                            total: number;
-                            lines?: number;
-                        } | null;
-                        error: {
-                            code: string;
-                            message: string;
-                            hint: string;
-                        } | null;
-                        cursor_name: string | null;
-                        cursor_value: unknown;
-                        uploaded_by: string;
-                        uploaded_via: string | null;
-                        /** @description whoever put something into it; none of them approves */
-                        changed_by: string[];
-                        /** Format: date-time */
-                        created_at: string;
-                        staged_at: string | null;
-                        read_ms: number | null;
-                        ended_at: string | null;
-                        plan_digest: string | null;
-                        gate_mode: ("STRICT" | "LENIENT") | null;
-                        threshold: string | null;
-                        plan_totals: {
-                            [key: string]: {
-                                [key: string]: number;
-                            };
-                        } | null;
-                        plan_refusal: string | null;
-                        planned_by: string | null;
-                        planned_at: string | null;
-                        plan_took_ms: number | null;
-                        review_record_id: string | null;
-                        approval_required: boolean;
-                        review_status: ("not_submitted" | "pending" | "approved" | "rejected" | "expired") | null;
-                        review_reason: string | null;
-                        approved_by: string | null;
-                        approved_at: string | null;
-                        promoted_by: string | null;
-                        promoted_at: string | null;
-                        promotion_totals: {
-                            [key: string]: {
-                                [key: string]: number;
-                            };
-                        } | null;
-                        undo_until: string | null;
-                        undone_by: string | null;
-                        undone_at: string | null;
-                        undo_totals: {
-                            [key: string]: {
-                                [key: string]: number;
-                            };
-                        } | null;
-                        /** @description the headers as the cells of a line are named: one that stands twice is counted */
-                        columns: string[];
-                        /** @description what you may do with it now */
-                        may: {
-                            repair: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            plan: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            submit: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            approve: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            reject: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            promote: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            undo: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            discard: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                        };
-                        checklist: {
-                            item_id: string;
-                            text: string | null;
-                            required: boolean;
-                            ticked_by: string | null;
-                            ticked_at: string | null;
-                        }[];
-                        dataset_title: string;
-                        client_name: string | null;
-                        /** @description actor → how people call them */
-                        people: {
-                            [key: string]: string;
-                        };
-                    };
-                };
-            };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    listUploadEvents: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description the upload */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        events: {
-                            /** Format: uuid */
-                            id: string;
-                            event_domain: string;
-                            event_type: string;
-                            event_stream: string | null;
-                            event_subject_ref: string | null;
-                            canonical_address: string | null;
-                            workspace_id: string | null;
-                            correlation_id: string;
-                            causation_event_id: string | null;
-                            causation_depth: number;
-                            actor: string;
-                            actor_via: string | null;
-                            safe_payload: {
-                                [key: string]: unknown;
-                            };
-                            /** Format: date-time */
-                            created_at: string;
-                        }[];
-                    };
-                };
-            };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    listUploadLineage: {
-        parameters: {
-            query: {
-                limit: number;
-                /** @description the `next` of the page before */
-                after?: string;
-            };
-            header?: never;
-            path: {
-                /** @description the upload */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        rows: {
-                            type_order: number;
-                            row_type: string;
-                            line: number;
-                            /** @example public.daily_metrics */
-                            target: string;
-                            target_id: string | null;
-                            target_key: {
-                                [key: string]: unknown;
-                            };
-                            /** @enum {unknown} */
-                            action: "insert" | "update";
-                            undo_outcome: string | null;
-                            undo_reason: string | null;
-                        }[];
-                        next: string | null;
-                    };
-                };
-            };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            429: components["responses"]["Problem"];
         };
     };
     followUpload: {
@@ -5590,7 +6772,6 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description the upload */
                 id: string;
             };
             cookie?: never;
@@ -5606,59 +6787,17 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description too much at once */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            429: components["responses"]["Problem"];
         };
     };
-    listUploadRows: {
+    getUpload: {
         parameters: {
-            query: {
-                /** @description default: the one with a row for each line */
-                row_type?: string;
-                status?: "valid" | "invalid" | "skipped";
-                /** @description only lines with an error or a warning */
-                problems?: boolean;
-                limit: number;
-                /** @description the line before the page */
-                after?: number;
-            };
+            query?: never;
             header?: never;
             path: {
-                /** @description the upload */
                 id: string;
             };
             cookie?: never;
@@ -5671,72 +6810,102 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        rows: {
-                            /** @description the line of the file */
-                            row_number: number;
-                            row_type: string;
-                            /** @enum {unknown} */
-                            validation_status: "valid" | "invalid" | "skipped" | "pending";
-                            /** @description header → text of the cell */
-                            raw_payload: {
-                                [key: string]: string | null;
-                            };
-                            normalized_payload: {
-                                [key: string]: unknown;
-                            } | null;
-                            validation_errors: {
-                                line: number;
-                                column: string | null;
-                                field: string | null;
-                                value: string | null;
-                                rule: string;
-                                message: string;
-                                suggestion: string;
-                            }[];
-                            validation_warnings: {
-                                line: number;
-                                column: string | null;
-                                field: string | null;
-                                value: string | null;
-                                rule: string;
-                                message: string;
-                                suggestion: string;
-                            }[];
-                            processing_action: string;
-                            target_internal_id: string | null;
-                        }[];
-                        next: string | null;
-                    };
+                    "application/json": components["schemas"]["UploadDetail"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    listUploadHistory: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ListUploadHistoryResponse"];
                 };
             };
-            /** @description no token, or not a valid one */
-            401: {
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    listUploadLineage: {
+        parameters: {
+            query: {
+                limit: number;
+                /** @description the `next` of the page before */
+                after?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ListUploadLineageResponse"];
                 };
             };
-            /** @description not there */
-            404: {
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    listUploadRows: {
+        parameters: {
+            query: {
+                /** @description default: the one with a row for each line */
+                row_type?: string;
+                status?: "valid" | "invalid" | "skipped";
+                /** @description only lines with an error or a warning */
+                problems?: boolean;
+                limit: number;
+                /** @description the `next` of the page before */
+                after?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ListUploadRowsResponse"];
                 };
             };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     repairUploadRows: {
@@ -5744,7 +6913,6 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description the upload */
                 id: string;
             };
             cookie?: never;
@@ -5763,19 +6931,7 @@ export interface operations {
                  *       ]
                  *     }
                  */
-                "application/json": {
-                    rows: {
-                        line: number;
-                        /** @description header → corrected text; the other cells stay. Without any the line is checked again as it stands */
-                        values?: {
-                            [key: string]: string | null;
-                        };
-                        /** @description nothing is made of the line; corrected or checked again it is taken in again */
-                        leave_out?: boolean;
-                    }[];
-                    /** @description plan again in the mode of the plan that was there; default true */
-                    replan?: boolean;
-                };
+                "application/json": components["schemas"]["RepairUploadRowsRequest"];
             };
         };
         responses: {
@@ -5785,342 +6941,26 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** Format: uuid */
-                        upload_id: string;
-                        /** Format: uuid */
-                        workspace_id: string;
-                        /** Format: uuid */
-                        client_id: string;
-                        dataset: string;
-                        platform: string;
-                        file_name: string;
-                        /**
-                         * @description sha-256, in hex
-                         * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
-                         */
-                        file_hash: string;
-                        byte_len: string;
-                        /** @enum {unknown} */
-                        run_mode: "FULL_DRY_RUN" | "STAGING_ONLY" | "SAFE_PROD";
-                        /** @enum {unknown} */
-                        status: "reading" | "staged" | "planned" | "promoted" | "undone" | "failed" | "discarded" | "expired";
-                        reading: {
-                            /** @enum {unknown} */
-                            format: "csv" | "jsonl" | "json" | "parquet" | "xlsx" | "rows";
-                            /** @description of the dataset that it was read by */
-                            definition_digest: string;
-                            encoding: string;
-                            delimiter: string | null;
-                            header_line: number;
-                            headers: string[];
-                            preamble: {
-                                line: number;
-                                text: string;
-                            }[];
-                            styles: {
-                                /** @enum {unknown} */
-                                decimal: "dot" | "comma" | "mixed" | "unknown";
-                                /** @enum {unknown} */
-                                dates: "dmy" | "mdy" | "mixed" | "unknown";
-                            };
-                            map: {
-                                headers: string[];
-                                /** @description field → the column that it comes from */
-                                fields: {
-                                    [key: string]: {
-                                        column: number;
-                                        header: string;
-                                        type: string;
-                                        micros?: boolean;
-                                        currency?: string;
-                                        duplicates: number[];
-                                    };
-                                };
-                                unknown: {
-                                    column: number;
-                                    header: string;
-                                }[];
-                                missing: {
-                                    field: string;
-                                    title: string;
-                                    nearest?: string;
-                                    means?: string;
-                                }[];
-                                rowTypes: string[];
-                                leaf: string;
-                                notes: {
-                                    rule: string;
-                                    message: string;
-                                }[];
-                            };
-                            period: {
-                                start: string;
-                                end: string;
-                            } | null;
-                            values: {
-                                [key: string]: {
-                                    [key: string]: string | null;
-                                };
-                            };
-                            layout: {
-                                fields: string[];
-                                row_types: string[];
-                                leaf: string;
-                            };
-                        } | null;
-                        /** @description about the whole file */
-                        notes: {
-                            rule: string;
-                            message: string;
-                            line?: number;
-                            count?: number;
-                        }[];
-                        line_count: number | null;
-                        valid_count: number | null;
-                        invalid_count: number | null;
-                        skipped_count: number | null;
-                        warning_count: number | null;
-                        /**
-                         * @description reason → lines that are left out
-                         * @example {
-                         *       "row.total": 1,
-                         *       "key.repeated": 60
-                         *     }
-                         */
-                        left_out: {
-                            [key: string]: number;
-                        };
-                        /** @description of the check, then of the plan, then of the promotion */
-                        control: {
-                            measure: string;
-                            title: string;
-                            /** @description of the table that takes it */
-                            column: string;
-                            currency: string | null;
-                            /** @example 598000000.25 */
-                            read: string;
-                            /** @example 598000000.25 */
-                            valid: string;
-                            /** @example 598000000.25 */
-                            left_out: string;
-                            /** @example 598000000.25 */
-                            refused: string;
-                            /**
-                             * @description in lines that sum up others; counted nowhere else. Missing in plans of older versions, where it is in read and left_out
-                             * @example 598000000.25
-                             */
-                            totals_lines?: string;
-                            /** @description reason → what the lines that it left out hold, those that sum up others included */
-                            reasons: {
-                                [key: string]: string;
-                            };
-                            /** @description cells that are no number, so that nobody knows how much they hold */
-                            unread: number;
-                            /** @example 598000000.25 */
-                            written?: string;
-                            /** @example 598000000.25 */
-                            unchanged?: string;
-                            /** @example 598000000.25 */
-                            before?: string;
-                            /** @example 598000000.25 */
-                            after?: string;
-                            /** @example 598000000.25 */
-                            difference?: string;
-                            /** @example 598000000.25 */
-                            lost_share?: string;
-                        }[];
-                        repeated_keys: ("refuse" | "sum" | "last" | "first") | null;
-                        /** @description what the plan noticed about the whole file */
-                        plan_notes: {
-                            rule: string;
-                            message: string;
-                            line?: number;
-                            count?: number;
-                        }[];
-                        progress: {
-                            /** @enum {unknown} */
-                            stage: "read" | "check" | "stage" | "plan" | "promote";
-                            done: number;
-                            total: number;
-                            lines?: number;
-                        } | null;
-                        error: {
-                            code: string;
-                            message: string;
-                            hint: string;
-                        } | null;
-                        cursor_name: string | null;
-                        cursor_value: unknown;
-                        uploaded_by: string;
-                        uploaded_via: string | null;
-                        /** @description whoever put something into it; none of them approves */
-                        changed_by: string[];
-                        /** Format: date-time */
-                        created_at: string;
-                        staged_at: string | null;
-                        read_ms: number | null;
-                        ended_at: string | null;
-                        plan_digest: string | null;
-                        gate_mode: ("STRICT" | "LENIENT") | null;
-                        threshold: string | null;
-                        plan_totals: {
-                            [key: string]: {
-                                [key: string]: number;
-                            };
-                        } | null;
-                        plan_refusal: string | null;
-                        planned_by: string | null;
-                        planned_at: string | null;
-                        plan_took_ms: number | null;
-                        review_record_id: string | null;
-                        approval_required: boolean;
-                        review_status: ("not_submitted" | "pending" | "approved" | "rejected" | "expired") | null;
-                        review_reason: string | null;
-                        approved_by: string | null;
-                        approved_at: string | null;
-                        promoted_by: string | null;
-                        promoted_at: string | null;
-                        promotion_totals: {
-                            [key: string]: {
-                                [key: string]: number;
-                            };
-                        } | null;
-                        undo_until: string | null;
-                        undone_by: string | null;
-                        undone_at: string | null;
-                        undo_totals: {
-                            [key: string]: {
-                                [key: string]: number;
-                            };
-                        } | null;
-                        /** @description the headers as the cells of a line are named: one that stands twice is counted */
-                        columns: string[];
-                        /** @description what you may do with it now */
-                        may: {
-                            repair: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            plan: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            submit: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            approve: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            reject: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            promote: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            undo: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            discard: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                        };
-                        checklist: {
-                            item_id: string;
-                            text: string | null;
-                            required: boolean;
-                            ticked_by: string | null;
-                            ticked_at: string | null;
-                        }[];
-                        dataset_title: string;
-                        client_name: string | null;
-                        /** @description actor → how people call them */
-                        people: {
-                            [key: string]: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["RepairedUpload"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description larger than the limit */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
         };
     };
     listUploadLeftOut: {
         parameters: {
             query: {
                 limit: number;
-                /** @description the line before the page */
+                /** @description the `next` of the page before */
                 after?: number;
             };
             header?: never;
             path: {
-                /** @description the upload */
                 id: string;
             };
             cookie?: never;
@@ -6133,49 +6973,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        lines: {
-                            /** @description the line of the file */
-                            line: number;
-                            /** @description the rule: row.total, row.subtotal, row.sum, key.repeated, line.left_out */
-                            reason: string;
-                            message: string;
-                            /** @description field → value, of those that are not empty; numbers are text with all their digits */
-                            values: {
-                                [key: string]: string;
-                            };
-                        }[];
-                        next: string | null;
-                    };
+                    "application/json": components["schemas"]["ListUploadLeftOutResponse"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     downloadUploadProblems: {
@@ -6186,7 +6989,6 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description the upload */
                 id: string;
             };
             cookie?: never;
@@ -6202,33 +7004,9 @@ export interface operations {
                     "text/csv": string;
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     planUpload: {
@@ -6236,7 +7014,6 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description the upload */
                 id: string;
             };
             cookie?: never;
@@ -6245,24 +7022,11 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "gate_mode": "LENIENT",
+                 *       "on_invalid": "skip",
                  *       "threshold": 0.95
                  *     }
                  */
-                "application/json": {
-                    /**
-                     * @description STRICT: all lines or none; LENIENT: the valid ones, if they are enough
-                     * @enum {unknown}
-                     */
-                    gate_mode: "STRICT" | "LENIENT";
-                    /** @description share of valid lines that LENIENT asks for; default 0.9 */
-                    threshold?: number;
-                    /**
-                     * @description lines with the same key: refuse them, sum them up, or take the last or the first; default: as the dataset says
-                     * @enum {unknown}
-                     */
-                    repeated_keys?: "refuse" | "sum" | "last" | "first";
-                };
+                "application/json": components["schemas"]["PlanUploadRequest"];
             };
         };
         responses: {
@@ -6272,328 +7036,21 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** Format: uuid */
-                        upload_id: string;
-                        /** Format: uuid */
-                        workspace_id: string;
-                        /** Format: uuid */
-                        client_id: string;
-                        dataset: string;
-                        platform: string;
-                        file_name: string;
-                        /**
-                         * @description sha-256, in hex
-                         * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
-                         */
-                        file_hash: string;
-                        byte_len: string;
-                        /** @enum {unknown} */
-                        run_mode: "FULL_DRY_RUN" | "STAGING_ONLY" | "SAFE_PROD";
-                        /** @enum {unknown} */
-                        status: "reading" | "staged" | "planned" | "promoted" | "undone" | "failed" | "discarded" | "expired";
-                        reading: {
-                            /** @enum {unknown} */
-                            format: "csv" | "jsonl" | "json" | "parquet" | "xlsx" | "rows";
-                            /** @description of the dataset that it was read by */
-                            definition_digest: string;
-                            encoding: string;
-                            delimiter: string | null;
-                            header_line: number;
-                            headers: string[];
-                            preamble: {
-                                line: number;
-                                text: string;
-                            }[];
-                            styles: {
-                                /** @enum {unknown} */
-                                decimal: "dot" | "comma" | "mixed" | "unknown";
-                                /** @enum {unknown} */
-                                dates: "dmy" | "mdy" | "mixed" | "unknown";
-                            };
-                            map: {
-                                headers: string[];
-                                /** @description field → the column that it comes from */
-                                fields: {
-                                    [key: string]: {
-                                        column: number;
-                                        header: string;
-                                        type: string;
-                                        micros?: boolean;
-                                        currency?: string;
-                                        duplicates: number[];
-                                    };
-                                };
-                                unknown: {
-                                    column: number;
-                                    header: string;
-                                }[];
-                                missing: {
-                                    field: string;
-                                    title: string;
-                                    nearest?: string;
-                                    means?: string;
-                                }[];
-                                rowTypes: string[];
-                                leaf: string;
-                                notes: {
-                                    rule: string;
-                                    message: string;
-                                }[];
-                            };
-                            period: {
-                                start: string;
-                                end: string;
-                            } | null;
-                            values: {
-                                [key: string]: {
-                                    [key: string]: string | null;
-                                };
-                            };
-                            layout: {
-                                fields: string[];
-                                row_types: string[];
-                                leaf: string;
-                            };
-                        } | null;
-                        /** @description about the whole file */
-                        notes: {
-                            rule: string;
-                            message: string;
-                            line?: number;
-                            count?: number;
-                        }[];
-                        line_count: number | null;
-                        valid_count: number | null;
-                        invalid_count: number | null;
-                        skipped_count: number | null;
-                        warning_count: number | null;
-                        /**
-                         * @description reason → lines that are left out
-                         * @example {
-                         *       "row.total": 1,
-                         *       "key.repeated": 60
-                         *     }
-                         */
-                        left_out: {
-                            [key: string]: number;
-                        };
-                        /** @description of the check, then of the plan, then of the promotion */
-                        control: {
-                            measure: string;
-                            title: string;
-                            /** @description of the table that takes it */
-                            column: string;
-                            currency: string | null;
-                            /** @example 598000000.25 */
-                            read: string;
-                            /** @example 598000000.25 */
-                            valid: string;
-                            /** @example 598000000.25 */
-                            left_out: string;
-                            /** @example 598000000.25 */
-                            refused: string;
-                            /**
-                             * @description in lines that sum up others; counted nowhere else. Missing in plans of older versions, where it is in read and left_out
-                             * @example 598000000.25
-                             */
-                            totals_lines?: string;
-                            /** @description reason → what the lines that it left out hold, those that sum up others included */
-                            reasons: {
-                                [key: string]: string;
-                            };
-                            /** @description cells that are no number, so that nobody knows how much they hold */
-                            unread: number;
-                            /** @example 598000000.25 */
-                            written?: string;
-                            /** @example 598000000.25 */
-                            unchanged?: string;
-                            /** @example 598000000.25 */
-                            before?: string;
-                            /** @example 598000000.25 */
-                            after?: string;
-                            /** @example 598000000.25 */
-                            difference?: string;
-                            /** @example 598000000.25 */
-                            lost_share?: string;
-                        }[];
-                        repeated_keys: ("refuse" | "sum" | "last" | "first") | null;
-                        /** @description what the plan noticed about the whole file */
-                        plan_notes: {
-                            rule: string;
-                            message: string;
-                            line?: number;
-                            count?: number;
-                        }[];
-                        progress: {
-                            /** @enum {unknown} */
-                            stage: "read" | "check" | "stage" | "plan" | "promote";
-                            done: number;
-                            total: number;
-                            lines?: number;
-                        } | null;
-                        error: {
-                            code: string;
-                            message: string;
-                            hint: string;
-                        } | null;
-                        cursor_name: string | null;
-                        cursor_value: unknown;
-                        uploaded_by: string;
-                        uploaded_via: string | null;
-                        /** @description whoever put something into it; none of them approves */
-                        changed_by: string[];
-                        /** Format: date-time */
-                        created_at: string;
-                        staged_at: string | null;
-                        read_ms: number | null;
-                        ended_at: string | null;
-                        plan_digest: string | null;
-                        gate_mode: ("STRICT" | "LENIENT") | null;
-                        threshold: string | null;
-                        plan_totals: {
-                            [key: string]: {
-                                [key: string]: number;
-                            };
-                        } | null;
-                        plan_refusal: string | null;
-                        planned_by: string | null;
-                        planned_at: string | null;
-                        plan_took_ms: number | null;
-                        review_record_id: string | null;
-                        approval_required: boolean;
-                        review_status: ("not_submitted" | "pending" | "approved" | "rejected" | "expired") | null;
-                        review_reason: string | null;
-                        approved_by: string | null;
-                        approved_at: string | null;
-                        promoted_by: string | null;
-                        promoted_at: string | null;
-                        promotion_totals: {
-                            [key: string]: {
-                                [key: string]: number;
-                            };
-                        } | null;
-                        undo_until: string | null;
-                        undone_by: string | null;
-                        undone_at: string | null;
-                        undo_totals: {
-                            [key: string]: {
-                                [key: string]: number;
-                            };
-                        } | null;
-                        /** @description the headers as the cells of a line are named: one that stands twice is counted */
-                        columns: string[];
-                        /** @description what you may do with it now */
-                        may: {
-                            repair: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            plan: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            submit: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            approve: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            reject: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            promote: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            undo: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            discard: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                        };
-                        checklist: {
-                            item_id: string;
-                            text: string | null;
-                            required: boolean;
-                            ticked_by: string | null;
-                            ticked_at: string | null;
-                        }[];
-                        dataset_title: string;
-                        client_name: string | null;
-                        /** @description actor → how people call them */
-                        people: {
-                            [key: string]: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["UploadDetail"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
         };
     };
     listPlanRows: {
         parameters: {
             query: {
                 row_type?: string;
-                action?: "insert" | "update" | "unchanged" | "skipped" | "refused";
+                action?: "insert" | "update" | "unchanged" | "delete" | "skipped" | "refused";
                 /** @description only updates that change this column */
                 column?: string;
                 /** @description … by more than this share of the old value: 0.5 */
@@ -6604,7 +7061,6 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description the upload */
                 id: string;
             };
             cookie?: never;
@@ -6617,61 +7073,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        rows: {
-                            type_order: number;
-                            row_type: string;
-                            /** @description the line of the file */
-                            row_number: number;
-                            /** @enum {unknown} */
-                            action: "insert" | "update" | "unchanged" | "skipped" | "refused";
-                            target_id: string | null;
-                            target_key: {
-                                [key: string]: unknown;
-                            } | null;
-                            before: {
-                                [key: string]: unknown;
-                            } | null;
-                            after: {
-                                [key: string]: unknown;
-                            } | null;
-                            changed: string[] | null;
-                            reason: string | null;
-                            label: {
-                                [key: string]: unknown;
-                            } | null;
-                        }[];
-                        next: string | null;
-                    };
+                    "application/json": components["schemas"]["ListPlanRowsResponse"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     listStaleRows: {
@@ -6681,7 +7088,6 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description the upload */
                 id: string;
             };
             cookie?: never;
@@ -6694,78 +7100,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        items: {
-                            target_table: string;
-                            row_type: string;
-                            /** @description the line of the file */
-                            line: number;
-                            /** @enum {unknown} */
-                            action: "insert" | "update" | "unchanged" | "skipped" | "refused";
-                            /** @description column → value; integers beyond 2^53 are strings */
-                            key: {
-                                [key: string]: unknown;
-                            };
-                            before: {
-                                [key: string]: unknown;
-                            } | null;
-                            planned: {
-                                [key: string]: unknown;
-                            } | null;
-                            now: {
-                                [key: string]: unknown;
-                            } | null;
-                        }[];
-                        /** @description in all, also beyond the limit; 0: the plan is not stale */
-                        total: number;
-                    };
+                    "application/json": components["schemas"]["ListStaleRowsResponse"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
         };
     };
     submitUpload: {
@@ -6773,20 +7115,13 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description the upload */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /**
-                     * @description sha-256, in hex
-                     * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
-                     */
-                    digest: string;
-                };
+                "application/json": components["schemas"]["SubmitUploadRequest"];
             };
         };
         responses: {
@@ -6796,321 +7131,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** Format: uuid */
-                        upload_id: string;
-                        /** Format: uuid */
-                        workspace_id: string;
-                        /** Format: uuid */
-                        client_id: string;
-                        dataset: string;
-                        platform: string;
-                        file_name: string;
-                        /**
-                         * @description sha-256, in hex
-                         * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
-                         */
-                        file_hash: string;
-                        byte_len: string;
-                        /** @enum {unknown} */
-                        run_mode: "FULL_DRY_RUN" | "STAGING_ONLY" | "SAFE_PROD";
-                        /** @enum {unknown} */
-                        status: "reading" | "staged" | "planned" | "promoted" | "undone" | "failed" | "discarded" | "expired";
-                        reading: {
-                            /** @enum {unknown} */
-                            format: "csv" | "jsonl" | "json" | "parquet" | "xlsx" | "rows";
-                            /** @description of the dataset that it was read by */
-                            definition_digest: string;
-                            encoding: string;
-                            delimiter: string | null;
-                            header_line: number;
-                            headers: string[];
-                            preamble: {
-                                line: number;
-                                text: string;
-                            }[];
-                            styles: {
-                                /** @enum {unknown} */
-                                decimal: "dot" | "comma" | "mixed" | "unknown";
-                                /** @enum {unknown} */
-                                dates: "dmy" | "mdy" | "mixed" | "unknown";
-                            };
-                            map: {
-                                headers: string[];
-                                /** @description field → the column that it comes from */
-                                fields: {
-                                    [key: string]: {
-                                        column: number;
-                                        header: string;
-                                        type: string;
-                                        micros?: boolean;
-                                        currency?: string;
-                                        duplicates: number[];
-                                    };
-                                };
-                                unknown: {
-                                    column: number;
-                                    header: string;
-                                }[];
-                                missing: {
-                                    field: string;
-                                    title: string;
-                                    nearest?: string;
-                                    means?: string;
-                                }[];
-                                rowTypes: string[];
-                                leaf: string;
-                                notes: {
-                                    rule: string;
-                                    message: string;
-                                }[];
-                            };
-                            period: {
-                                start: string;
-                                end: string;
-                            } | null;
-                            values: {
-                                [key: string]: {
-                                    [key: string]: string | null;
-                                };
-                            };
-                            layout: {
-                                fields: string[];
-                                row_types: string[];
-                                leaf: string;
-                            };
-                        } | null;
-                        /** @description about the whole file */
-                        notes: {
-                            rule: string;
-                            message: string;
-                            line?: number;
-                            count?: number;
-                        }[];
-                        line_count: number | null;
-                        valid_count: number | null;
-                        invalid_count: number | null;
-                        skipped_count: number | null;
-                        warning_count: number | null;
-                        /**
-                         * @description reason → lines that are left out
-                         * @example {
-                         *       "row.total": 1,
-                         *       "key.repeated": 60
-                         *     }
-                         */
-                        left_out: {
-                            [key: string]: number;
-                        };
-                        /** @description of the check, then of the plan, then of the promotion */
-                        control: {
-                            measure: string;
-                            title: string;
-                            /** @description of the table that takes it */
-                            column: string;
-                            currency: string | null;
-                            /** @example 598000000.25 */
-                            read: string;
-                            /** @example 598000000.25 */
-                            valid: string;
-                            /** @example 598000000.25 */
-                            left_out: string;
-                            /** @example 598000000.25 */
-                            refused: string;
-                            /**
-                             * @description in lines that sum up others; counted nowhere else. Missing in plans of older versions, where it is in read and left_out
-                             * @example 598000000.25
-                             */
-                            totals_lines?: string;
-                            /** @description reason → what the lines that it left out hold, those that sum up others included */
-                            reasons: {
-                                [key: string]: string;
-                            };
-                            /** @description cells that are no number, so that nobody knows how much they hold */
-                            unread: number;
-                            /** @example 598000000.25 */
-                            written?: string;
-                            /** @example 598000000.25 */
-                            unchanged?: string;
-                            /** @example 598000000.25 */
-                            before?: string;
-                            /** @example 598000000.25 */
-                            after?: string;
-                            /** @example 598000000.25 */
-                            difference?: string;
-                            /** @example 598000000.25 */
-                            lost_share?: string;
-                        }[];
-                        repeated_keys: ("refuse" | "sum" | "last" | "first") | null;
-                        /** @description what the plan noticed about the whole file */
-                        plan_notes: {
-                            rule: string;
-                            message: string;
-                            line?: number;
-                            count?: number;
-                        }[];
-                        progress: {
-                            /** @enum {unknown} */
-                            stage: "read" | "check" | "stage" | "plan" | "promote";
-                            done: number;
-                            total: number;
-                            lines?: number;
-                        } | null;
-                        error: {
-                            code: string;
-                            message: string;
-                            hint: string;
-                        } | null;
-                        cursor_name: string | null;
-                        cursor_value: unknown;
-                        uploaded_by: string;
-                        uploaded_via: string | null;
-                        /** @description whoever put something into it; none of them approves */
-                        changed_by: string[];
-                        /** Format: date-time */
-                        created_at: string;
-                        staged_at: string | null;
-                        read_ms: number | null;
-                        ended_at: string | null;
-                        plan_digest: string | null;
-                        gate_mode: ("STRICT" | "LENIENT") | null;
-                        threshold: string | null;
-                        plan_totals: {
-                            [key: string]: {
-                                [key: string]: number;
-                            };
-                        } | null;
-                        plan_refusal: string | null;
-                        planned_by: string | null;
-                        planned_at: string | null;
-                        plan_took_ms: number | null;
-                        review_record_id: string | null;
-                        approval_required: boolean;
-                        review_status: ("not_submitted" | "pending" | "approved" | "rejected" | "expired") | null;
-                        review_reason: string | null;
-                        approved_by: string | null;
-                        approved_at: string | null;
-                        promoted_by: string | null;
-                        promoted_at: string | null;
-                        promotion_totals: {
-                            [key: string]: {
-                                [key: string]: number;
-                            };
-                        } | null;
-                        undo_until: string | null;
-                        undone_by: string | null;
-                        undone_at: string | null;
-                        undo_totals: {
-                            [key: string]: {
-                                [key: string]: number;
-                            };
-                        } | null;
-                        /** @description the headers as the cells of a line are named: one that stands twice is counted */
-                        columns: string[];
-                        /** @description what you may do with it now */
-                        may: {
-                            repair: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            plan: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            submit: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            approve: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            reject: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            promote: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            undo: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            discard: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                        };
-                        checklist: {
-                            item_id: string;
-                            text: string | null;
-                            required: boolean;
-                            ticked_by: string | null;
-                            ticked_at: string | null;
-                        }[];
-                        dataset_title: string;
-                        client_name: string | null;
-                        /** @description actor → how people call them */
-                        people: {
-                            [key: string]: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["UploadDetail"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
         };
     };
     approveUpload: {
@@ -7118,22 +7146,13 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description the upload */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /**
-                     * @description sha-256, in hex
-                     * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
-                     */
-                    digest: string;
-                    /** @default [] */
-                    ticked: string[];
-                };
+                "application/json": components["schemas"]["ApproveUploadRequest"];
             };
         };
         responses: {
@@ -7143,321 +7162,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** Format: uuid */
-                        upload_id: string;
-                        /** Format: uuid */
-                        workspace_id: string;
-                        /** Format: uuid */
-                        client_id: string;
-                        dataset: string;
-                        platform: string;
-                        file_name: string;
-                        /**
-                         * @description sha-256, in hex
-                         * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
-                         */
-                        file_hash: string;
-                        byte_len: string;
-                        /** @enum {unknown} */
-                        run_mode: "FULL_DRY_RUN" | "STAGING_ONLY" | "SAFE_PROD";
-                        /** @enum {unknown} */
-                        status: "reading" | "staged" | "planned" | "promoted" | "undone" | "failed" | "discarded" | "expired";
-                        reading: {
-                            /** @enum {unknown} */
-                            format: "csv" | "jsonl" | "json" | "parquet" | "xlsx" | "rows";
-                            /** @description of the dataset that it was read by */
-                            definition_digest: string;
-                            encoding: string;
-                            delimiter: string | null;
-                            header_line: number;
-                            headers: string[];
-                            preamble: {
-                                line: number;
-                                text: string;
-                            }[];
-                            styles: {
-                                /** @enum {unknown} */
-                                decimal: "dot" | "comma" | "mixed" | "unknown";
-                                /** @enum {unknown} */
-                                dates: "dmy" | "mdy" | "mixed" | "unknown";
-                            };
-                            map: {
-                                headers: string[];
-                                /** @description field → the column that it comes from */
-                                fields: {
-                                    [key: string]: {
-                                        column: number;
-                                        header: string;
-                                        type: string;
-                                        micros?: boolean;
-                                        currency?: string;
-                                        duplicates: number[];
-                                    };
-                                };
-                                unknown: {
-                                    column: number;
-                                    header: string;
-                                }[];
-                                missing: {
-                                    field: string;
-                                    title: string;
-                                    nearest?: string;
-                                    means?: string;
-                                }[];
-                                rowTypes: string[];
-                                leaf: string;
-                                notes: {
-                                    rule: string;
-                                    message: string;
-                                }[];
-                            };
-                            period: {
-                                start: string;
-                                end: string;
-                            } | null;
-                            values: {
-                                [key: string]: {
-                                    [key: string]: string | null;
-                                };
-                            };
-                            layout: {
-                                fields: string[];
-                                row_types: string[];
-                                leaf: string;
-                            };
-                        } | null;
-                        /** @description about the whole file */
-                        notes: {
-                            rule: string;
-                            message: string;
-                            line?: number;
-                            count?: number;
-                        }[];
-                        line_count: number | null;
-                        valid_count: number | null;
-                        invalid_count: number | null;
-                        skipped_count: number | null;
-                        warning_count: number | null;
-                        /**
-                         * @description reason → lines that are left out
-                         * @example {
-                         *       "row.total": 1,
-                         *       "key.repeated": 60
-                         *     }
-                         */
-                        left_out: {
-                            [key: string]: number;
-                        };
-                        /** @description of the check, then of the plan, then of the promotion */
-                        control: {
-                            measure: string;
-                            title: string;
-                            /** @description of the table that takes it */
-                            column: string;
-                            currency: string | null;
-                            /** @example 598000000.25 */
-                            read: string;
-                            /** @example 598000000.25 */
-                            valid: string;
-                            /** @example 598000000.25 */
-                            left_out: string;
-                            /** @example 598000000.25 */
-                            refused: string;
-                            /**
-                             * @description in lines that sum up others; counted nowhere else. Missing in plans of older versions, where it is in read and left_out
-                             * @example 598000000.25
-                             */
-                            totals_lines?: string;
-                            /** @description reason → what the lines that it left out hold, those that sum up others included */
-                            reasons: {
-                                [key: string]: string;
-                            };
-                            /** @description cells that are no number, so that nobody knows how much they hold */
-                            unread: number;
-                            /** @example 598000000.25 */
-                            written?: string;
-                            /** @example 598000000.25 */
-                            unchanged?: string;
-                            /** @example 598000000.25 */
-                            before?: string;
-                            /** @example 598000000.25 */
-                            after?: string;
-                            /** @example 598000000.25 */
-                            difference?: string;
-                            /** @example 598000000.25 */
-                            lost_share?: string;
-                        }[];
-                        repeated_keys: ("refuse" | "sum" | "last" | "first") | null;
-                        /** @description what the plan noticed about the whole file */
-                        plan_notes: {
-                            rule: string;
-                            message: string;
-                            line?: number;
-                            count?: number;
-                        }[];
-                        progress: {
-                            /** @enum {unknown} */
-                            stage: "read" | "check" | "stage" | "plan" | "promote";
-                            done: number;
-                            total: number;
-                            lines?: number;
-                        } | null;
-                        error: {
-                            code: string;
-                            message: string;
-                            hint: string;
-                        } | null;
-                        cursor_name: string | null;
-                        cursor_value: unknown;
-                        uploaded_by: string;
-                        uploaded_via: string | null;
-                        /** @description whoever put something into it; none of them approves */
-                        changed_by: string[];
-                        /** Format: date-time */
-                        created_at: string;
-                        staged_at: string | null;
-                        read_ms: number | null;
-                        ended_at: string | null;
-                        plan_digest: string | null;
-                        gate_mode: ("STRICT" | "LENIENT") | null;
-                        threshold: string | null;
-                        plan_totals: {
-                            [key: string]: {
-                                [key: string]: number;
-                            };
-                        } | null;
-                        plan_refusal: string | null;
-                        planned_by: string | null;
-                        planned_at: string | null;
-                        plan_took_ms: number | null;
-                        review_record_id: string | null;
-                        approval_required: boolean;
-                        review_status: ("not_submitted" | "pending" | "approved" | "rejected" | "expired") | null;
-                        review_reason: string | null;
-                        approved_by: string | null;
-                        approved_at: string | null;
-                        promoted_by: string | null;
-                        promoted_at: string | null;
-                        promotion_totals: {
-                            [key: string]: {
-                                [key: string]: number;
-                            };
-                        } | null;
-                        undo_until: string | null;
-                        undone_by: string | null;
-                        undone_at: string | null;
-                        undo_totals: {
-                            [key: string]: {
-                                [key: string]: number;
-                            };
-                        } | null;
-                        /** @description the headers as the cells of a line are named: one that stands twice is counted */
-                        columns: string[];
-                        /** @description what you may do with it now */
-                        may: {
-                            repair: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            plan: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            submit: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            approve: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            reject: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            promote: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            undo: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            discard: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                        };
-                        checklist: {
-                            item_id: string;
-                            text: string | null;
-                            required: boolean;
-                            ticked_by: string | null;
-                            ticked_at: string | null;
-                        }[];
-                        dataset_title: string;
-                        client_name: string | null;
-                        /** @description actor → how people call them */
-                        people: {
-                            [key: string]: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["UploadDetail"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
         };
     };
     rejectUpload: {
@@ -7465,7 +7177,6 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description the upload */
                 id: string;
             };
             cookie?: never;
@@ -7477,9 +7188,7 @@ export interface operations {
                  *       "reason": "The spend of week 27 is doubled."
                  *     }
                  */
-                "application/json": {
-                    reason: string;
-                };
+                "application/json": components["schemas"]["RejectUploadRequest"];
             };
         };
         responses: {
@@ -7489,321 +7198,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** Format: uuid */
-                        upload_id: string;
-                        /** Format: uuid */
-                        workspace_id: string;
-                        /** Format: uuid */
-                        client_id: string;
-                        dataset: string;
-                        platform: string;
-                        file_name: string;
-                        /**
-                         * @description sha-256, in hex
-                         * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
-                         */
-                        file_hash: string;
-                        byte_len: string;
-                        /** @enum {unknown} */
-                        run_mode: "FULL_DRY_RUN" | "STAGING_ONLY" | "SAFE_PROD";
-                        /** @enum {unknown} */
-                        status: "reading" | "staged" | "planned" | "promoted" | "undone" | "failed" | "discarded" | "expired";
-                        reading: {
-                            /** @enum {unknown} */
-                            format: "csv" | "jsonl" | "json" | "parquet" | "xlsx" | "rows";
-                            /** @description of the dataset that it was read by */
-                            definition_digest: string;
-                            encoding: string;
-                            delimiter: string | null;
-                            header_line: number;
-                            headers: string[];
-                            preamble: {
-                                line: number;
-                                text: string;
-                            }[];
-                            styles: {
-                                /** @enum {unknown} */
-                                decimal: "dot" | "comma" | "mixed" | "unknown";
-                                /** @enum {unknown} */
-                                dates: "dmy" | "mdy" | "mixed" | "unknown";
-                            };
-                            map: {
-                                headers: string[];
-                                /** @description field → the column that it comes from */
-                                fields: {
-                                    [key: string]: {
-                                        column: number;
-                                        header: string;
-                                        type: string;
-                                        micros?: boolean;
-                                        currency?: string;
-                                        duplicates: number[];
-                                    };
-                                };
-                                unknown: {
-                                    column: number;
-                                    header: string;
-                                }[];
-                                missing: {
-                                    field: string;
-                                    title: string;
-                                    nearest?: string;
-                                    means?: string;
-                                }[];
-                                rowTypes: string[];
-                                leaf: string;
-                                notes: {
-                                    rule: string;
-                                    message: string;
-                                }[];
-                            };
-                            period: {
-                                start: string;
-                                end: string;
-                            } | null;
-                            values: {
-                                [key: string]: {
-                                    [key: string]: string | null;
-                                };
-                            };
-                            layout: {
-                                fields: string[];
-                                row_types: string[];
-                                leaf: string;
-                            };
-                        } | null;
-                        /** @description about the whole file */
-                        notes: {
-                            rule: string;
-                            message: string;
-                            line?: number;
-                            count?: number;
-                        }[];
-                        line_count: number | null;
-                        valid_count: number | null;
-                        invalid_count: number | null;
-                        skipped_count: number | null;
-                        warning_count: number | null;
-                        /**
-                         * @description reason → lines that are left out
-                         * @example {
-                         *       "row.total": 1,
-                         *       "key.repeated": 60
-                         *     }
-                         */
-                        left_out: {
-                            [key: string]: number;
-                        };
-                        /** @description of the check, then of the plan, then of the promotion */
-                        control: {
-                            measure: string;
-                            title: string;
-                            /** @description of the table that takes it */
-                            column: string;
-                            currency: string | null;
-                            /** @example 598000000.25 */
-                            read: string;
-                            /** @example 598000000.25 */
-                            valid: string;
-                            /** @example 598000000.25 */
-                            left_out: string;
-                            /** @example 598000000.25 */
-                            refused: string;
-                            /**
-                             * @description in lines that sum up others; counted nowhere else. Missing in plans of older versions, where it is in read and left_out
-                             * @example 598000000.25
-                             */
-                            totals_lines?: string;
-                            /** @description reason → what the lines that it left out hold, those that sum up others included */
-                            reasons: {
-                                [key: string]: string;
-                            };
-                            /** @description cells that are no number, so that nobody knows how much they hold */
-                            unread: number;
-                            /** @example 598000000.25 */
-                            written?: string;
-                            /** @example 598000000.25 */
-                            unchanged?: string;
-                            /** @example 598000000.25 */
-                            before?: string;
-                            /** @example 598000000.25 */
-                            after?: string;
-                            /** @example 598000000.25 */
-                            difference?: string;
-                            /** @example 598000000.25 */
-                            lost_share?: string;
-                        }[];
-                        repeated_keys: ("refuse" | "sum" | "last" | "first") | null;
-                        /** @description what the plan noticed about the whole file */
-                        plan_notes: {
-                            rule: string;
-                            message: string;
-                            line?: number;
-                            count?: number;
-                        }[];
-                        progress: {
-                            /** @enum {unknown} */
-                            stage: "read" | "check" | "stage" | "plan" | "promote";
-                            done: number;
-                            total: number;
-                            lines?: number;
-                        } | null;
-                        error: {
-                            code: string;
-                            message: string;
-                            hint: string;
-                        } | null;
-                        cursor_name: string | null;
-                        cursor_value: unknown;
-                        uploaded_by: string;
-                        uploaded_via: string | null;
-                        /** @description whoever put something into it; none of them approves */
-                        changed_by: string[];
-                        /** Format: date-time */
-                        created_at: string;
-                        staged_at: string | null;
-                        read_ms: number | null;
-                        ended_at: string | null;
-                        plan_digest: string | null;
-                        gate_mode: ("STRICT" | "LENIENT") | null;
-                        threshold: string | null;
-                        plan_totals: {
-                            [key: string]: {
-                                [key: string]: number;
-                            };
-                        } | null;
-                        plan_refusal: string | null;
-                        planned_by: string | null;
-                        planned_at: string | null;
-                        plan_took_ms: number | null;
-                        review_record_id: string | null;
-                        approval_required: boolean;
-                        review_status: ("not_submitted" | "pending" | "approved" | "rejected" | "expired") | null;
-                        review_reason: string | null;
-                        approved_by: string | null;
-                        approved_at: string | null;
-                        promoted_by: string | null;
-                        promoted_at: string | null;
-                        promotion_totals: {
-                            [key: string]: {
-                                [key: string]: number;
-                            };
-                        } | null;
-                        undo_until: string | null;
-                        undone_by: string | null;
-                        undone_at: string | null;
-                        undo_totals: {
-                            [key: string]: {
-                                [key: string]: number;
-                            };
-                        } | null;
-                        /** @description the headers as the cells of a line are named: one that stands twice is counted */
-                        columns: string[];
-                        /** @description what you may do with it now */
-                        may: {
-                            repair: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            plan: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            submit: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            approve: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            reject: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            promote: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            undo: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            discard: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                        };
-                        checklist: {
-                            item_id: string;
-                            text: string | null;
-                            required: boolean;
-                            ticked_by: string | null;
-                            ticked_at: string | null;
-                        }[];
-                        dataset_title: string;
-                        client_name: string | null;
-                        /** @description actor → how people call them */
-                        people: {
-                            [key: string]: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["UploadDetail"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
         };
     };
     promoteUpload: {
@@ -7811,20 +7213,13 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description the upload */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /**
-                     * @description sha-256, in hex
-                     * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
-                     */
-                    digest: string;
-                };
+                "application/json": components["schemas"]["PromoteUploadRequest"];
             };
         };
         responses: {
@@ -7834,321 +7229,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** Format: uuid */
-                        upload_id: string;
-                        /** Format: uuid */
-                        workspace_id: string;
-                        /** Format: uuid */
-                        client_id: string;
-                        dataset: string;
-                        platform: string;
-                        file_name: string;
-                        /**
-                         * @description sha-256, in hex
-                         * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
-                         */
-                        file_hash: string;
-                        byte_len: string;
-                        /** @enum {unknown} */
-                        run_mode: "FULL_DRY_RUN" | "STAGING_ONLY" | "SAFE_PROD";
-                        /** @enum {unknown} */
-                        status: "reading" | "staged" | "planned" | "promoted" | "undone" | "failed" | "discarded" | "expired";
-                        reading: {
-                            /** @enum {unknown} */
-                            format: "csv" | "jsonl" | "json" | "parquet" | "xlsx" | "rows";
-                            /** @description of the dataset that it was read by */
-                            definition_digest: string;
-                            encoding: string;
-                            delimiter: string | null;
-                            header_line: number;
-                            headers: string[];
-                            preamble: {
-                                line: number;
-                                text: string;
-                            }[];
-                            styles: {
-                                /** @enum {unknown} */
-                                decimal: "dot" | "comma" | "mixed" | "unknown";
-                                /** @enum {unknown} */
-                                dates: "dmy" | "mdy" | "mixed" | "unknown";
-                            };
-                            map: {
-                                headers: string[];
-                                /** @description field → the column that it comes from */
-                                fields: {
-                                    [key: string]: {
-                                        column: number;
-                                        header: string;
-                                        type: string;
-                                        micros?: boolean;
-                                        currency?: string;
-                                        duplicates: number[];
-                                    };
-                                };
-                                unknown: {
-                                    column: number;
-                                    header: string;
-                                }[];
-                                missing: {
-                                    field: string;
-                                    title: string;
-                                    nearest?: string;
-                                    means?: string;
-                                }[];
-                                rowTypes: string[];
-                                leaf: string;
-                                notes: {
-                                    rule: string;
-                                    message: string;
-                                }[];
-                            };
-                            period: {
-                                start: string;
-                                end: string;
-                            } | null;
-                            values: {
-                                [key: string]: {
-                                    [key: string]: string | null;
-                                };
-                            };
-                            layout: {
-                                fields: string[];
-                                row_types: string[];
-                                leaf: string;
-                            };
-                        } | null;
-                        /** @description about the whole file */
-                        notes: {
-                            rule: string;
-                            message: string;
-                            line?: number;
-                            count?: number;
-                        }[];
-                        line_count: number | null;
-                        valid_count: number | null;
-                        invalid_count: number | null;
-                        skipped_count: number | null;
-                        warning_count: number | null;
-                        /**
-                         * @description reason → lines that are left out
-                         * @example {
-                         *       "row.total": 1,
-                         *       "key.repeated": 60
-                         *     }
-                         */
-                        left_out: {
-                            [key: string]: number;
-                        };
-                        /** @description of the check, then of the plan, then of the promotion */
-                        control: {
-                            measure: string;
-                            title: string;
-                            /** @description of the table that takes it */
-                            column: string;
-                            currency: string | null;
-                            /** @example 598000000.25 */
-                            read: string;
-                            /** @example 598000000.25 */
-                            valid: string;
-                            /** @example 598000000.25 */
-                            left_out: string;
-                            /** @example 598000000.25 */
-                            refused: string;
-                            /**
-                             * @description in lines that sum up others; counted nowhere else. Missing in plans of older versions, where it is in read and left_out
-                             * @example 598000000.25
-                             */
-                            totals_lines?: string;
-                            /** @description reason → what the lines that it left out hold, those that sum up others included */
-                            reasons: {
-                                [key: string]: string;
-                            };
-                            /** @description cells that are no number, so that nobody knows how much they hold */
-                            unread: number;
-                            /** @example 598000000.25 */
-                            written?: string;
-                            /** @example 598000000.25 */
-                            unchanged?: string;
-                            /** @example 598000000.25 */
-                            before?: string;
-                            /** @example 598000000.25 */
-                            after?: string;
-                            /** @example 598000000.25 */
-                            difference?: string;
-                            /** @example 598000000.25 */
-                            lost_share?: string;
-                        }[];
-                        repeated_keys: ("refuse" | "sum" | "last" | "first") | null;
-                        /** @description what the plan noticed about the whole file */
-                        plan_notes: {
-                            rule: string;
-                            message: string;
-                            line?: number;
-                            count?: number;
-                        }[];
-                        progress: {
-                            /** @enum {unknown} */
-                            stage: "read" | "check" | "stage" | "plan" | "promote";
-                            done: number;
-                            total: number;
-                            lines?: number;
-                        } | null;
-                        error: {
-                            code: string;
-                            message: string;
-                            hint: string;
-                        } | null;
-                        cursor_name: string | null;
-                        cursor_value: unknown;
-                        uploaded_by: string;
-                        uploaded_via: string | null;
-                        /** @description whoever put something into it; none of them approves */
-                        changed_by: string[];
-                        /** Format: date-time */
-                        created_at: string;
-                        staged_at: string | null;
-                        read_ms: number | null;
-                        ended_at: string | null;
-                        plan_digest: string | null;
-                        gate_mode: ("STRICT" | "LENIENT") | null;
-                        threshold: string | null;
-                        plan_totals: {
-                            [key: string]: {
-                                [key: string]: number;
-                            };
-                        } | null;
-                        plan_refusal: string | null;
-                        planned_by: string | null;
-                        planned_at: string | null;
-                        plan_took_ms: number | null;
-                        review_record_id: string | null;
-                        approval_required: boolean;
-                        review_status: ("not_submitted" | "pending" | "approved" | "rejected" | "expired") | null;
-                        review_reason: string | null;
-                        approved_by: string | null;
-                        approved_at: string | null;
-                        promoted_by: string | null;
-                        promoted_at: string | null;
-                        promotion_totals: {
-                            [key: string]: {
-                                [key: string]: number;
-                            };
-                        } | null;
-                        undo_until: string | null;
-                        undone_by: string | null;
-                        undone_at: string | null;
-                        undo_totals: {
-                            [key: string]: {
-                                [key: string]: number;
-                            };
-                        } | null;
-                        /** @description the headers as the cells of a line are named: one that stands twice is counted */
-                        columns: string[];
-                        /** @description what you may do with it now */
-                        may: {
-                            repair: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            plan: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            submit: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            approve: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            reject: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            promote: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            undo: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            discard: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                        };
-                        checklist: {
-                            item_id: string;
-                            text: string | null;
-                            required: boolean;
-                            ticked_by: string | null;
-                            ticked_at: string | null;
-                        }[];
-                        dataset_title: string;
-                        client_name: string | null;
-                        /** @description actor → how people call them */
-                        people: {
-                            [key: string]: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["UploadDetail"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
         };
     };
     planUploadUndo: {
@@ -8156,7 +7244,6 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description the upload */
                 id: string;
             };
             cookie?: never;
@@ -8169,89 +7256,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * @description row type → action or outcome → rows
-                         * @example {
-                         *       "daily_metric": {
-                         *         "insert": 240,
-                         *         "update": 12,
-                         *         "unchanged": 4000
-                         *       }
-                         *     }
-                         */
-                        totals: {
-                            [key: string]: {
-                                [key: string]: number;
-                            };
-                        };
-                        /** @description rows that would stay, and why; the first 200 */
-                        stays: {
-                            row_type: string;
-                            line: number;
-                            target: string;
-                            target_key: {
-                                [key: string]: unknown;
-                            };
-                            /** @enum {unknown} */
-                            outcome: "kept" | "refused";
-                            reason: string;
-                        }[];
-                        /**
-                         * @description sha-256, in hex
-                         * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
-                         */
-                        digest: string;
-                        /** Format: date-time */
-                        undo_until: string;
-                    };
+                    "application/json": components["schemas"]["UndoPlan"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
         };
     };
     undoUpload: {
@@ -8259,20 +7271,13 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description the upload */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /**
-                     * @description sha-256, in hex
-                     * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
-                     */
-                    digest: string;
-                };
+                "application/json": components["schemas"]["UndoUploadRequest"];
             };
         };
         responses: {
@@ -8282,321 +7287,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** Format: uuid */
-                        upload_id: string;
-                        /** Format: uuid */
-                        workspace_id: string;
-                        /** Format: uuid */
-                        client_id: string;
-                        dataset: string;
-                        platform: string;
-                        file_name: string;
-                        /**
-                         * @description sha-256, in hex
-                         * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
-                         */
-                        file_hash: string;
-                        byte_len: string;
-                        /** @enum {unknown} */
-                        run_mode: "FULL_DRY_RUN" | "STAGING_ONLY" | "SAFE_PROD";
-                        /** @enum {unknown} */
-                        status: "reading" | "staged" | "planned" | "promoted" | "undone" | "failed" | "discarded" | "expired";
-                        reading: {
-                            /** @enum {unknown} */
-                            format: "csv" | "jsonl" | "json" | "parquet" | "xlsx" | "rows";
-                            /** @description of the dataset that it was read by */
-                            definition_digest: string;
-                            encoding: string;
-                            delimiter: string | null;
-                            header_line: number;
-                            headers: string[];
-                            preamble: {
-                                line: number;
-                                text: string;
-                            }[];
-                            styles: {
-                                /** @enum {unknown} */
-                                decimal: "dot" | "comma" | "mixed" | "unknown";
-                                /** @enum {unknown} */
-                                dates: "dmy" | "mdy" | "mixed" | "unknown";
-                            };
-                            map: {
-                                headers: string[];
-                                /** @description field → the column that it comes from */
-                                fields: {
-                                    [key: string]: {
-                                        column: number;
-                                        header: string;
-                                        type: string;
-                                        micros?: boolean;
-                                        currency?: string;
-                                        duplicates: number[];
-                                    };
-                                };
-                                unknown: {
-                                    column: number;
-                                    header: string;
-                                }[];
-                                missing: {
-                                    field: string;
-                                    title: string;
-                                    nearest?: string;
-                                    means?: string;
-                                }[];
-                                rowTypes: string[];
-                                leaf: string;
-                                notes: {
-                                    rule: string;
-                                    message: string;
-                                }[];
-                            };
-                            period: {
-                                start: string;
-                                end: string;
-                            } | null;
-                            values: {
-                                [key: string]: {
-                                    [key: string]: string | null;
-                                };
-                            };
-                            layout: {
-                                fields: string[];
-                                row_types: string[];
-                                leaf: string;
-                            };
-                        } | null;
-                        /** @description about the whole file */
-                        notes: {
-                            rule: string;
-                            message: string;
-                            line?: number;
-                            count?: number;
-                        }[];
-                        line_count: number | null;
-                        valid_count: number | null;
-                        invalid_count: number | null;
-                        skipped_count: number | null;
-                        warning_count: number | null;
-                        /**
-                         * @description reason → lines that are left out
-                         * @example {
-                         *       "row.total": 1,
-                         *       "key.repeated": 60
-                         *     }
-                         */
-                        left_out: {
-                            [key: string]: number;
-                        };
-                        /** @description of the check, then of the plan, then of the promotion */
-                        control: {
-                            measure: string;
-                            title: string;
-                            /** @description of the table that takes it */
-                            column: string;
-                            currency: string | null;
-                            /** @example 598000000.25 */
-                            read: string;
-                            /** @example 598000000.25 */
-                            valid: string;
-                            /** @example 598000000.25 */
-                            left_out: string;
-                            /** @example 598000000.25 */
-                            refused: string;
-                            /**
-                             * @description in lines that sum up others; counted nowhere else. Missing in plans of older versions, where it is in read and left_out
-                             * @example 598000000.25
-                             */
-                            totals_lines?: string;
-                            /** @description reason → what the lines that it left out hold, those that sum up others included */
-                            reasons: {
-                                [key: string]: string;
-                            };
-                            /** @description cells that are no number, so that nobody knows how much they hold */
-                            unread: number;
-                            /** @example 598000000.25 */
-                            written?: string;
-                            /** @example 598000000.25 */
-                            unchanged?: string;
-                            /** @example 598000000.25 */
-                            before?: string;
-                            /** @example 598000000.25 */
-                            after?: string;
-                            /** @example 598000000.25 */
-                            difference?: string;
-                            /** @example 598000000.25 */
-                            lost_share?: string;
-                        }[];
-                        repeated_keys: ("refuse" | "sum" | "last" | "first") | null;
-                        /** @description what the plan noticed about the whole file */
-                        plan_notes: {
-                            rule: string;
-                            message: string;
-                            line?: number;
-                            count?: number;
-                        }[];
-                        progress: {
-                            /** @enum {unknown} */
-                            stage: "read" | "check" | "stage" | "plan" | "promote";
-                            done: number;
-                            total: number;
-                            lines?: number;
-                        } | null;
-                        error: {
-                            code: string;
-                            message: string;
-                            hint: string;
-                        } | null;
-                        cursor_name: string | null;
-                        cursor_value: unknown;
-                        uploaded_by: string;
-                        uploaded_via: string | null;
-                        /** @description whoever put something into it; none of them approves */
-                        changed_by: string[];
-                        /** Format: date-time */
-                        created_at: string;
-                        staged_at: string | null;
-                        read_ms: number | null;
-                        ended_at: string | null;
-                        plan_digest: string | null;
-                        gate_mode: ("STRICT" | "LENIENT") | null;
-                        threshold: string | null;
-                        plan_totals: {
-                            [key: string]: {
-                                [key: string]: number;
-                            };
-                        } | null;
-                        plan_refusal: string | null;
-                        planned_by: string | null;
-                        planned_at: string | null;
-                        plan_took_ms: number | null;
-                        review_record_id: string | null;
-                        approval_required: boolean;
-                        review_status: ("not_submitted" | "pending" | "approved" | "rejected" | "expired") | null;
-                        review_reason: string | null;
-                        approved_by: string | null;
-                        approved_at: string | null;
-                        promoted_by: string | null;
-                        promoted_at: string | null;
-                        promotion_totals: {
-                            [key: string]: {
-                                [key: string]: number;
-                            };
-                        } | null;
-                        undo_until: string | null;
-                        undone_by: string | null;
-                        undone_at: string | null;
-                        undo_totals: {
-                            [key: string]: {
-                                [key: string]: number;
-                            };
-                        } | null;
-                        /** @description the headers as the cells of a line are named: one that stands twice is counted */
-                        columns: string[];
-                        /** @description what you may do with it now */
-                        may: {
-                            repair: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            plan: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            submit: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            approve: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            reject: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            promote: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            undo: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            discard: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                        };
-                        checklist: {
-                            item_id: string;
-                            text: string | null;
-                            required: boolean;
-                            ticked_by: string | null;
-                            ticked_at: string | null;
-                        }[];
-                        dataset_title: string;
-                        client_name: string | null;
-                        /** @description actor → how people call them */
-                        people: {
-                            [key: string]: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["UploadDetail"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
         };
     };
     discardUpload: {
@@ -8604,7 +7302,6 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description the upload */
                 id: string;
             };
             cookie?: never;
@@ -8617,424 +7314,20 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** Format: uuid */
-                        upload_id: string;
-                        /** Format: uuid */
-                        workspace_id: string;
-                        /** Format: uuid */
-                        client_id: string;
-                        dataset: string;
-                        platform: string;
-                        file_name: string;
-                        /**
-                         * @description sha-256, in hex
-                         * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
-                         */
-                        file_hash: string;
-                        byte_len: string;
-                        /** @enum {unknown} */
-                        run_mode: "FULL_DRY_RUN" | "STAGING_ONLY" | "SAFE_PROD";
-                        /** @enum {unknown} */
-                        status: "reading" | "staged" | "planned" | "promoted" | "undone" | "failed" | "discarded" | "expired";
-                        reading: {
-                            /** @enum {unknown} */
-                            format: "csv" | "jsonl" | "json" | "parquet" | "xlsx" | "rows";
-                            /** @description of the dataset that it was read by */
-                            definition_digest: string;
-                            encoding: string;
-                            delimiter: string | null;
-                            header_line: number;
-                            headers: string[];
-                            preamble: {
-                                line: number;
-                                text: string;
-                            }[];
-                            styles: {
-                                /** @enum {unknown} */
-                                decimal: "dot" | "comma" | "mixed" | "unknown";
-                                /** @enum {unknown} */
-                                dates: "dmy" | "mdy" | "mixed" | "unknown";
-                            };
-                            map: {
-                                headers: string[];
-                                /** @description field → the column that it comes from */
-                                fields: {
-                                    [key: string]: {
-                                        column: number;
-                                        header: string;
-                                        type: string;
-                                        micros?: boolean;
-                                        currency?: string;
-                                        duplicates: number[];
-                                    };
-                                };
-                                unknown: {
-                                    column: number;
-                                    header: string;
-                                }[];
-                                missing: {
-                                    field: string;
-                                    title: string;
-                                    nearest?: string;
-                                    means?: string;
-                                }[];
-                                rowTypes: string[];
-                                leaf: string;
-                                notes: {
-                                    rule: string;
-                                    message: string;
-                                }[];
-                            };
-                            period: {
-                                start: string;
-                                end: string;
-                            } | null;
-                            values: {
-                                [key: string]: {
-                                    [key: string]: string | null;
-                                };
-                            };
-                            layout: {
-                                fields: string[];
-                                row_types: string[];
-                                leaf: string;
-                            };
-                        } | null;
-                        /** @description about the whole file */
-                        notes: {
-                            rule: string;
-                            message: string;
-                            line?: number;
-                            count?: number;
-                        }[];
-                        line_count: number | null;
-                        valid_count: number | null;
-                        invalid_count: number | null;
-                        skipped_count: number | null;
-                        warning_count: number | null;
-                        /**
-                         * @description reason → lines that are left out
-                         * @example {
-                         *       "row.total": 1,
-                         *       "key.repeated": 60
-                         *     }
-                         */
-                        left_out: {
-                            [key: string]: number;
-                        };
-                        /** @description of the check, then of the plan, then of the promotion */
-                        control: {
-                            measure: string;
-                            title: string;
-                            /** @description of the table that takes it */
-                            column: string;
-                            currency: string | null;
-                            /** @example 598000000.25 */
-                            read: string;
-                            /** @example 598000000.25 */
-                            valid: string;
-                            /** @example 598000000.25 */
-                            left_out: string;
-                            /** @example 598000000.25 */
-                            refused: string;
-                            /**
-                             * @description in lines that sum up others; counted nowhere else. Missing in plans of older versions, where it is in read and left_out
-                             * @example 598000000.25
-                             */
-                            totals_lines?: string;
-                            /** @description reason → what the lines that it left out hold, those that sum up others included */
-                            reasons: {
-                                [key: string]: string;
-                            };
-                            /** @description cells that are no number, so that nobody knows how much they hold */
-                            unread: number;
-                            /** @example 598000000.25 */
-                            written?: string;
-                            /** @example 598000000.25 */
-                            unchanged?: string;
-                            /** @example 598000000.25 */
-                            before?: string;
-                            /** @example 598000000.25 */
-                            after?: string;
-                            /** @example 598000000.25 */
-                            difference?: string;
-                            /** @example 598000000.25 */
-                            lost_share?: string;
-                        }[];
-                        repeated_keys: ("refuse" | "sum" | "last" | "first") | null;
-                        /** @description what the plan noticed about the whole file */
-                        plan_notes: {
-                            rule: string;
-                            message: string;
-                            line?: number;
-                            count?: number;
-                        }[];
-                        progress: {
-                            /** @enum {unknown} */
-                            stage: "read" | "check" | "stage" | "plan" | "promote";
-                            done: number;
-                            total: number;
-                            lines?: number;
-                        } | null;
-                        error: {
-                            code: string;
-                            message: string;
-                            hint: string;
-                        } | null;
-                        cursor_name: string | null;
-                        cursor_value: unknown;
-                        uploaded_by: string;
-                        uploaded_via: string | null;
-                        /** @description whoever put something into it; none of them approves */
-                        changed_by: string[];
-                        /** Format: date-time */
-                        created_at: string;
-                        staged_at: string | null;
-                        read_ms: number | null;
-                        ended_at: string | null;
-                        plan_digest: string | null;
-                        gate_mode: ("STRICT" | "LENIENT") | null;
-                        threshold: string | null;
-                        plan_totals: {
-                            [key: string]: {
-                                [key: string]: number;
-                            };
-                        } | null;
-                        plan_refusal: string | null;
-                        planned_by: string | null;
-                        planned_at: string | null;
-                        plan_took_ms: number | null;
-                        review_record_id: string | null;
-                        approval_required: boolean;
-                        review_status: ("not_submitted" | "pending" | "approved" | "rejected" | "expired") | null;
-                        review_reason: string | null;
-                        approved_by: string | null;
-                        approved_at: string | null;
-                        promoted_by: string | null;
-                        promoted_at: string | null;
-                        promotion_totals: {
-                            [key: string]: {
-                                [key: string]: number;
-                            };
-                        } | null;
-                        undo_until: string | null;
-                        undone_by: string | null;
-                        undone_at: string | null;
-                        undo_totals: {
-                            [key: string]: {
-                                [key: string]: number;
-                            };
-                        } | null;
-                        /** @description the headers as the cells of a line are named: one that stands twice is counted */
-                        columns: string[];
-                        /** @description what you may do with it now */
-                        may: {
-                            repair: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            plan: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            submit: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            approve: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            reject: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            promote: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            undo: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                            discard: {
-                                allowed: boolean;
-                                /** @description why not, and what to do */
-                                why?: string;
-                            };
-                        };
-                        checklist: {
-                            item_id: string;
-                            text: string | null;
-                            required: boolean;
-                            ticked_by: string | null;
-                            ticked_at: string | null;
-                        }[];
-                        dataset_title: string;
-                        client_name: string | null;
-                        /** @description actor → how people call them */
-                        people: {
-                            [key: string]: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["UploadDetail"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    getRowLineage: {
-        parameters: {
-            query: {
-                /** @description may be left out by whoever has exactly one */
-                workspace_id?: string;
-                /** @example public.daily_metrics */
-                target: string;
-                /** @description of the row */
-                id?: string;
-                /**
-                 * @description the whole natural key of the row, as a JSON object; instead of id
-                 * @example {"order_id":"0198c5e0-7c1e-7000-8000-000000000001","position":3}
-                 */
-                key?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        entries: {
-                            /** Format: uuid */
-                            upload_id: string;
-                            file_name: string;
-                            /**
-                             * @description sha-256, in hex
-                             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
-                             */
-                            file_hash: string;
-                            line: number;
-                            /** @example public.daily_metrics */
-                            target: string;
-                            target_id: string | null;
-                            target_key: {
-                                [key: string]: unknown;
-                            };
-                            /** @enum {unknown} */
-                            action: "insert" | "update";
-                            undo_outcome: string | null;
-                            uploaded_by: string;
-                            approved_by: string | null;
-                            approved_at: string | null;
-                            promoted_by: string;
-                            /** Format: date-time */
-                            promoted_at: string;
-                            undone_at: string | null;
-                            /** @description what people corrected in its line before it was promoted, the oldest first */
-                            repairs: {
-                                /** @enum {unknown} */
-                                what: "corrected" | "left_out" | "taken_in";
-                                column: string | null;
-                                from: string | null;
-                                to: string | null;
-                                by: string;
-                                at: string;
-                            }[];
-                        }[];
-                    };
-                };
-            };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
         };
     };
     listJobs: {
         parameters: {
             query: {
-                state?: "waiting" | "running" | "completed" | "cancelled" | "dead";
+                status?: "waiting" | "running" | "completed" | "cancelled" | "dead";
                 /** @example send_report */
                 kind?: string;
                 workspace_id?: string;
@@ -9055,62 +7348,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        jobs: {
-                            job_id: string;
-                            /** @enum {unknown} */
-                            state: "waiting" | "running" | "completed" | "cancelled" | "dead";
-                            job_kind: string;
-                            executor: string;
-                            idempotency_key: string | null;
-                            source_ref: string | null;
-                            target_ref: string | null;
-                            payload_ref: string | null;
-                            safe_payload: {
-                                [key: string]: unknown;
-                            };
-                            priority: number;
-                            correlation_id: string | null;
-                            causation_event_id: string | null;
-                            causation_depth: number;
-                            actor: string;
-                            workspace_id: string | null;
-                            /** Format: date-time */
-                            enqueued_at: string;
-                            attempts: number;
-                            /** @description how often its worker died under it */
-                            crashes: number;
-                            replays: number;
-                            last_error: string | null;
-                            actor_via: string | null;
-                            process_after: string | null;
-                            started_at: string | null;
-                            finished_at: string | null;
-                            worker_id: string | null;
-                            result: unknown;
-                        }[];
-                        next: string | null;
-                    };
+                    "application/json": components["schemas"]["ListJobsResponse"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
         };
     };
     enqueueJobs: {
@@ -9131,33 +7373,7 @@ export interface operations {
                  *       ]
                  *     }
                  */
-                "application/json": {
-                    jobs: {
-                        /** @example send_report */
-                        job_kind: string;
-                        /** @description the same kind and key again: the same job, also after it has ended */
-                        idempotency_key?: string;
-                        /** @enum {unknown} */
-                        executor?: "DOT" | "Agent" | "Hermes" | "Codex" | "PG_worker" | "external_worker" | "future_Kestra_adapter";
-                        source_ref?: string;
-                        target_ref?: string;
-                        payload_ref?: string;
-                        /** @description references, never data */
-                        safe_payload?: {
-                            [key: string]: unknown;
-                        };
-                        /** @description higher first */
-                        priority?: number;
-                        /** Format: date-time */
-                        process_after?: string;
-                        /** Format: uuid */
-                        workspace_id?: string;
-                        /** Format: uuid */
-                        correlation_id?: string;
-                        /** Format: uuid */
-                        causation_event_id?: string;
-                    }[];
-                };
+                "application/json": components["schemas"]["EnqueueJobsRequest"];
             };
         };
         responses: {
@@ -9167,47 +7383,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        jobs: string[];
-                    };
+                    "application/json": components["schemas"]["EnqueueJobsResponse"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description understood, but it cannot be done with this content */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
         };
     };
     getJob: {
@@ -9227,68 +7409,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        job_id: string;
-                        /** @enum {unknown} */
-                        state: "waiting" | "running" | "completed" | "cancelled" | "dead";
-                        job_kind: string;
-                        executor: string;
-                        idempotency_key: string | null;
-                        source_ref: string | null;
-                        target_ref: string | null;
-                        payload_ref: string | null;
-                        safe_payload: {
-                            [key: string]: unknown;
-                        };
-                        priority: number;
-                        correlation_id: string | null;
-                        causation_event_id: string | null;
-                        causation_depth: number;
-                        actor: string;
-                        workspace_id: string | null;
-                        /** Format: date-time */
-                        enqueued_at: string;
-                        attempts: number;
-                        /** @description how often its worker died under it */
-                        crashes: number;
-                        replays: number;
-                        last_error: string | null;
-                        actor_via: string | null;
-                        process_after: string | null;
-                        started_at: string | null;
-                        finished_at: string | null;
-                        worker_id: string | null;
-                        result: unknown;
-                    };
+                    "application/json": components["schemas"]["Job"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     cancelJob: {
@@ -9302,9 +7428,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    reason?: string;
-                } | null;
+                "application/json": components["schemas"]["CancelJobRequest"] | null;
             };
         };
         responses: {
@@ -9314,57 +7438,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {unknown} */
-                        outcome: "cancelled" | "requested";
-                    };
+                    "application/json": components["schemas"]["CancelJobResponse"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
         };
     };
     replayJobs: {
@@ -9381,17 +7462,7 @@ export interface operations {
                  *       "kind": "send_report"
                  *     }
                  */
-                "application/json": {
-                    jobs?: string[];
-                    /** @example send_report */
-                    kind?: string;
-                    /** Format: date-time */
-                    died_before?: string;
-                    /** Format: uuid */
-                    workspace_id?: string;
-                    /** @default 1000 */
-                    limit: number;
-                };
+                "application/json": components["schemas"]["ReplayJobsRequest"];
             };
         };
         responses: {
@@ -9401,56 +7472,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        jobs: string[];
-                    };
+                    "application/json": components["schemas"]["ReplayJobsResponse"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
         };
     };
     listJobKinds: {
@@ -9468,42 +7497,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        kinds: {
-                            job_kind: string;
-                            description: string | null;
-                            max_attempts: number;
-                            max_crashes: number;
-                            backoff: string;
-                            backoff_most: string;
-                            timeout: string | null;
-                            concurrency: number | null;
-                            rate: number | null;
-                            rate_period: string;
-                            serial_by: string | null;
-                            fair_by: string | null;
-                            key_mode: string;
-                            debounce: string;
-                            debounce_most: string;
-                            key_retention: string;
-                            paused_at: string | null;
-                            paused_by: string | null;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["ListJobKindsResponse"];
                 };
             };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
         };
     };
-    setJobKind: {
+    updateJobKind: {
         parameters: {
             query?: never;
             header?: never;
@@ -9515,48 +7516,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    description?: string | null;
-                    max_attempts?: number;
-                    max_crashes?: number;
-                    /**
-                     * @example 00:00:01
-                     * @example 5 minutes
-                     */
-                    backoff?: string;
-                    /**
-                     * @example 00:00:01
-                     * @example 5 minutes
-                     */
-                    backoff_most?: string;
-                    timeout?: string | null;
-                    concurrency?: number | null;
-                    rate?: number | null;
-                    /**
-                     * @example 00:00:01
-                     * @example 5 minutes
-                     */
-                    rate_period?: string;
-                    serial_by?: ("source_ref" | "target_ref" | "payload_ref") | null;
-                    fair_by?: ("source_ref" | "target_ref" | "payload_ref") | null;
-                    /** @enum {unknown} */
-                    key_mode?: "keep" | "replace" | "debounce";
-                    /**
-                     * @example 00:00:01
-                     * @example 5 minutes
-                     */
-                    debounce?: string;
-                    /**
-                     * @example 00:00:01
-                     * @example 5 minutes
-                     */
-                    debounce_most?: string;
-                    /**
-                     * @example 00:00:01
-                     * @example 5 minutes
-                     */
-                    key_retention?: string;
-                };
+                "application/json": components["schemas"]["UpdateJobKindRequest"];
             };
         };
         responses: {
@@ -9566,55 +7526,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        job_kind: string;
-                        description: string | null;
-                        max_attempts: number;
-                        max_crashes: number;
-                        backoff: string;
-                        backoff_most: string;
-                        timeout: string | null;
-                        concurrency: number | null;
-                        rate: number | null;
-                        rate_period: string;
-                        serial_by: string | null;
-                        fair_by: string | null;
-                        key_mode: string;
-                        debounce: string;
-                        debounce_most: string;
-                        key_retention: string;
-                        paused_at: string | null;
-                        paused_by: string | null;
-                    };
+                    "application/json": components["schemas"]["JobKind"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
         };
     };
     pauseJobKind: {
@@ -9635,64 +7552,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        job_kind: string;
-                        description: string | null;
-                        max_attempts: number;
-                        max_crashes: number;
-                        backoff: string;
-                        backoff_most: string;
-                        timeout: string | null;
-                        concurrency: number | null;
-                        rate: number | null;
-                        rate_period: string;
-                        serial_by: string | null;
-                        fair_by: string | null;
-                        key_mode: string;
-                        debounce: string;
-                        debounce_most: string;
-                        key_retention: string;
-                        paused_at: string | null;
-                        paused_by: string | null;
-                    };
+                    "application/json": components["schemas"]["JobKind"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     resumeJobKind: {
@@ -9713,64 +7579,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        job_kind: string;
-                        description: string | null;
-                        max_attempts: number;
-                        max_crashes: number;
-                        backoff: string;
-                        backoff_most: string;
-                        timeout: string | null;
-                        concurrency: number | null;
-                        rate: number | null;
-                        rate_period: string;
-                        serial_by: string | null;
-                        fair_by: string | null;
-                        key_mode: string;
-                        debounce: string;
-                        debounce_most: string;
-                        key_retention: string;
-                        paused_at: string | null;
-                        paused_by: string | null;
-                    };
+                    "application/json": components["schemas"]["JobKind"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     registerWorker: {
@@ -9791,18 +7606,7 @@ export interface operations {
                  *       "lease_s": 30
                  *     }
                  */
-                "application/json": {
-                    /** @enum {unknown} */
-                    executor: "DOT" | "Agent" | "Hermes" | "Codex" | "PG_worker" | "external_worker" | "future_Kestra_adapter";
-                    kinds: string[];
-                    /** @description for people */
-                    name?: string;
-                    /**
-                     * @description after so long without a word the worker counts as dead, and others get its jobs
-                     * @default 30
-                     */
-                    lease_s: number;
-                };
+                "application/json": components["schemas"]["RegisterWorkerRequest"];
             };
         };
         responses: {
@@ -9812,52 +7616,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        worker: string;
-                        /** Format: date-time */
-                        leased_until: string;
-                    };
+                    "application/json": components["schemas"]["RegisteredWorker"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
         };
     };
-    keepLease: {
+    heartbeatWorker: {
         parameters: {
             query?: never;
             header?: never;
@@ -9874,53 +7642,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** Format: date-time */
-                        leased_until: string;
-                        /** @description stop them and fail them: they end as cancelled */
-                        cancelled: string[];
-                    };
+                    "application/json": components["schemas"]["HeartbeatWorkerResponse"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
         };
     };
-    leaveWorker: {
+    deleteWorker: {
         parameters: {
             query?: never;
             header?: never;
@@ -9938,45 +7669,13 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
         };
     };
-    leaseJobs: {
+    claimJobs: {
         parameters: {
             query?: never;
             header?: never;
@@ -9987,19 +7686,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @default 1 */
-                    limit: number;
-                    /** @default 0 */
-                    wait_s: number;
-                    /** @description so many of them begin at once, the first ones that say `begun`; tell of the others with `begin` before they do. Default: all. If the worker dies, what had begun is charged with the crash */
-                    begin?: number;
-                    /**
-                     * @description how many jobs this worker still has in hand; a job with a crash behind it is leased only with 0, and then alone
-                     * @default 0
-                     */
-                    held: number;
-                };
+                "application/json": components["schemas"]["ClaimJobsRequest"];
             };
         };
         responses: {
@@ -10009,81 +7696,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        jobs: {
-                            job_id: string;
-                            /** @description to be said with everything about this job */
-                            lease_epoch: number;
-                            job_kind: string;
-                            executor: string;
-                            idempotency_key: string | null;
-                            source_ref: string | null;
-                            target_ref: string | null;
-                            payload_ref: string | null;
-                            safe_payload: {
-                                [key: string]: unknown;
-                            };
-                            priority: number;
-                            correlation_id: string | null;
-                            causation_event_id: string | null;
-                            causation_depth: number;
-                            actor: string;
-                            workspace_id: string | null;
-                            /** Format: date-time */
-                            enqueued_at: string;
-                            attempts: number;
-                            /** @description how often its worker died under it */
-                            crashes: number;
-                            replays: number;
-                            last_error: string | null;
-                            /** Format: date-time */
-                            process_after: string;
-                            /** @description it may begin at once; the others after `begin` */
-                            begun: boolean;
-                        }[];
-                        /** Format: date-time */
-                        leased_until: string;
-                        /** @description jobs of yours that somebody wants to end */
-                        cancelled: string[];
-                    };
+                    "application/json": components["schemas"]["ClaimJobsResponse"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
         };
     };
     beginJobs: {
@@ -10097,14 +7716,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    jobs: {
-                        /** Format: uuid */
-                        job_id: string;
-                        /** @description the lease_epoch of the job */
-                        epoch: number;
-                    }[];
-                };
+                "application/json": components["schemas"]["BeginJobsRequest"];
             };
         };
         responses: {
@@ -10114,57 +7726,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @description those that counted */
-                        begun: string[];
-                    };
+                    "application/json": components["schemas"]["BeginJobsResponse"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description understood, but it cannot be done with this content */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
         };
     };
     completeJobs: {
@@ -10178,16 +7747,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    jobs: {
-                        /** Format: uuid */
-                        job_id: string;
-                        /** @description the lease_epoch of the job */
-                        epoch: number;
-                        /** @description kept in the history; references only */
-                        result?: unknown;
-                    }[];
-                };
+                "application/json": components["schemas"]["CompleteJobsRequest"];
             };
         };
         responses: {
@@ -10197,70 +7757,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @description those that counted */
-                        completed: string[];
-                        /** @description those that this worker had completed before */
-                        already_completed: string[];
-                        /** @description those that do not count */
-                        not_yours: string[];
-                    };
+                    "application/json": components["schemas"]["CompleteJobsResponse"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description larger than the limit */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description understood, but it cannot be done with this content */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
         };
     };
     failJobs: {
@@ -10274,17 +7779,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    jobs: {
-                        /** Format: uuid */
-                        job_id: string;
-                        /** @description the lease_epoch of the job */
-                        epoch: number;
-                        error: string;
-                        /** @description trying again is no use: a dead letter at once */
-                        fatal?: boolean;
-                    }[];
-                };
+                "application/json": components["schemas"]["FailJobsRequest"];
             };
         };
         responses: {
@@ -10294,61 +7789,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        failed: {
-                            job_id: string;
-                            /** @enum {unknown} */
-                            outcome: "retry" | "dead" | "cancelled";
-                            process_after: string | null;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["FailJobsResponse"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description understood, but it cannot be done with this content */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
         };
     };
     snoozeJobs: {
@@ -10362,16 +7810,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    jobs: {
-                        /** Format: uuid */
-                        job_id: string;
-                        /** @description the lease_epoch of the job */
-                        epoch: number;
-                        /** Format: date-time */
-                        until: string;
-                    }[];
-                };
+                "application/json": components["schemas"]["SnoozeJobsRequest"];
             };
         };
         responses: {
@@ -10381,57 +7820,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @description those that counted */
-                        snoozed: string[];
-                    };
+                    "application/json": components["schemas"]["SnoozeJobsResponse"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description understood, but it cannot be done with this content */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
         };
     };
     listSchedules: {
@@ -10449,36 +7845,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        schedules: {
-                            schedule: string;
-                            cron: string;
-                            time_zone: string;
-                            job_kind: string;
-                            safe_payload: {
-                                [key: string]: unknown;
-                            };
-                            enabled: boolean;
-                            /** Format: date-time */
-                            next_at: string;
-                            last_due: string | null;
-                            last_job_id: string | null;
-                            registered_by: string;
-                            /** Format: date-time */
-                            registered_at: string;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["ListSchedulesResponse"];
                 };
             };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
         };
     };
     setSchedule: {
@@ -10493,22 +7864,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @example 30 6 * * 1-5 */
-                    cron: string;
-                    /**
-                     * @default UTC
-                     * @example Europe/Berlin
-                     */
-                    time_zone: string;
-                    /** @example send_report */
-                    job_kind: string;
-                    safe_payload?: {
-                        [key: string]: unknown;
-                    };
-                    /** @default true */
-                    enabled: boolean;
-                };
+                "application/json": components["schemas"]["SetScheduleRequest"];
             };
         };
         responses: {
@@ -10518,64 +7874,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        schedule: string;
-                        cron: string;
-                        time_zone: string;
-                        job_kind: string;
-                        safe_payload: {
-                            [key: string]: unknown;
-                        };
-                        enabled: boolean;
-                        /** Format: date-time */
-                        next_at: string;
-                        last_due: string | null;
-                        last_job_id: string | null;
-                        registered_by: string;
-                        /** Format: date-time */
-                        registered_at: string;
-                    };
+                    "application/json": components["schemas"]["Schedule"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description understood, but it cannot be done with this content */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
         };
     };
-    removeSchedule: {
+    deleteSchedule: {
         parameters: {
             query?: never;
             header?: never;
@@ -10594,42 +7902,10 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     listEventRoutes: {
@@ -10647,64 +7923,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        routes: {
-                            route_code: string;
-                            /** @enum {unknown} */
-                            state: "disabled" | "dry_run" | "reviewed" | "active";
-                            source_object_kind: string;
-                            source_schema: string | null;
-                            source_table: string | null;
-                            sql_event: string;
-                            target_event_domain: string;
-                            target_event_type: string;
-                            target_event_stream: string | null;
-                            fail_closed: boolean;
-                            idempotency_policy: unknown;
-                            /** @description keep_refs, forbid_keys, subject, only_changed */
-                            payload_contract: unknown;
-                            workspace_id: string | null;
-                            workspace_column: string | null;
-                            /** @description counts the definitions; a review names the one that was looked at */
-                            revision: number;
-                            registered_by: string;
-                            /** Format: date-time */
-                            registered_at: string;
-                            reviewed_by: string | null;
-                            reviewed_at: string | null;
-                            evidence_seen: number | null;
-                            activated_by: string | null;
-                            activated_at: string | null;
-                            disabled_reason: string | null;
-                            /** @description on how many tables its triggers are */
-                            attached: number;
-                            /** @description statements of the dry run that are kept */
-                            evidence: number;
-                            failures: string;
-                            last_failure: string | null;
-                            last_failed_at: string | null;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["ListEventRoutesResponse"];
                 };
             };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
         };
     };
     getEventRoute: {
@@ -10724,71 +7948,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        route_code: string;
-                        /** @enum {unknown} */
-                        state: "disabled" | "dry_run" | "reviewed" | "active";
-                        source_object_kind: string;
-                        source_schema: string | null;
-                        source_table: string | null;
-                        sql_event: string;
-                        target_event_domain: string;
-                        target_event_type: string;
-                        target_event_stream: string | null;
-                        fail_closed: boolean;
-                        idempotency_policy: unknown;
-                        /** @description keep_refs, forbid_keys, subject, only_changed */
-                        payload_contract: unknown;
-                        workspace_id: string | null;
-                        workspace_column: string | null;
-                        /** @description counts the definitions; a review names the one that was looked at */
-                        revision: number;
-                        registered_by: string;
-                        /** Format: date-time */
-                        registered_at: string;
-                        reviewed_by: string | null;
-                        reviewed_at: string | null;
-                        evidence_seen: number | null;
-                        activated_by: string | null;
-                        activated_at: string | null;
-                        disabled_reason: string | null;
-                        /** @description on how many tables its triggers are */
-                        attached: number;
-                        /** @description statements of the dry run that are kept */
-                        evidence: number;
-                        failures: string;
-                        last_failure: string | null;
-                        last_failed_at: string | null;
-                    };
+                    "application/json": components["schemas"]["EventRoute"];
                 };
             };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     listEventRouteEvidence: {
@@ -10810,68 +7976,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        evidence: {
-                            evidence_id: string;
-                            route_code: string;
-                            revision: number;
-                            relation: string;
-                            events: string;
-                            /** @description of these an event could not have been sent */
-                            refused: string;
-                            sample: unknown[];
-                            actor: string;
-                            /** Format: date-time */
-                            recorded_at: string;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["ListEventRouteEvidenceResponse"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
         };
     };
     reviewEventRoute: {
@@ -10891,12 +8003,7 @@ export interface operations {
                  *       "revision": 1
                  *     }
                  */
-                "application/json": {
-                    /** @description how many statements you looked at */
-                    evidence: number;
-                    /** @description of the definition that you looked at */
-                    revision: number;
-                };
+                "application/json": components["schemas"]["ReviewEventRouteRequest"];
             };
         };
         responses: {
@@ -10906,89 +8013,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        route_code: string;
-                        /** @enum {unknown} */
-                        state: "disabled" | "dry_run" | "reviewed" | "active";
-                        source_object_kind: string;
-                        source_schema: string | null;
-                        source_table: string | null;
-                        sql_event: string;
-                        target_event_domain: string;
-                        target_event_type: string;
-                        target_event_stream: string | null;
-                        fail_closed: boolean;
-                        idempotency_policy: unknown;
-                        /** @description keep_refs, forbid_keys, subject, only_changed */
-                        payload_contract: unknown;
-                        workspace_id: string | null;
-                        workspace_column: string | null;
-                        /** @description counts the definitions; a review names the one that was looked at */
-                        revision: number;
-                        registered_by: string;
-                        /** Format: date-time */
-                        registered_at: string;
-                        reviewed_by: string | null;
-                        reviewed_at: string | null;
-                        evidence_seen: number | null;
-                        activated_by: string | null;
-                        activated_at: string | null;
-                        disabled_reason: string | null;
-                        /** @description on how many tables its triggers are */
-                        attached: number;
-                        /** @description statements of the dry run that are kept */
-                        evidence: number;
-                        failures: string;
-                        last_failure: string | null;
-                        last_failed_at: string | null;
-                    };
+                    "application/json": components["schemas"]["EventRoute"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
         };
     };
     activateEventRoute: {
@@ -11008,89 +8040,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        route_code: string;
-                        /** @enum {unknown} */
-                        state: "disabled" | "dry_run" | "reviewed" | "active";
-                        source_object_kind: string;
-                        source_schema: string | null;
-                        source_table: string | null;
-                        sql_event: string;
-                        target_event_domain: string;
-                        target_event_type: string;
-                        target_event_stream: string | null;
-                        fail_closed: boolean;
-                        idempotency_policy: unknown;
-                        /** @description keep_refs, forbid_keys, subject, only_changed */
-                        payload_contract: unknown;
-                        workspace_id: string | null;
-                        workspace_column: string | null;
-                        /** @description counts the definitions; a review names the one that was looked at */
-                        revision: number;
-                        registered_by: string;
-                        /** Format: date-time */
-                        registered_at: string;
-                        reviewed_by: string | null;
-                        reviewed_at: string | null;
-                        evidence_seen: number | null;
-                        activated_by: string | null;
-                        activated_at: string | null;
-                        disabled_reason: string | null;
-                        /** @description on how many tables its triggers are */
-                        attached: number;
-                        /** @description statements of the dry run that are kept */
-                        evidence: number;
-                        failures: string;
-                        last_failure: string | null;
-                        last_failed_at: string | null;
-                    };
+                    "application/json": components["schemas"]["EventRoute"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
         };
     };
     disableEventRoute: {
@@ -11110,89 +8067,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        route_code: string;
-                        /** @enum {unknown} */
-                        state: "disabled" | "dry_run" | "reviewed" | "active";
-                        source_object_kind: string;
-                        source_schema: string | null;
-                        source_table: string | null;
-                        sql_event: string;
-                        target_event_domain: string;
-                        target_event_type: string;
-                        target_event_stream: string | null;
-                        fail_closed: boolean;
-                        idempotency_policy: unknown;
-                        /** @description keep_refs, forbid_keys, subject, only_changed */
-                        payload_contract: unknown;
-                        workspace_id: string | null;
-                        workspace_column: string | null;
-                        /** @description counts the definitions; a review names the one that was looked at */
-                        revision: number;
-                        registered_by: string;
-                        /** Format: date-time */
-                        registered_at: string;
-                        reviewed_by: string | null;
-                        reviewed_at: string | null;
-                        evidence_seen: number | null;
-                        activated_by: string | null;
-                        activated_at: string | null;
-                        disabled_reason: string | null;
-                        /** @description on how many tables its triggers are */
-                        attached: number;
-                        /** @description statements of the dry run that are kept */
-                        evidence: number;
-                        failures: string;
-                        last_failure: string | null;
-                        last_failed_at: string | null;
-                    };
+                    "application/json": components["schemas"]["EventRoute"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
         };
     };
     listConsumers: {
@@ -11210,54 +8092,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        consumers: {
-                            consumer_id: string;
-                            /** @enum {unknown} */
-                            state: "disabled" | "dry_run" | "reviewed" | "active";
-                            event_domain: string;
-                            event_type: string;
-                            event_stream: string | null;
-                            workspace_id: string | null;
-                            job_kind: string;
-                            executor: string;
-                            idempotency_key_template: string;
-                            payload_ref_template: string | null;
-                            fail_closed: boolean;
-                            priority: number;
-                            /** @description events deeper than this are not passed on */
-                            max_depth: number;
-                            rate: number | null;
-                            rate_period: string | null;
-                            notes: string | null;
-                            registered_by: string;
-                            /** Format: date-time */
-                            registered_at: string;
-                            reviewed_by: string | null;
-                            reviewed_at: string | null;
-                            activated_at: string | null;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["ListConsumersResponse"];
                 };
             };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
         };
     };
     getConsumer: {
@@ -11277,61 +8117,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        consumer_id: string;
-                        /** @enum {unknown} */
-                        state: "disabled" | "dry_run" | "reviewed" | "active";
-                        event_domain: string;
-                        event_type: string;
-                        event_stream: string | null;
-                        workspace_id: string | null;
-                        job_kind: string;
-                        executor: string;
-                        idempotency_key_template: string;
-                        payload_ref_template: string | null;
-                        fail_closed: boolean;
-                        priority: number;
-                        /** @description events deeper than this are not passed on */
-                        max_depth: number;
-                        rate: number | null;
-                        rate_period: string | null;
-                        notes: string | null;
-                        registered_by: string;
-                        /** Format: date-time */
-                        registered_at: string;
-                        reviewed_by: string | null;
-                        reviewed_at: string | null;
-                        activated_at: string | null;
-                    };
+                    "application/json": components["schemas"]["Consumer"];
                 };
             };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     listConsumerEvidence: {
@@ -11353,63 +8145,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        evidence: {
-                            event_id: string;
-                            idempotency_key: string | null;
-                            payload_ref: string | null;
-                            problem: string | null;
-                            /** Format: date-time */
-                            dispatched_at: string;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["ListConsumerEvidenceResponse"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
         };
     };
     listUndelivered: {
@@ -11431,63 +8174,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        dispatches: {
-                            event_id: string;
-                            consumer_id: string;
-                            outcome: string;
-                            detail: unknown;
-                            /** Format: date-time */
-                            dispatched_at: string;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["ListUndeliveredResponse"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
         };
     };
     reviewConsumer: {
@@ -11506,10 +8200,7 @@ export interface operations {
                  *       "evidence": 3
                  *     }
                  */
-                "application/json": {
-                    /** @description how many lines you looked at */
-                    evidence: number;
-                };
+                "application/json": components["schemas"]["ReviewConsumerRequest"];
             };
         };
         responses: {
@@ -11519,79 +8210,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        consumer_id: string;
-                        /** @enum {unknown} */
-                        state: "disabled" | "dry_run" | "reviewed" | "active";
-                        event_domain: string;
-                        event_type: string;
-                        event_stream: string | null;
-                        workspace_id: string | null;
-                        job_kind: string;
-                        executor: string;
-                        idempotency_key_template: string;
-                        payload_ref_template: string | null;
-                        fail_closed: boolean;
-                        priority: number;
-                        /** @description events deeper than this are not passed on */
-                        max_depth: number;
-                        rate: number | null;
-                        rate_period: string | null;
-                        notes: string | null;
-                        registered_by: string;
-                        /** Format: date-time */
-                        registered_at: string;
-                        reviewed_by: string | null;
-                        reviewed_at: string | null;
-                        activated_at: string | null;
-                    };
+                    "application/json": components["schemas"]["Consumer"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
         };
     };
     listIssues: {
@@ -11615,59 +8241,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        issues: {
-                            issue_id: string;
-                            code: string;
-                            severity: string;
-                            subject_ref: string | null;
-                            title: string;
-                            detail: {
-                                [key: string]: unknown;
-                            };
-                            workspace_id: string | null;
-                            /** @description a count that may outgrow a number */
-                            occurrences: string;
-                            /** Format: date-time */
-                            opened_at: string;
-                            /** Format: date-time */
-                            last_seen_at: string;
-                            resolved_at: string | null;
-                            resolved_by: string | null;
-                            resolved_via: string | null;
-                            resolution: string | null;
-                        }[];
-                        next: string | null;
-                    };
+                    "application/json": components["schemas"]["ListIssuesResponse"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
         };
     };
     resolveIssue: {
@@ -11681,9 +8260,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    resolution?: string;
-                } | null;
+                "application/json": components["schemas"]["ResolveIssueRequest"] | null;
             };
         };
         responses: {
@@ -11693,74 +8270,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        issue_id: string;
-                        code: string;
-                        severity: string;
-                        subject_ref: string | null;
-                        title: string;
-                        detail: {
-                            [key: string]: unknown;
-                        };
-                        workspace_id: string | null;
-                        /** @description a count that may outgrow a number */
-                        occurrences: string;
-                        /** Format: date-time */
-                        opened_at: string;
-                        /** Format: date-time */
-                        last_seen_at: string;
-                        resolved_at: string | null;
-                        resolved_by: string | null;
-                        resolved_via: string | null;
-                        resolution: string | null;
-                    };
+                    "application/json": components["schemas"]["Issue"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
         };
     };
     listWebhookTargets: {
@@ -11781,51 +8298,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        targets: {
-                            target_code: string;
-                            workspace_id: string | null;
-                            purpose: string;
-                            url: string;
-                            description: string | null;
-                            enabled: boolean;
-                            disabled_reason: string | null;
-                            registered_by: string;
-                            /** Format: date-time */
-                            registered_at: string;
-                            /** Format: date-time */
-                            changed_at: string;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["ListWebhookTargetsResponse"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
         };
     };
     setWebhookTarget: {
@@ -11839,18 +8317,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @example https://chat.example.com/hooks/1 */
-                    url?: string;
-                    /** @description whsec_ and 24 to 64 random bytes in base64 */
-                    secret?: string;
-                    /** @enum {unknown} */
-                    purpose?: "review" | "alert" | "event";
-                    /** Format: uuid */
-                    workspace_id?: string;
-                    description?: string;
-                    enabled?: boolean;
-                };
+                "application/json": components["schemas"]["SetWebhookTargetRequest"];
             };
         };
         responses: {
@@ -11861,36 +8328,12 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
         };
     };
-    removeWebhookTarget: {
+    deleteWebhookTarget: {
         parameters: {
             query?: never;
             header?: never;
@@ -11908,42 +8351,10 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     listPlaybooks: {
@@ -11965,41 +8376,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        playbooks: {
-                            catalog_id: string;
-                            name: string;
-                            version: number;
-                            description: string | null;
-                            /** @description members who may operate in a workspace may start it there */
-                            open_to_members: boolean;
-                            disabled_at: string | null;
-                            registered_by: string;
-                            /** Format: date-time */
-                            created_at: string;
-                        }[];
-                        next: string | null;
-                    };
+                    "application/json": components["schemas"]["ListPlaybooksResponse"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
         };
     };
     registerPlaybook: {
@@ -12016,12 +8397,7 @@ export interface operations {
                  *       "text": "name: hello\nsteps:\n  - step: greet\n    tool: sql\n    args: { query: select 1 }\n"
                  *     }
                  */
-                "application/json": {
-                    /** @description YAML or JSON */
-                    text: string;
-                    /** @default false */
-                    open_to_members: boolean;
-                };
+                "application/json": components["schemas"]["RegisterPlaybookRequest"];
             };
         };
         responses: {
@@ -12031,18 +8407,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        catalog_id: string;
-                        name: string;
-                        version: number;
-                        description: string | null;
-                        /** @description members who may operate in a workspace may start it there */
-                        open_to_members: boolean;
-                        disabled_at: string | null;
-                        registered_by: string;
-                        /** Format: date-time */
-                        created_at: string;
-                    };
+                    "application/json": components["schemas"]["Playbook"];
                 };
             };
             /** @description Default Response */
@@ -12051,56 +8416,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        catalog_id: string;
-                        name: string;
-                        version: number;
-                        description: string | null;
-                        /** @description members who may operate in a workspace may start it there */
-                        open_to_members: boolean;
-                        disabled_at: string | null;
-                        registered_by: string;
-                        /** Format: date-time */
-                        created_at: string;
-                    };
+                    "application/json": components["schemas"]["Playbook"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description understood, but it cannot be done with this content */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
         };
     };
     getPlaybook: {
@@ -12123,53 +8445,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        catalog_id: string;
-                        name: string;
-                        version: number;
-                        description: string | null;
-                        /** @description members who may operate in a workspace may start it there */
-                        open_to_members: boolean;
-                        disabled_at: string | null;
-                        registered_by: string;
-                        /** Format: date-time */
-                        created_at: string;
-                        /** @description as it was written */
-                        content: string;
-                        /** @description as it is run */
-                        playbook: {
-                            [key: string]: unknown;
-                        };
-                    };
+                    "application/json": components["schemas"]["PlaybookDetail"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     disablePlaybook: {
@@ -12190,56 +8471,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        catalog_id: string;
-                        name: string;
-                        version: number;
-                        description: string | null;
-                        /** @description members who may operate in a workspace may start it there */
-                        open_to_members: boolean;
-                        disabled_at: string | null;
-                        registered_by: string;
-                        /** Format: date-time */
-                        created_at: string;
-                    };
+                    "application/json": components["schemas"]["Playbook"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     enablePlaybook: {
@@ -12260,56 +8498,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        catalog_id: string;
-                        name: string;
-                        version: number;
-                        description: string | null;
-                        /** @description members who may operate in a workspace may start it there */
-                        open_to_members: boolean;
-                        disabled_at: string | null;
-                        registered_by: string;
-                        /** Format: date-time */
-                        created_at: string;
-                    };
+                    "application/json": components["schemas"]["Playbook"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     listExecutions: {
@@ -12337,55 +8532,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        executions: {
-                            execution_id: string;
-                            playbook: string | null;
-                            version: number | null;
-                            parent_execution_id: string | null;
-                            workspace_id: string | null;
-                            started_by: string | null;
-                            /** @enum {unknown} */
-                            status: "PENDING" | "RUNNING" | "PAUSED" | "COMPLETED" | "FAILED" | "CANCELLED";
-                            last_event_type: string | null;
-                            last_node_name: string | null;
-                            last_seq: number;
-                            error: string | null;
-                            items: number | null;
-                            items_done: number | null;
-                            items_failed: number | null;
-                            state: {
-                                [key: string]: unknown;
-                            };
-                            start_time: string | null;
-                            end_time: string | null;
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            updated_at: string;
-                        }[];
-                        next: string | null;
-                    };
+                    "application/json": components["schemas"]["ListExecutionsResponse"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
         };
     };
     startExecution: {
@@ -12406,17 +8557,7 @@ export interface operations {
                  *       "idempotency_key": "2026-11-16"
                  *     }
                  */
-                "application/json": {
-                    /** @example nightly-import */
-                    playbook: string;
-                    args?: {
-                        [key: string]: unknown;
-                    };
-                    /** Format: uuid */
-                    workspace_id?: string;
-                    version?: number;
-                    idempotency_key?: string;
-                };
+                "application/json": components["schemas"]["StartExecutionRequest"];
             };
         };
         responses: {
@@ -12426,65 +8567,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        execution_id: string;
-                    };
+                    "application/json": components["schemas"]["StartedExecution"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description understood, but it cannot be done with this content */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
         };
     };
     getExecution: {
@@ -12505,116 +8596,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        execution_id: string;
-                        playbook: string | null;
-                        version: number | null;
-                        parent_execution_id: string | null;
-                        workspace_id: string | null;
-                        started_by: string | null;
-                        /** @enum {unknown} */
-                        status: "PENDING" | "RUNNING" | "PAUSED" | "COMPLETED" | "FAILED" | "CANCELLED";
-                        last_event_type: string | null;
-                        last_node_name: string | null;
-                        last_seq: number;
-                        error: string | null;
-                        items: number | null;
-                        items_done: number | null;
-                        items_failed: number | null;
-                        state: {
-                            [key: string]: unknown;
-                        };
-                        start_time: string | null;
-                        end_time: string | null;
-                        /** Format: date-time */
-                        created_at: string;
-                        /** Format: date-time */
-                        updated_at: string;
-                        args: {
-                            [key: string]: unknown;
-                        };
-                        cause: string | null;
-                        correlation_id: string | null;
-                        rerun_of: string | null;
-                        from_step: string | null;
-                        /** @description a value, or a ref and its bytes; see /result */
-                        result: {
-                            [key: string]: unknown;
-                        } | null;
-                        steps: {
-                            /**
-                             * @description the step and how often it was entered
-                             * @example load#1
-                             */
-                            node_id: string;
-                            step: string;
-                            /**
-                             * @example issued
-                             * @example retrying
-                             * @example waiting
-                             * @example completed
-                             * @example partial
-                             * @example failed
-                             */
-                            status: string;
-                            attempt: number | null;
-                            loop: {
-                                loop_id: string;
-                                mode: string;
-                                total: number;
-                                done: number;
-                                failed: number;
-                                completed: boolean;
-                            } | null;
-                            /** @description what it waits for; for the back end only */
-                            wait: {
-                                /** @enum {unknown} */
-                                kind: "timer" | "event" | "approval";
-                                wake_at: string | null;
-                                event: string | null;
-                                subject: string | null;
-                                staging_record_id: string | null;
-                            } | null;
-                            /** Format: date-time */
-                            entered_at: string;
-                            ended_at: string | null;
-                            error: string | null;
-                            result: {
-                                [key: string]: unknown;
-                            } | null;
-                        }[];
-                        /** @description `after` of the next page of /steps; null where these are all */
-                        next_steps: number | null;
-                    };
+                    "application/json": components["schemas"]["ExecutionDetail"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     listExecutionSteps: {
@@ -12639,83 +8626,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        steps: {
-                            /**
-                             * @description the step and how often it was entered
-                             * @example load#1
-                             */
-                            node_id: string;
-                            step: string;
-                            /**
-                             * @example issued
-                             * @example retrying
-                             * @example waiting
-                             * @example completed
-                             * @example partial
-                             * @example failed
-                             */
-                            status: string;
-                            attempt: number | null;
-                            loop: {
-                                loop_id: string;
-                                mode: string;
-                                total: number;
-                                done: number;
-                                failed: number;
-                                completed: boolean;
-                            } | null;
-                            /** @description what it waits for; for the back end only */
-                            wait: {
-                                /** @enum {unknown} */
-                                kind: "timer" | "event" | "approval";
-                                wake_at: string | null;
-                                event: string | null;
-                                subject: string | null;
-                                staging_record_id: string | null;
-                            } | null;
-                            /** Format: date-time */
-                            entered_at: string;
-                            ended_at: string | null;
-                            error: string | null;
-                            result: {
-                                [key: string]: unknown;
-                            } | null;
-                        }[];
-                        next: number | null;
-                    };
+                    "application/json": components["schemas"]["ListExecutionStepsResponse"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
-    listExecutionEvents: {
+    listExecutionHistory: {
         parameters: {
             query: {
                 /** @description the `next` of the page before */
@@ -12739,59 +8658,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        events: {
-                            execution_id: string;
-                            event_id: string;
-                            seq: number;
-                            event_type: string;
-                            catalog_id: string;
-                            parent_event_id: string | null;
-                            parent_execution_id: string | null;
-                            node_id: string | null;
-                            node_name: string | null;
-                            node_type: string | null;
-                            status: string | null;
-                            context: unknown;
-                            result: unknown;
-                            meta: unknown;
-                            error: string | null;
-                            current_index: number | null;
-                            current_item: unknown;
-                            /** Format: date-time */
-                            created_at: string;
-                        }[];
-                        next: number | null;
-                    };
+                    "application/json": components["schemas"]["ListExecutionHistoryResponse"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     cancelExecution: {
@@ -12806,9 +8678,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    reason?: string;
-                } | null;
+                "application/json": components["schemas"]["CancelExecutionRequest"] | null;
             };
         };
         responses: {
@@ -12818,58 +8688,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        execution_id: string;
-                        /** @enum {unknown} */
-                        told: "cancel" | "pause" | "resume";
-                    };
+                    "application/json": components["schemas"]["ExecutionControl"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
         };
     };
     pauseExecution: {
@@ -12890,58 +8716,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        execution_id: string;
-                        /** @enum {unknown} */
-                        told: "cancel" | "pause" | "resume";
-                    };
+                    "application/json": components["schemas"]["ExecutionControl"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
         };
     };
     resumeExecution: {
@@ -12962,58 +8744,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        execution_id: string;
-                        /** @enum {unknown} */
-                        told: "cancel" | "pause" | "resume";
-                    };
+                    "application/json": components["schemas"]["ExecutionControl"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
         };
     };
     rerunExecution: {
@@ -13033,11 +8771,7 @@ export interface operations {
                  *       "from_step": "load"
                  *     }
                  */
-                "application/json": {
-                    from_step: string;
-                    /** @description of the playbook; default: that of the old one */
-                    version?: number;
-                };
+                "application/json": components["schemas"]["RerunExecutionRequest"];
             };
         };
         responses: {
@@ -13047,56 +8781,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        execution_id: string;
-                    };
+                    "application/json": components["schemas"]["StartedExecution"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description understood, but it cannot be done with this content */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
         };
     };
     rebuildExecution: {
@@ -13117,47 +8809,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        execution_id: string;
-                    };
+                    "application/json": components["schemas"]["StartedExecution"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     getExecutionResult: {
@@ -13181,48 +8839,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        execution_id: string;
-                        value: unknown;
-                    };
+                    "application/json": components["schemas"]["GetExecutionResultResponse"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
         };
     };
     listUnits: {
@@ -13261,76 +8884,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        units: {
-                            unit_id: string;
-                            workspace_id: string;
-                            canonical_address: string;
-                            unit_kind: string;
-                            container_id: string | null;
-                            position: number;
-                            source_ref: string;
-                            owner_actor: string;
-                            owner_via: string | null;
-                            /** Format: date-time */
-                            born_at: string;
-                            current_version_id: string;
-                            /** @description to be said with an edit, as expected_version */
-                            version_no: number;
-                            /** @description SHA-256 of the text */
-                            content_hash: string;
-                            title: string;
-                            language: string;
-                            body_bytes: number;
-                            content_profile: {
-                                [key: string]: unknown;
-                            };
-                            topics: string[];
-                            /** @enum {unknown} */
-                            lifecycle_status: "draft" | "enacted" | "superseded" | "retired";
-                            apr_ref: string | null;
-                            supersedes: string | null;
-                            superseded_by: string | null;
-                            deleted_at: string | null;
-                            /** Format: date-time */
-                            changed_at: string;
-                            edges_out: number;
-                            edges_in: number;
-                            conformance: string | null;
-                            drift: string | null;
-                            /** @description of the checker; null before it has looked */
-                            findings: {
-                                [key: string]: unknown;
-                            }[] | null;
-                            checked_at: string | null;
-                            /** @description 0 born, 1 usable, 2 complete */
-                            mup_tier: number;
-                            /** @description what it lacks for the tiers above its own */
-                            missing: string[];
-                            vector_state: string;
-                        }[];
-                        next: string | null;
-                    };
+                    "application/json": components["schemas"]["ListUnitsResponse"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
         };
     };
     createUnit: {
@@ -13348,32 +8906,7 @@ export interface operations {
                  *       "body": "# Leave\n\n28 days."
                  *     }
                  */
-                "application/json": {
-                    /**
-                     * Format: uuid
-                     * @description may be left out by whoever has exactly one
-                     */
-                    workspace_id?: string;
-                    /**
-                     * @description for good, and once in the workspace
-                     * @example handbook/leave
-                     */
-                    canonical_address: string;
-                    /** @description between one character and 1 MiB */
-                    body: string;
-                    /** @description default: the first heading or line */
-                    title?: string;
-                    /** @example section */
-                    unit_kind?: string;
-                    /** @example en */
-                    language?: string;
-                    /** Format: uuid */
-                    container_id?: string;
-                    source_ref?: string;
-                    profile?: {
-                        [key: string]: unknown;
-                    };
-                };
+                "application/json": components["schemas"]["CreateUnitRequest"];
             };
         };
         responses: {
@@ -13383,197 +8916,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        unit_id: string;
-                        unit_version_id: string;
-                        content_hash: string;
-                    };
+                    "application/json": components["schemas"]["CreatedUnit"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description larger than the limit */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description understood, but it cannot be done with this content */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    createUnits: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /**
-                     * Format: uuid
-                     * @description may be left out by whoever has exactly one
-                     */
-                    workspace_id?: string;
-                    units: {
-                        /**
-                         * @description for good, and once in the workspace
-                         * @example handbook/leave
-                         */
-                        canonical_address: string;
-                        /** @description between one character and 1 MiB */
-                        body: string;
-                        /** @description default: the first heading or line */
-                        title?: string;
-                        /** @example section */
-                        unit_kind?: string;
-                        /** @example en */
-                        language?: string;
-                        /** Format: uuid */
-                        container_id?: string;
-                        source_ref?: string;
-                        profile?: {
-                            [key: string]: unknown;
-                        };
-                        /** @description default: the last */
-                        position?: number;
-                    }[];
-                };
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        units: {
-                            unit_id: string;
-                            canonical_address: string;
-                        }[];
-                    };
-                };
-            };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description larger than the limit */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description understood, but it cannot be done with this content */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
         };
     };
     getUnit: {
@@ -13597,98 +8949,82 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        unit_id: string;
-                        workspace_id: string;
-                        canonical_address: string;
-                        unit_kind: string;
-                        container_id: string | null;
-                        position: number;
-                        source_ref: string;
-                        owner_actor: string;
-                        owner_via: string | null;
-                        /** Format: date-time */
-                        born_at: string;
-                        current_version_id: string;
-                        /** @description to be said with an edit, as expected_version */
-                        version_no: number;
-                        /** @description SHA-256 of the text */
-                        content_hash: string;
-                        title: string;
-                        language: string;
-                        body_bytes: number;
-                        content_profile: {
-                            [key: string]: unknown;
-                        };
-                        topics: string[];
-                        /** @enum {unknown} */
-                        lifecycle_status: "draft" | "enacted" | "superseded" | "retired";
-                        apr_ref: string | null;
-                        supersedes: string | null;
-                        superseded_by: string | null;
-                        deleted_at: string | null;
-                        /** Format: date-time */
-                        changed_at: string;
-                        edges_out: number;
-                        edges_in: number;
-                        conformance: string | null;
-                        drift: string | null;
-                        /** @description of the checker; null before it has looked */
-                        findings: {
-                            [key: string]: unknown;
-                        }[] | null;
-                        checked_at: string | null;
-                        /** @description 0 born, 1 usable, 2 complete */
-                        mup_tier: number;
-                        /** @description what it lacks for the tiers above its own */
-                        missing: string[];
-                        vector_state: string;
-                    } & {
-                        version: {
-                            unit_version_id: string;
-                            version_no: number;
-                            unit_kind: string;
-                            title: string;
-                            language: string;
-                            content_hash: string;
-                            note: string | null;
-                            edited_by: string;
-                            edited_via: string | null;
-                            /** Format: date-time */
-                            edited_at: string;
-                            body: string;
-                        };
-                        status_then: string | null;
-                    };
+                    "application/json": components["schemas"]["UnitDetail"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    deleteUnit: {
+        parameters: {
+            query?: {
+                reason?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["UnitDetail"];
                 };
             };
-            /** @description no token, or not a valid one */
-            401: {
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
+        };
+    };
+    updateUnit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "expected_version": 1,
+                 *       "body": "# Leave\n\n30 days.",
+                 *       "note": "agreed on Monday"
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateUnitRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["EditedUnit"];
                 };
             };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
         };
     };
     getUnitHistory: {
@@ -13713,64 +9049,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        versions: {
-                            unit_version_id: string;
-                            version_no: number;
-                            unit_kind: string;
-                            title: string;
-                            language: string;
-                            content_hash: string;
-                            note: string | null;
-                            edited_by: string;
-                            edited_via: string | null;
-                            /** Format: date-time */
-                            edited_at: string;
-                            body_bytes: number;
-                            current_until: string | null;
-                        }[];
-                        lifecycle: {
-                            log_id: string;
-                            from_status: string;
-                            to_status: string;
-                            change_set_id: string | null;
-                            apr_ref: string | null;
-                            reason: string | null;
-                            changed_by: string;
-                            changed_via: string | null;
-                            /** Format: date-time */
-                            changed_at: string;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["UnitHistory"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     diffUnit: {
@@ -13793,46 +9077,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        unit_id: string;
-                        from_version: number;
-                        from_hash: string;
-                        from_title: string;
-                        to_version: number;
-                        to_hash: string;
-                        to_title: string;
-                        /** @description unified; empty where the text is the same */
-                        diff: string;
-                    };
+                    "application/json": components["schemas"]["UnitDiff"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     listUnitEdges: {
@@ -13856,66 +9106,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        out: {
-                            edge_id: string;
-                            edge_type: string;
-                            from_unit_id: string;
-                            from_address: string;
-                            target_ref: string;
-                            to_unit_id: string | null;
-                            to_address: string | null;
-                            /** @enum {unknown} */
-                            edge_status: "verified" | "unverified";
-                            created_by: string;
-                            /** Format: date-time */
-                            created_at: string;
-                        }[];
-                        in: {
-                            edge_id: string;
-                            edge_type: string;
-                            from_unit_id: string;
-                            from_address: string;
-                            target_ref: string;
-                            to_unit_id: string | null;
-                            to_address: string | null;
-                            /** @enum {unknown} */
-                            edge_status: "verified" | "unverified";
-                            created_by: string;
-                            /** Format: date-time */
-                            created_at: string;
-                        }[];
-                        next: string | null;
-                    };
+                    "application/json": components["schemas"]["ListUnitEdgesResponse"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     addUnitEdge: {
@@ -13935,12 +9131,7 @@ export interface operations {
                  *       "target": "handbook/leave"
                  *     }
                  */
-                "application/json": {
-                    /** @example explains */
-                    edge_type: string;
-                    /** @description an address in the same workspace, the id of a unit, or any other reference */
-                    target: string;
-                };
+                "application/json": components["schemas"]["AddUnitEdgeRequest"];
             };
         };
         responses: {
@@ -13950,179 +9141,49 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        edge_id: string;
-                        /** @enum {unknown} */
-                        edge_status: "verified" | "unverified";
-                        created: boolean;
-                    };
+                    "application/json": components["schemas"]["CreatedUnitEdge"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description understood, but it cannot be done with this content */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
         };
     };
-    editUnit: {
+    createUnits: {
         parameters: {
             query?: never;
             header?: never;
-            path: {
-                id: string;
-            };
+            path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "expected_version": 1,
-                 *       "body": "# Leave\n\n30 days.",
-                 *       "note": "agreed on Monday"
-                 *     }
-                 */
-                "application/json": {
-                    expected_version: number;
-                    body?: string;
-                    title?: string;
-                    language?: string;
-                    note?: string;
-                };
+                "application/json": components["schemas"]["CreateUnitsRequest"];
             };
         };
         responses: {
             /** @description Default Response */
-            200: {
+            201: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        version_no: number;
-                        unit_version_id: string;
-                        content_hash: string;
-                        /** @description false: it was so already, and there is no new version */
-                        changed: boolean;
-                    };
+                    "application/json": components["schemas"]["CreateUnitsResponse"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description larger than the limit */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description understood, but it cannot be done with this content */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
         };
     };
-    editUnitSlice: {
+    updateUnitSlice: {
         parameters: {
             query?: never;
             header?: never;
@@ -14141,13 +9202,7 @@ export interface operations {
                  *       "text": "30"
                  *     }
                  */
-                "application/json": {
-                    expected_version: number;
-                    from: number;
-                    to: number;
-                    text: string;
-                    note?: string;
-                };
+                "application/json": components["schemas"]["UpdateUnitSliceRequest"];
             };
         };
         responses: {
@@ -14157,81 +9212,19 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        version_no: number;
-                        unit_version_id: string;
-                        content_hash: string;
-                        /** @description false: it was so already, and there is no new version */
-                        changed: boolean;
-                    };
+                    "application/json": components["schemas"]["EditedUnit"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description larger than the limit */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description understood, but it cannot be done with this content */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
         };
     };
-    changeUnitProfile: {
+    updateUnitProfile: {
         parameters: {
             query?: never;
             header?: never;
@@ -14267,63 +9260,15 @@ export interface operations {
                     };
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description understood, but it cannot be done with this content */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
         };
     };
-    removeUnitEdge: {
+    deleteUnitEdge: {
         parameters: {
             query?: never;
             header?: never;
@@ -14341,60 +9286,12 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description understood, but it cannot be done with this content */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
         };
     };
     moveUnit: {
@@ -14408,11 +9305,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    container_id: string | null;
-                    /** @description default: the last */
-                    position?: number;
-                };
+                "application/json": components["schemas"]["MoveUnitRequest"];
             };
         };
         responses: {
@@ -14423,60 +9316,12 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description understood, but it cannot be done with this content */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
         };
     };
     reorderUnits: {
@@ -14490,9 +9335,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    units: string[];
-                };
+                "application/json": components["schemas"]["ReorderUnitsRequest"];
             };
         };
         responses: {
@@ -14503,60 +9346,12 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description understood, but it cannot be done with this content */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
         };
     };
     enactUnit: {
@@ -14570,14 +9365,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    expected_version: number;
-                    /**
-                     * @description the approval that says so
-                     * @example APR-2026-114
-                     */
-                    apr_ref: string;
-                };
+                "application/json": components["schemas"]["EnactUnitRequest"];
             };
         };
         responses: {
@@ -14587,125 +9375,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        unit_id: string;
-                        workspace_id: string;
-                        canonical_address: string;
-                        unit_kind: string;
-                        container_id: string | null;
-                        position: number;
-                        source_ref: string;
-                        owner_actor: string;
-                        owner_via: string | null;
-                        /** Format: date-time */
-                        born_at: string;
-                        current_version_id: string;
-                        /** @description to be said with an edit, as expected_version */
-                        version_no: number;
-                        /** @description SHA-256 of the text */
-                        content_hash: string;
-                        title: string;
-                        language: string;
-                        body_bytes: number;
-                        content_profile: {
-                            [key: string]: unknown;
-                        };
-                        topics: string[];
-                        /** @enum {unknown} */
-                        lifecycle_status: "draft" | "enacted" | "superseded" | "retired";
-                        apr_ref: string | null;
-                        supersedes: string | null;
-                        superseded_by: string | null;
-                        deleted_at: string | null;
-                        /** Format: date-time */
-                        changed_at: string;
-                        edges_out: number;
-                        edges_in: number;
-                        conformance: string | null;
-                        drift: string | null;
-                        /** @description of the checker; null before it has looked */
-                        findings: {
-                            [key: string]: unknown;
-                        }[] | null;
-                        checked_at: string | null;
-                        /** @description 0 born, 1 usable, 2 complete */
-                        mup_tier: number;
-                        /** @description what it lacks for the tiers above its own */
-                        missing: string[];
-                        vector_state: string;
-                    } & {
-                        version: {
-                            unit_version_id: string;
-                            version_no: number;
-                            unit_kind: string;
-                            title: string;
-                            language: string;
-                            content_hash: string;
-                            note: string | null;
-                            edited_by: string;
-                            edited_via: string | null;
-                            /** Format: date-time */
-                            edited_at: string;
-                            body: string;
-                        };
-                        status_then: string | null;
-                    };
+                    "application/json": components["schemas"]["UnitDetail"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description understood, but it cannot be done with this content */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
         };
     };
     supersedeUnit: {
@@ -14719,15 +9397,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** Format: uuid */
-                    successor: string;
-                    /**
-                     * @description the approval that says so
-                     * @example APR-2026-114
-                     */
-                    apr_ref: string;
-                };
+                "application/json": components["schemas"]["SupersedeUnitRequest"];
             };
         };
         responses: {
@@ -14737,125 +9407,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        unit_id: string;
-                        workspace_id: string;
-                        canonical_address: string;
-                        unit_kind: string;
-                        container_id: string | null;
-                        position: number;
-                        source_ref: string;
-                        owner_actor: string;
-                        owner_via: string | null;
-                        /** Format: date-time */
-                        born_at: string;
-                        current_version_id: string;
-                        /** @description to be said with an edit, as expected_version */
-                        version_no: number;
-                        /** @description SHA-256 of the text */
-                        content_hash: string;
-                        title: string;
-                        language: string;
-                        body_bytes: number;
-                        content_profile: {
-                            [key: string]: unknown;
-                        };
-                        topics: string[];
-                        /** @enum {unknown} */
-                        lifecycle_status: "draft" | "enacted" | "superseded" | "retired";
-                        apr_ref: string | null;
-                        supersedes: string | null;
-                        superseded_by: string | null;
-                        deleted_at: string | null;
-                        /** Format: date-time */
-                        changed_at: string;
-                        edges_out: number;
-                        edges_in: number;
-                        conformance: string | null;
-                        drift: string | null;
-                        /** @description of the checker; null before it has looked */
-                        findings: {
-                            [key: string]: unknown;
-                        }[] | null;
-                        checked_at: string | null;
-                        /** @description 0 born, 1 usable, 2 complete */
-                        mup_tier: number;
-                        /** @description what it lacks for the tiers above its own */
-                        missing: string[];
-                        vector_state: string;
-                    } & {
-                        version: {
-                            unit_version_id: string;
-                            version_no: number;
-                            unit_kind: string;
-                            title: string;
-                            language: string;
-                            content_hash: string;
-                            note: string | null;
-                            edited_by: string;
-                            edited_via: string | null;
-                            /** Format: date-time */
-                            edited_at: string;
-                            body: string;
-                        };
-                        status_then: string | null;
-                    };
+                    "application/json": components["schemas"]["UnitDetail"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description understood, but it cannot be done with this content */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
         };
     };
     retireUnit: {
@@ -14869,9 +9429,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    reason?: string;
-                } | null;
+                "application/json": components["schemas"]["RetireUnitRequest"] | null;
             };
         };
         responses: {
@@ -14881,269 +9439,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        unit_id: string;
-                        workspace_id: string;
-                        canonical_address: string;
-                        unit_kind: string;
-                        container_id: string | null;
-                        position: number;
-                        source_ref: string;
-                        owner_actor: string;
-                        owner_via: string | null;
-                        /** Format: date-time */
-                        born_at: string;
-                        current_version_id: string;
-                        /** @description to be said with an edit, as expected_version */
-                        version_no: number;
-                        /** @description SHA-256 of the text */
-                        content_hash: string;
-                        title: string;
-                        language: string;
-                        body_bytes: number;
-                        content_profile: {
-                            [key: string]: unknown;
-                        };
-                        topics: string[];
-                        /** @enum {unknown} */
-                        lifecycle_status: "draft" | "enacted" | "superseded" | "retired";
-                        apr_ref: string | null;
-                        supersedes: string | null;
-                        superseded_by: string | null;
-                        deleted_at: string | null;
-                        /** Format: date-time */
-                        changed_at: string;
-                        edges_out: number;
-                        edges_in: number;
-                        conformance: string | null;
-                        drift: string | null;
-                        /** @description of the checker; null before it has looked */
-                        findings: {
-                            [key: string]: unknown;
-                        }[] | null;
-                        checked_at: string | null;
-                        /** @description 0 born, 1 usable, 2 complete */
-                        mup_tier: number;
-                        /** @description what it lacks for the tiers above its own */
-                        missing: string[];
-                        vector_state: string;
-                    } & {
-                        version: {
-                            unit_version_id: string;
-                            version_no: number;
-                            unit_kind: string;
-                            title: string;
-                            language: string;
-                            content_hash: string;
-                            note: string | null;
-                            edited_by: string;
-                            edited_via: string | null;
-                            /** Format: date-time */
-                            edited_at: string;
-                            body: string;
-                        };
-                        status_then: string | null;
-                    };
+                    "application/json": components["schemas"]["UnitDetail"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description understood, but it cannot be done with this content */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    deleteUnit: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    reason?: string;
-                } | null;
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        unit_id: string;
-                        workspace_id: string;
-                        canonical_address: string;
-                        unit_kind: string;
-                        container_id: string | null;
-                        position: number;
-                        source_ref: string;
-                        owner_actor: string;
-                        owner_via: string | null;
-                        /** Format: date-time */
-                        born_at: string;
-                        current_version_id: string;
-                        /** @description to be said with an edit, as expected_version */
-                        version_no: number;
-                        /** @description SHA-256 of the text */
-                        content_hash: string;
-                        title: string;
-                        language: string;
-                        body_bytes: number;
-                        content_profile: {
-                            [key: string]: unknown;
-                        };
-                        topics: string[];
-                        /** @enum {unknown} */
-                        lifecycle_status: "draft" | "enacted" | "superseded" | "retired";
-                        apr_ref: string | null;
-                        supersedes: string | null;
-                        superseded_by: string | null;
-                        deleted_at: string | null;
-                        /** Format: date-time */
-                        changed_at: string;
-                        edges_out: number;
-                        edges_in: number;
-                        conformance: string | null;
-                        drift: string | null;
-                        /** @description of the checker; null before it has looked */
-                        findings: {
-                            [key: string]: unknown;
-                        }[] | null;
-                        checked_at: string | null;
-                        /** @description 0 born, 1 usable, 2 complete */
-                        mup_tier: number;
-                        /** @description what it lacks for the tiers above its own */
-                        missing: string[];
-                        vector_state: string;
-                    } & {
-                        version: {
-                            unit_version_id: string;
-                            version_no: number;
-                            unit_kind: string;
-                            title: string;
-                            language: string;
-                            content_hash: string;
-                            note: string | null;
-                            edited_by: string;
-                            edited_via: string | null;
-                            /** Format: date-time */
-                            edited_at: string;
-                            body: string;
-                        };
-                        status_then: string | null;
-                    };
-                };
-            };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description understood, but it cannot be done with this content */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
         };
     };
     restoreUnit: {
@@ -15163,128 +9467,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        unit_id: string;
-                        workspace_id: string;
-                        canonical_address: string;
-                        unit_kind: string;
-                        container_id: string | null;
-                        position: number;
-                        source_ref: string;
-                        owner_actor: string;
-                        owner_via: string | null;
-                        /** Format: date-time */
-                        born_at: string;
-                        current_version_id: string;
-                        /** @description to be said with an edit, as expected_version */
-                        version_no: number;
-                        /** @description SHA-256 of the text */
-                        content_hash: string;
-                        title: string;
-                        language: string;
-                        body_bytes: number;
-                        content_profile: {
-                            [key: string]: unknown;
-                        };
-                        topics: string[];
-                        /** @enum {unknown} */
-                        lifecycle_status: "draft" | "enacted" | "superseded" | "retired";
-                        apr_ref: string | null;
-                        supersedes: string | null;
-                        superseded_by: string | null;
-                        deleted_at: string | null;
-                        /** Format: date-time */
-                        changed_at: string;
-                        edges_out: number;
-                        edges_in: number;
-                        conformance: string | null;
-                        drift: string | null;
-                        /** @description of the checker; null before it has looked */
-                        findings: {
-                            [key: string]: unknown;
-                        }[] | null;
-                        checked_at: string | null;
-                        /** @description 0 born, 1 usable, 2 complete */
-                        mup_tier: number;
-                        /** @description what it lacks for the tiers above its own */
-                        missing: string[];
-                        vector_state: string;
-                    } & {
-                        version: {
-                            unit_version_id: string;
-                            version_no: number;
-                            unit_kind: string;
-                            title: string;
-                            language: string;
-                            content_hash: string;
-                            note: string | null;
-                            edited_by: string;
-                            edited_via: string | null;
-                            /** Format: date-time */
-                            edited_at: string;
-                            body: string;
-                        };
-                        status_then: string | null;
-                    };
+                    "application/json": components["schemas"]["UnitDetail"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description understood, but it cannot be done with this content */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
         };
     };
-    amendUnitKind: {
+    changeUnitKind: {
         parameters: {
             query?: never;
             header?: never;
@@ -15295,15 +9489,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @example section */
-                    unit_kind: string;
-                    /**
-                     * @description the approval that says so
-                     * @example APR-2026-114
-                     */
-                    apr_ref: string;
-                };
+                "application/json": components["schemas"]["ChangeUnitKindRequest"];
             };
         };
         responses: {
@@ -15313,125 +9499,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        unit_id: string;
-                        workspace_id: string;
-                        canonical_address: string;
-                        unit_kind: string;
-                        container_id: string | null;
-                        position: number;
-                        source_ref: string;
-                        owner_actor: string;
-                        owner_via: string | null;
-                        /** Format: date-time */
-                        born_at: string;
-                        current_version_id: string;
-                        /** @description to be said with an edit, as expected_version */
-                        version_no: number;
-                        /** @description SHA-256 of the text */
-                        content_hash: string;
-                        title: string;
-                        language: string;
-                        body_bytes: number;
-                        content_profile: {
-                            [key: string]: unknown;
-                        };
-                        topics: string[];
-                        /** @enum {unknown} */
-                        lifecycle_status: "draft" | "enacted" | "superseded" | "retired";
-                        apr_ref: string | null;
-                        supersedes: string | null;
-                        superseded_by: string | null;
-                        deleted_at: string | null;
-                        /** Format: date-time */
-                        changed_at: string;
-                        edges_out: number;
-                        edges_in: number;
-                        conformance: string | null;
-                        drift: string | null;
-                        /** @description of the checker; null before it has looked */
-                        findings: {
-                            [key: string]: unknown;
-                        }[] | null;
-                        checked_at: string | null;
-                        /** @description 0 born, 1 usable, 2 complete */
-                        mup_tier: number;
-                        /** @description what it lacks for the tiers above its own */
-                        missing: string[];
-                        vector_state: string;
-                    } & {
-                        version: {
-                            unit_version_id: string;
-                            version_no: number;
-                            unit_kind: string;
-                            title: string;
-                            language: string;
-                            content_hash: string;
-                            note: string | null;
-                            edited_by: string;
-                            edited_via: string | null;
-                            /** Format: date-time */
-                            edited_at: string;
-                            body: string;
-                        };
-                        status_then: string | null;
-                    };
+                    "application/json": components["schemas"]["UnitDetail"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description understood, but it cannot be done with this content */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
         };
     };
     splitUnit: {
@@ -15445,22 +9521,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    expected_version: number;
-                    parts: {
-                        canonical_address: string;
-                        body: string;
-                        title?: string;
-                        /** @example section */
-                        unit_kind?: string;
-                    }[];
-                    /**
-                     * @description the approval that says so
-                     * @example APR-2026-114
-                     */
-                    apr_ref?: string;
-                    reason?: string;
-                };
+                "application/json": components["schemas"]["SplitUnitRequest"];
             };
         };
         responses: {
@@ -15470,70 +9531,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        units: {
-                            unit_id: string;
-                            canonical_address: string;
-                            unit_version_id: string;
-                            content_hash: string;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["SplitUnitResponse"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description understood, but it cannot be done with this content */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
         };
     };
     mergeUnits: {
@@ -15545,24 +9551,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description in the order of their texts */
-                    units: {
-                        /** Format: uuid */
-                        unit_id: string;
-                        expected_version: number;
-                    }[];
-                    canonical_address: string;
-                    /** @description default: their texts, one after the other */
-                    body?: string;
-                    title?: string;
-                    /**
-                     * @description the approval that says so
-                     * @example APR-2026-114
-                     */
-                    apr_ref?: string;
-                    reason?: string;
-                };
+                "application/json": components["schemas"]["MergeUnitsRequest"];
             };
         };
         responses: {
@@ -15572,68 +9561,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        unit_id: string;
-                        canonical_address: string;
-                        unit_version_id: string;
-                        content_hash: string;
-                    };
+                    "application/json": components["schemas"]["SuccessorUnit"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description understood, but it cannot be done with this content */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
         };
     };
     listTopics: {
@@ -15656,44 +9592,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        topics: {
-                            topic_id: string;
-                            workspace_id: string | null;
-                            topic_label: string;
-                            description: string | null;
-                            retired_at: string | null;
-                            registered_by: string;
-                            /** Format: date-time */
-                            registered_at: string;
-                            /** @description how many carry it, of those that you may see */
-                            units: number;
-                        }[];
-                        next: string | null;
-                    };
+                    "application/json": components["schemas"]["ListTopicsResponse"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
         };
     };
-    addTopic: {
+    createTopic: {
         parameters: {
             query?: never;
             header?: never;
@@ -15707,13 +9613,7 @@ export interface operations {
                  *       "topic_label": "leave"
                  *     }
                  */
-                "application/json": {
-                    /** @description null: of every workspace, for service_role; left out: the only one of the caller */
-                    workspace_id?: string | null;
-                    /** @example leave */
-                    topic_label: string;
-                    description?: string;
-                };
+                "application/json": components["schemas"]["CreateTopicRequest"];
             };
         };
         responses: {
@@ -15724,51 +9624,11 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description understood, but it cannot be done with this content */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
         };
     };
     retireTopic: {
@@ -15783,10 +9643,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description null: of every workspace, for service_role; left out: the only one of the caller */
-                    workspace_id?: string | null;
-                } | null;
+                "application/json": components["schemas"]["RetireTopicRequest"] | null;
             };
         };
         responses: {
@@ -15797,51 +9654,11 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description understood, but it cannot be done with this content */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
         };
     };
     listDocuments: {
@@ -15864,51 +9681,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        documents: {
-                            document_id: string;
-                            workspace_id: string;
-                            source_ref: string;
-                            title: string;
-                            language: string;
-                            content_hash: string;
-                            bytes: number;
-                            pieces: number;
-                            updated_by: string;
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: date-time */
-                            updated_at: string;
-                            deleted_at: string | null;
-                        }[];
-                        next: string | null;
-                    };
+                    "application/json": components["schemas"]["ListDocumentsResponse"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
         };
     };
     getDocument: {
         parameters: {
             query: {
-                /** @description of the map */
                 limit: number;
                 /** @description the `next` of the page before */
                 after?: string;
@@ -15927,67 +9709,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        document_id: string;
-                        workspace_id: string;
-                        source_ref: string;
-                        title: string;
-                        language: string;
-                        content_hash: string;
-                        bytes: number;
-                        pieces: number;
-                        updated_by: string;
-                        /** Format: date-time */
-                        created_at: string;
-                        /** Format: date-time */
-                        updated_at: string;
-                        deleted_at: string | null;
-                        body: string;
-                        map: {
-                            /** @description by which manifests name it */
-                            piece_address: string;
-                            position: number;
-                            unit_id: string;
-                            canonical_address: string;
-                            unit_kind: string;
-                            title: string;
-                            lifecycle_status: string;
-                            version_no: number;
-                            /** @description of the piece; the unit may have been edited since */
-                            content_hash: string;
-                            dropped_at: string | null;
-                        }[];
-                        next: string | null;
-                    };
+                    "application/json": components["schemas"]["DocumentDetail"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     markDocument: {
@@ -16005,27 +9732,7 @@ export interface operations {
                  *       "text": "# Handbook\n\n## Leave\n\n28 days.\n"
                  *     }
                  */
-                "application/json": {
-                    /**
-                     * Format: uuid
-                     * @description may be left out by whoever has exactly one
-                     */
-                    workspace_id?: string;
-                    text: string;
-                    /**
-                     * @description where it comes from: marked again under it, it is the same document. Needed without a manifest
-                     * @example handbook.md
-                     */
-                    source_ref?: string;
-                    /** @description cut it like this: a manifest that somebody changed (docs/reference/mark-manifest.schema.json); positions and hashes are taken anew */
-                    manifest?: {
-                        [key: string]: unknown;
-                    };
-                    /** @description the first segment of every address */
-                    address?: string;
-                    title?: string;
-                    language?: string;
-                };
+                "application/json": components["schemas"]["MarkDocumentRequest"];
             };
         };
         responses: {
@@ -16035,111 +9742,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        staging_record_id: string;
-                        /** @description to be said at approval and at the cut */
-                        digest: string;
-                        lifecycle_status: string;
-                        created: boolean;
-                        pieces: {
-                            address: string;
-                            title: string;
-                            kind: string;
-                            /**
-                             * @description since the last cut
-                             * @enum {unknown}
-                             */
-                            change: "new" | "changed" | "moved" | "same";
-                            bytes: number;
-                            /** @description where the document had it at the last cut, and has it now */
-                            moved?: {
-                                from: {
-                                    /** @description the piece that it is in; null: the document */
-                                    parent: string | null;
-                                    /** @description the piece before it there; null: it is first */
-                                    after: string | null;
-                                };
-                                to: {
-                                    /** @description the piece that it is in; null: the document */
-                                    parent: string | null;
-                                    /** @description the piece before it there; null: it is first */
-                                    after: string | null;
-                                };
-                            };
-                        }[];
-                        /** @description pieces of the last cut that are none any more */
-                        gone: {
-                            address: string;
-                            title: string;
-                            kind: string;
-                            /**
-                             * @description whether the document lost it, or the manifest leaves it out, or has it in another piece
-                             * @enum {unknown}
-                             */
-                            text_is: "gone" | "in_no_piece" | "in_another_piece";
-                        }[];
-                        /** @description text of the document that is in no piece, and will be in no unit; null: none */
-                        left_out: {
-                            bytes: number;
-                            /** @description the first fifty */
-                            parts: {
-                                /** @description first byte in the UTF-8 of the document */
-                                from: number;
-                                /** @description the byte after its last */
-                                to: number;
-                                first_line: number;
-                                last_line: number;
-                                text: string;
-                            }[];
-                        } | null;
-                    };
+                    "application/json": components["schemas"]["StagedMark"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description larger than the limit */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description understood, but it cannot be done with this content */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
         };
     };
     getMarking: {
@@ -16159,151 +9769,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        staging_record_id: string;
-                        digest: string;
-                        lifecycle_status: string;
-                        document: {
-                            source_ref: string;
-                            title: string;
-                            language: string;
-                            content_hash: string;
-                            bytes: number;
-                        };
-                        pieces: {
-                            position: number;
-                            parent: string | null;
-                            address: string;
-                            title: string;
-                            kind: string;
-                            /**
-                             * @description since the last cut
-                             * @enum {unknown}
-                             */
-                            change: "new" | "changed" | "moved" | "same";
-                            from: number;
-                            to: number;
-                            hash: string;
-                            topics: string[];
-                            text: string;
-                            /** @description what its unit says now, where the piece changed */
-                            before: string | null;
-                            /** @description where the document had it at the last cut, and has it now */
-                            moved?: {
-                                from: {
-                                    /** @description the piece that it is in; null: the document */
-                                    parent: string | null;
-                                    /** @description the piece before it there; null: it is first */
-                                    after: string | null;
-                                };
-                                to: {
-                                    /** @description the piece that it is in; null: the document */
-                                    parent: string | null;
-                                    /** @description the piece before it there; null: it is first */
-                                    after: string | null;
-                                };
-                            };
-                            /** @description what a cut would do with its unit, as that is now */
-                            outlook: {
-                                /** @enum {unknown} */
-                                what: "born" | "unchanged" | "versioned" | "successor";
-                                /** @description address of the unit that holds the piece */
-                                unit?: string;
-                                /** @enum {unknown} */
-                                status?: "draft" | "enacted" | "superseded" | "retired" | "deleted";
-                                version_no?: number;
-                                /** @description of the draft that comes beside it */
-                                new_address?: string;
-                                /** @description what people wrote since the last cut, which the text of the document takes the place of */
-                                replaced_version?: number;
-                                /** @description only its title changes */
-                                keeps_text?: boolean;
-                                /** @description address of the container that it leaves; absent: none */
-                                moved_from?: string;
-                                /** @description address of the container that it goes into; absent: none */
-                                moved_to?: string;
-                                /** @description people had put it where it was; the document moved its piece */
-                                replaced_place?: boolean;
-                                /** @description container in which people put it, and in which it stays; empty: in none */
-                                kept_in?: string;
-                            };
-                        }[];
-                        /** @description pieces of the last cut that are none any more */
-                        gone: {
-                            address: string;
-                            title: string;
-                            kind: string;
-                            /**
-                             * @description whether the document lost it, or the manifest leaves it out, or has it in another piece
-                             * @enum {unknown}
-                             */
-                            text_is: "gone" | "in_no_piece" | "in_another_piece";
-                            /** @description drafts that the cut would retire */
-                            retired: string[];
-                            /** @description what is in force, and stays */
-                            kept: string[];
-                        }[];
-                        /** @description text of the document that is in no piece, and will be in no unit; null: none */
-                        left_out: {
-                            bytes: number;
-                            /** @description the first fifty */
-                            parts: {
-                                /** @description first byte in the UTF-8 of the document */
-                                from: number;
-                                /** @description the byte after its last */
-                                to: number;
-                                first_line: number;
-                                last_line: number;
-                                text: string;
-                            }[];
-                        } | null;
-                        /** @description the document of the old knowledge base under this source, which stays as it is */
-                        legacy: {
-                            document_id: string;
-                            title: string;
-                            content_hash: string;
-                            /** @description whether it says what is marked */
-                            is_same: boolean;
-                        } | null;
-                    };
+                    "application/json": components["schemas"]["Marking"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     cutFromManifest: {
@@ -16317,12 +9789,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description of the part manifest, or of the record */
-                    digest: string;
-                    /** @description the document, where the record holds the manifest alone */
-                    source?: string;
-                };
+                "application/json": components["schemas"]["CutFromManifestRequest"];
             };
         };
         responses: {
@@ -16332,105 +9799,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        run_id: string;
-                        document_id: string;
-                        born: number;
-                        versioned: number;
-                        successors: number;
-                        retired: number;
-                        kept: number;
-                        unchanged: number;
-                        /** @description those that the cut touched */
-                        units: {
-                            unit_id: string;
-                            canonical_address: string;
-                            /** @enum {unknown} */
-                            what: "born" | "versioned" | "successor" | "retired" | "moved";
-                            /** @description what people wrote since the last cut, which the text of the document takes the place of */
-                            replaced_version?: number;
-                            /** @description address of the container that it leaves; absent: none */
-                            moved_from?: string;
-                            /** @description address of the container that it goes into; absent: none */
-                            moved_to?: string;
-                            /** @description people had put it where it was; the document moved its piece */
-                            replaced_place?: boolean;
-                        }[];
-                        /** @description addresses of units that the manifest calls another kind; they keep theirs */
-                        kinds_kept?: string[];
-                        /** @description containers whose order people had made, and the document changed */
-                        orders_replaced?: string[];
-                        /** @description the document is one of the old knowledge base, whose own text stays as it is */
-                        legacy_kept?: boolean;
-                        /** @description text of the document that the manifest has in no piece */
-                        left_out?: {
-                            bytes: number;
-                            parts: {
-                                /** @description first byte in the UTF-8 of the document */
-                                from: number;
-                                /** @description the byte after its last */
-                                to: number;
-                                first_line: number;
-                                last_line: number;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Cut"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description understood, but it cannot be done with this content */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
         };
     };
     search: {
@@ -16448,8 +9825,8 @@ export interface operations {
                 explain: boolean;
                 topic?: string;
                 kind?: string;
-                /** @description default: draft and enacted */
-                lifecycle?: "draft" | "enacted" | "superseded";
+                /** @description of units; default: draft and enacted */
+                status?: "draft" | "enacted" | "superseded";
                 language?: string;
                 /** @description address or id of a unit: it, and what is in it */
                 container?: string;
@@ -16468,86 +9845,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        hits: {
-                            /** @enum {unknown} */
-                            source: "unit" | "document";
-                            unit_id?: string;
-                            /** @description of a unit: the document of the old knowledge base that it was cut from */
-                            document_id?: string;
-                            canonical_address?: string;
-                            /** @description of a document: where it comes from */
-                            source_ref?: string;
-                            title: string;
-                            snippet: string;
-                            /** @description from and to, in characters (code points) of the snippet: where words of the question stand */
-                            highlights: number[][];
-                            score: number;
-                            /** @description its place by words and by meaning */
-                            legs: {
-                                lexical?: number;
-                                dense?: number;
-                            };
-                            /** @enum {unknown} */
-                            freshness: "current" | "pending" | "stale" | "error";
-                            lifecycle_status?: string;
-                            unit_kind?: string;
-                            /** @description whose text is shown */
-                            version_no?: number;
-                            current_version_no?: number;
-                            warnings: string[];
-                            explain?: {
-                                unit: string;
-                                document: string;
-                                chunk_id?: string;
-                            };
-                        }[];
-                        /** @description what could not be asked, and what to do */
-                        warnings: string[];
-                        took_ms: number;
-                        legs: {
-                            lexical: number;
-                            dense: number | ("off" | "unavailable");
-                        };
-                    };
+                    "application/json": components["schemas"]["SearchAnswer"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     searchWith: {
@@ -16564,48 +9868,11 @@ export interface operations {
                  *       "text": "how many days of leave?",
                  *       "filters": {
                  *         "topic": "leave",
-                 *         "lifecycle": "enacted"
+                 *         "status": "enacted"
                  *       }
                  *     }
                  */
-                "application/json": {
-                    /** @description a question, words, "a phrase", begin* */
-                    text: string;
-                    /**
-                     * Format: uuid
-                     * @description may be left out by whoever has exactly one
-                     */
-                    workspace_id?: string;
-                    /** @default 10 */
-                    limit?: number;
-                    /**
-                     * @description say beside each hit why it is there
-                     * @default false
-                     */
-                    explain?: boolean;
-                    filters?: {
-                        topic?: string | string[];
-                        kind?: string | string[];
-                        lifecycle?: ("draft" | "enacted" | "superseded") | ("draft" | "enacted" | "superseded")[];
-                        language?: string | string[];
-                        /** @description what the profile must hold, at least */
-                        profile?: {
-                            [key: string]: unknown;
-                        };
-                        /** @description an edge of this type from it, to this address, id or reference; one of the two will do */
-                        edge?: {
-                            type?: string;
-                            target?: string;
-                        };
-                        /** @description address or id of a unit: it, and what is in it */
-                        container?: string;
-                        /**
-                         * @description only units, or only the old knowledge base
-                         * @enum {unknown}
-                         */
-                        source?: "unit" | "document";
-                    };
-                };
+                "application/json": components["schemas"]["SearchWithRequest"];
             };
         };
         responses: {
@@ -16615,186 +9882,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        hits: {
-                            /** @enum {unknown} */
-                            source: "unit" | "document";
-                            unit_id?: string;
-                            /** @description of a unit: the document of the old knowledge base that it was cut from */
-                            document_id?: string;
-                            canonical_address?: string;
-                            /** @description of a document: where it comes from */
-                            source_ref?: string;
-                            title: string;
-                            snippet: string;
-                            /** @description from and to, in characters (code points) of the snippet: where words of the question stand */
-                            highlights: number[][];
-                            score: number;
-                            /** @description its place by words and by meaning */
-                            legs: {
-                                lexical?: number;
-                                dense?: number;
-                            };
-                            /** @enum {unknown} */
-                            freshness: "current" | "pending" | "stale" | "error";
-                            lifecycle_status?: string;
-                            unit_kind?: string;
-                            /** @description whose text is shown */
-                            version_no?: number;
-                            current_version_no?: number;
-                            warnings: string[];
-                            explain?: {
-                                unit: string;
-                                document: string;
-                                chunk_id?: string;
-                            };
-                        }[];
-                        /** @description what could not be asked, and what to do */
-                        warnings: string[];
-                        took_ms: number;
-                        legs: {
-                            lexical: number;
-                            dense: number | ("off" | "unavailable");
-                        };
-                    };
+                    "application/json": components["schemas"]["SearchAnswer"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description larger than the limit */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    getSearchStatus: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        collections: {
-                            collection: string;
-                            state: string;
-                            embedder: string;
-                            model: string | null;
-                            dimension: number | null;
-                            store: string;
-                            points: number;
-                            writing: number;
-                            refused: number;
-                        }[];
-                        chunks: {
-                            units: number;
-                            documents: number;
-                        };
-                        outbox: {
-                            pending: number;
-                            processing: number;
-                            done: number;
-                            dead_letter: number;
-                            due: number;
-                            oldest_due_s: number | null;
-                        };
-                        outage: {
-                            rows: number;
-                            reason: string;
-                        } | null;
-                        /** @description what failed and is tried again */
-                        retrying: {
-                            rows: number;
-                            reason: string;
-                        } | null;
-                        /** @description seconds that search waits after an edit, and before it takes out what was deleted */
-                        window: {
-                            quiet_s: number;
-                            delete_s: number;
-                        };
-                        gates: {
-                            /** @description what is staged is kept out; closed, nothing is embedded */
-                            excluded: boolean;
-                            phase_1: boolean;
-                            phase_2: boolean;
-                            phase_3: boolean;
-                        };
-                        /** @description of embedders that are paid for, a day, of the last month */
-                        cost: {
-                            day: string;
-                            embedder: string;
-                            model: string;
-                            requests: number;
-                            tokens: number;
-                        }[];
-                    };
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
         };
     };
     countWaitingForSearch: {
@@ -16812,24 +9907,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        pending: number;
-                        failed: number;
-                    };
+                    "application/json": components["schemas"]["CountWaitingForSearchResponse"];
                 };
             };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
         };
     };
-    projectNow: {
+    flushSearch: {
         parameters: {
             query?: never;
             header?: never;
@@ -16838,14 +9923,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /**
-                     * Format: uuid
-                     * @description may be left out by whoever has exactly one
-                     */
-                    workspace_id?: string;
-                    units?: string[];
-                } | null;
+                "application/json": components["schemas"]["FlushSearchRequest"] | null;
             };
         };
         responses: {
@@ -16855,50 +9933,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        count: number;
-                    };
+                    "application/json": components["schemas"]["FlushSearchResponse"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
-    listDeadProjections: {
+    listSearchDeadLetters: {
         parameters: {
             query: {
                 workspace_id?: string;
@@ -16916,41 +9960,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        dead: {
-                            outbox_id: string;
-                            unit_id: string | null;
-                            document_id: string | null;
-                            name: string;
-                            tries: number;
-                            error: string | null;
-                            /** Format: date-time */
-                            died_at: string;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["ListSearchDeadLettersResponse"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
         };
     };
-    replayProjections: {
+    replaySearchDeadLetters: {
         parameters: {
             query?: never;
             header?: never;
@@ -16959,14 +9976,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /**
-                     * Format: uuid
-                     * @description may be left out by whoever has exactly one
-                     */
-                    workspace_id?: string;
-                    outbox?: string[];
-                } | null;
+                "application/json": components["schemas"]["ReplaySearchDeadLettersRequest"] | null;
             };
         };
         responses: {
@@ -16976,47 +9986,36 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        count: number;
-                    };
+                    "application/json": components["schemas"]["ReplaySearchDeadLettersResponse"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    getSearchStatus: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["SearchStatus"];
                 };
             };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
         };
     };
     auditSearch: {
@@ -17028,9 +10027,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    repair?: boolean;
-                } | null;
+                "application/json": components["schemas"]["AuditSearchRequest"] | null;
             };
         };
         responses: {
@@ -17040,53 +10037,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        ok: boolean;
-                        collections: {
-                            collection: string;
-                            state: string;
-                            store: string;
-                            points: number | null;
-                            problem?: string;
-                        }[];
-                        findings: {
-                            /** @enum {unknown} */
-                            finding: "orphan" | "ghost" | "payload" | "staging" | "missing" | "left";
-                            collection: string | null;
-                            id: string;
-                            detail: string;
-                            repaired: boolean;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["SearchAudit"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
         };
     };
     switchSearch: {
@@ -17103,14 +10059,7 @@ export interface operations {
                  *       "embedder": "openai"
                  *     }
                  */
-                "application/json": {
-                    /** @enum {unknown} */
-                    embedder?: "lsa" | "openai" | "hashed";
-                    model?: string;
-                    dimension?: number;
-                    /** @enum {unknown} */
-                    store?: "postgres" | "pgvector" | "qdrant";
-                };
+                "application/json": components["schemas"]["SwitchSearchRequest"];
             };
         };
         responses: {
@@ -17120,57 +10069,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        collection: string;
-                        state: string;
-                    };
+                    "application/json": components["schemas"]["Collection"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description understood, but it cannot be done with this content */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
         };
     };
     cancelSearchSwitch: {
@@ -17188,29 +10094,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        collection: string | null;
-                    };
+                    "application/json": components["schemas"]["CancelSearchSwitchResponse"];
                 };
             };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
         };
     };
     setSearchPhase: {
@@ -17229,10 +10118,7 @@ export interface operations {
                  *       "open": true
                  *     }
                  */
-                "application/json": {
-                    open: boolean;
-                    reason?: string;
-                };
+                "application/json": components["schemas"]["SetSearchPhaseRequest"];
             };
         };
         responses: {
@@ -17242,47 +10128,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        changed: boolean;
-                    };
+                    "application/json": components["schemas"]["SetSearchPhaseResponse"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description in conflict with the present state */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
         };
     };
     setSearchWindow: {
@@ -17299,11 +10151,7 @@ export interface operations {
                  *       "quiet_s": 180
                  *     }
                  */
-                "application/json": {
-                    quiet_s?: number;
-                    delete_s?: number;
-                    reason?: string;
-                };
+                "application/json": components["schemas"]["SetSearchWindowRequest"];
             };
         };
         responses: {
@@ -17313,41 +10161,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        changed: boolean;
-                    };
+                    "application/json": components["schemas"]["SetSearchWindowResponse"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
         };
     };
-    putSearchedDocument: {
+    setSearchDocument: {
         parameters: {
             query?: never;
             header?: never;
@@ -17356,18 +10178,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /**
-                     * Format: uuid
-                     * @description may be left out by whoever has exactly one
-                     */
-                    workspace_id?: string;
-                    source_ref: string;
-                    title: string;
-                    text: string;
-                    /** @example en */
-                    language?: string;
-                };
+                "application/json": components["schemas"]["SetSearchDocumentRequest"];
             };
         };
         responses: {
@@ -17377,50 +10188,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        document_id: string;
-                    };
+                    "application/json": components["schemas"]["SetSearchDocumentResponse"];
                 };
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description larger than the limit */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
         };
     };
-    removeSearchedDocument: {
+    deleteSearchDocument: {
         parameters: {
             query?: never;
             header?: never;
@@ -17438,212 +10215,10 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    getTrace: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        correlation_id: string;
-                        events: {
-                            /** Format: uuid */
-                            id: string;
-                            event_domain: string;
-                            event_type: string;
-                            event_stream: string | null;
-                            event_subject_ref: string | null;
-                            canonical_address: string | null;
-                            workspace_id: string | null;
-                            correlation_id: string;
-                            causation_event_id: string | null;
-                            causation_depth: number;
-                            actor: string;
-                            actor_via: string | null;
-                            safe_payload: {
-                                [key: string]: unknown;
-                            };
-                            /** Format: date-time */
-                            created_at: string;
-                        }[];
-                        jobs: {
-                            job_id: string;
-                            /** @enum {unknown} */
-                            state: "waiting" | "running" | "completed" | "cancelled" | "dead";
-                            job_kind: string;
-                            executor: string;
-                            idempotency_key: string | null;
-                            source_ref: string | null;
-                            target_ref: string | null;
-                            payload_ref: string | null;
-                            safe_payload: {
-                                [key: string]: unknown;
-                            };
-                            priority: number;
-                            correlation_id: string | null;
-                            causation_event_id: string | null;
-                            causation_depth: number;
-                            actor: string;
-                            workspace_id: string | null;
-                            /** Format: date-time */
-                            enqueued_at: string;
-                            attempts: number;
-                            /** @description how often its worker died under it */
-                            crashes: number;
-                            replays: number;
-                            last_error: string | null;
-                            actor_via: string | null;
-                            process_after: string | null;
-                            started_at: string | null;
-                            finished_at: string | null;
-                            worker_id: string | null;
-                            result: unknown;
-                        }[];
-                        executions: {
-                            execution_id: string;
-                            playbook: string | null;
-                            version: number | null;
-                            parent_execution_id: string | null;
-                            started_by: string | null;
-                            /** @enum {unknown} */
-                            status: "PENDING" | "RUNNING" | "PAUSED" | "COMPLETED" | "FAILED" | "CANCELLED";
-                            error: string | null;
-                            items: number | null;
-                            items_done: number | null;
-                            items_failed: number | null;
-                            end_time: string | null;
-                            /** Format: date-time */
-                            created_at: string;
-                            cause: string | null;
-                        }[];
-                        /** @description where a consumer made no job of an event */
-                        undelivered: {
-                            event_id: string;
-                            consumer_id: string;
-                            outcome: string;
-                            detail: unknown;
-                            /** Format: date-time */
-                            dispatched_at: string;
-                        }[];
-                        /** @description there is more than the first thousand */
-                        cut: boolean;
-                    };
-                };
-            };
-            /** @description the request is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not there */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    metrics: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description the text format of Prometheus */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/plain": string;
-                };
-            };
-            /** @description no token, or not a valid one */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
 }

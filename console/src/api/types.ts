@@ -11,7 +11,6 @@ export type Health = Answer<'health'>
 export type Ready = Answer<'ready'>
 export type ReadyCheck = Ready['checks'][number]
 export type Me = Answer<'me'>
-export type Membership = Me['workspaces'][number]
 export type Gates = Answer<'listGates'>
 export type Gate = Gates['gates'][number]
 export type EventPage = Answer<'listEvents'>
@@ -24,7 +23,7 @@ export type Jobs = Answer<'listJobs'>
 export type Execution = Answer<'listExecutions'>['executions'][number]
 export type Executions = Answer<'listExecutions'>
 export type SearchWaiting = Answer<'countWaitingForSearch'>
-export type DeadProjection = Answer<'listDeadProjections'>['dead'][number]
+export type DeadProjection = Answer<'listSearchDeadLetters'>['dead_letters'][number]
 export type Marking = Answer<'getMarking'>
 /** application/problem+json */
 export type Problem = components['schemas']['Problem']

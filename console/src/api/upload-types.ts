@@ -21,6 +21,11 @@ export type Permission = UploadDetail['may']['plan']
 
 export type Dataset = Answer<'listDatasets'>['datasets'][number]
 export type UploadClient = Answer<'listDatasetClients'>['clients'][number]
+export type MappingPreview = Answer<'previewDatasetMapping'>
+export type PreviewColumn = MappingPreview['columns'][number]
+export type PreviewField = MappingPreview['fields'][number]
+export type PreviewValues = MappingPreview['values'][number]
+export type DatasetMapping = Answer<'updateDatasetMapping'>
 export type StagedRow = Answer<'listUploadRows'>['rows'][number]
 export type LineProblem = StagedRow['validation_errors'][number]
 export type PlanRow = Answer<'listPlanRows'>['rows'][number]

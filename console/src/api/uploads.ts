@@ -1,5 +1,6 @@
 import { learnNames } from '../people.ts'
 import { downloadFile } from './download.ts'
+import { type PreviewAsked, previewMapping, sendsHead } from './preview-mapping.ts'
 import { type ReceivedProgress, readProgress } from './progress-stream.ts'
 import { query } from './query.ts'
 import type { Request } from './request.ts'
@@ -7,8 +8,10 @@ import { type SentFile, sendFile } from './send-file.ts'
 import type { RecordedEvent } from './types.ts'
 import type {
   Dataset,
+  DatasetMapping,
   GateMode,
   LedgerRow,
+  MappingPreview,
   Page,
   PlanRow,
   StagedRow,
@@ -19,7 +22,7 @@ import type {
   Uploads,
 } from './upload-types.ts'
 
-export interface RowsAsked {
+interface RowsAsked {
   readonly row_type?: string | undefined
   readonly status?: string | undefined
   readonly problems?: boolean | undefined
@@ -27,7 +30,7 @@ export interface RowsAsked {
   readonly after?: string | undefined
 }
 
-export interface PlanRowsAsked {
+interface PlanRowsAsked {
   readonly row_type?: string | undefined
   readonly action?: string | undefined
   readonly column?: string | undefined
@@ -36,11 +39,18 @@ export interface PlanRowsAsked {
   readonly after?: string | undefined
 }
 
-export interface UploadsAsked {
+interface UploadsAsked {
   readonly status?: string
   readonly waiting?: boolean
   readonly limit: number
   readonly after?: string | undefined
+}
+
+/** Cells of a column with this text (null: empty cells) get another one. */
+export interface ColumnEdit {
+  readonly column: string
+  readonly from: string | null
+  readonly to: string | null
 }
 
 export interface UploadsApi {
@@ -48,13 +58,29 @@ export interface UploadsApi {
   find(id: string): Promise<UploadDetail>
   datasets(workspace: string): Promise<{ datasets: Dataset[] }>
   clients(workspace: string, dataset: string): Promise<{ clients: UploadClient[] }>
+  /** Which column of a file is which field; nothing of the file is kept. */
+  previewMapping(asked: PreviewAsked, signal: AbortSignal): Promise<MappingPreview>
+  /** True: only the beginning of the file is sent for a preview. */
+  sendsHead(file: File): boolean
+  /** For the next files of the workspace. */
+  rememberMapping(
+    dataset: string,
+    mapping: {
+      workspace_id: string
+      platform: string
+      headers: Record<string, string | null>
+      field_values: Record<string, Record<string, string | null>>
+    },
+  ): Promise<DatasetMapping>
   send(file: SentFile): ReturnType<typeof sendFile>
   /** Until it has ended, or the signal says so. */
-  follow(id: string, told: (progress: ReceivedProgress) => void, signal: AbortSignal): Promise<void>
+  follow(id: string, onProgress: (progress: ReceivedProgress) => void, signal: AbortSignal): Promise<void>
   rows(id: string, asked: RowsAsked): Promise<Page<StagedRow>>
   repair(id: string, rows: { line: number; values: Record<string, string | null> }[]): Promise<UploadDetail>
+  replaceInColumn(id: string, edit: ColumnEdit): Promise<UploadDetail & { repair: { lines: number } }>
   exportProblems(id: string, name: string): Promise<void>
-  plan(id: string, mode: GateMode, threshold?: number): Promise<UploadDetail>
+  /** `maxDeleted`: the share of the rows in scope that a snapshot may delete. */
+  plan(id: string, mode: GateMode, threshold?: number, maxDeleted?: number): Promise<UploadDetail>
   planRows(id: string, asked: PlanRowsAsked): Promise<Page<PlanRow>>
   /** Rows that changed since the plan was made, the first of them. */
   stalePlan(id: string): Promise<StalePlan>
@@ -84,13 +110,23 @@ export function createUploadsApi(request: Request, token: string | undefined): U
     datasets: (workspace) => request(`/datasets?${query({ workspace_id: workspace })}`),
     clients: (workspace, dataset) =>
       request(`/datasets/${encodeURIComponent(dataset)}/clients?${query({ workspace_id: workspace })}`),
+    previewMapping: (asked, signal) => previewMapping(asked, token, signal),
+    sendsHead,
+    rememberMapping: (dataset, body) =>
+      request(`/datasets/${encodeURIComponent(dataset)}/mapping`, { method: 'PATCH', body }),
     send: (file) => sendFile(file, token),
-    follow: (id, told, signal) => readProgress(id, token, told, signal),
+    follow: (id, onProgress, signal) => readProgress(id, token, onProgress, signal),
     rows: (id, asked) => request(`/uploads/${id}/rows?${query(asked)}`),
     repair: (id, rows) => request(`/uploads/${id}/rows`, { method: 'PATCH', body: { rows } }),
+    replaceInColumn: (id, edit) =>
+      request(`/uploads/${id}/rows`, { method: 'PATCH', body: { edits: [edit] } }),
     exportProblems: (id, name) => downloadFile(`/uploads/${id}/problems.csv`, token, name),
-    plan: (id, mode, threshold) =>
-      post(id, 'plan', { gate_mode: mode, ...(threshold !== undefined && { threshold }) }),
+    plan: (id, mode, threshold, maxDeleted) =>
+      post(id, 'plan', {
+        on_invalid: mode === 'LENIENT' ? 'skip' : 'refuse',
+        ...(threshold !== undefined && { threshold }),
+        ...(maxDeleted !== undefined && { max_deleted: maxDeleted }),
+      }),
     planRows: (id, asked) => request(`/uploads/${id}/plan/rows?${query(asked)}`),
     stalePlan: (id) => request(`/uploads/${id}/plan/stale`),
     submit: (id, digest) => post(id, 'submit', { digest }),

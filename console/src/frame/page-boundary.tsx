@@ -8,7 +8,7 @@ interface State {
   readonly bug?: Error
 }
 
-/** A bug in one page leaves the frame standing, and says so instead of showing nothing. */
+/** Shows an error instead of a page that has a bug; the frame stays usable. */
 export class PageBoundary extends Component<Props, State> {
   override state: State = {}
 
@@ -21,14 +21,14 @@ export class PageBoundary extends Component<Props, State> {
     if (bug === undefined) return this.props.children
     return (
       <div className="card empty" role="alert">
-        <h1>This page has a bug</h1>
+        <h1>This page could not be displayed</h1>
         <p>
-          It stopped with <code>{bug.message}</code>. Nothing was changed by that. The command line shows the
-          same data.
+          It stopped with <code>{bug.message}</code>. No data was changed. The command line shows the same
+          data.
         </p>
         <p>
           <button type="button" className="button" onClick={() => location.reload()}>
-            Load the page again
+            Reload the page
           </button>
         </p>
       </div>

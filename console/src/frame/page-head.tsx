@@ -32,10 +32,10 @@ export function Lost({ at }: { at: number | undefined }) {
   return (
     <p className="lost">
       <b>The server does not answer.</b>{' '}
-      {at === undefined ? 'Nothing could be read yet.' : `What you see is from ${clock.format(at)}.`} It is
-      asked again every 5 s.{' '}
+      {at === undefined ? 'Nothing could be loaded yet.' : `This page is from ${clock.format(at)}.`} The
+      console retries every 5 s.{' '}
       <button type="button" className="button is-small" onClick={beatNow}>
-        Ask now
+        Retry now
       </button>
     </p>
   )

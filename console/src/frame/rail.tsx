@@ -1,30 +1,33 @@
 import { useState } from 'react'
-import { type Held, useHeld } from '../live/held.tsx'
+import { type PendingWork, usePendingWork } from '../live/pending-work.tsx'
 import { PAGES, type Page } from '../pages.ts'
 import { Brand } from '../parts/brand.tsx'
-import { ROOMS } from '../rooms.ts'
 import { usePath } from '../route.ts'
+import { STAGES } from '../stages.ts'
 
 /** Parts of the overview that have a link of their own until they are pages. */
 const SHORTCUTS: Record<string, readonly { title: string; href: string }[]> = {
-  signals: [
+  events: [
     { title: 'Latest events', href: '/#events' },
     { title: 'Jobs', href: '/#jobs' },
   ],
-  work: [{ title: 'Executions', href: '/#executions' }],
-  projections: [{ title: 'Search', href: '/#search' }],
+  playbooks: [{ title: 'Executions', href: '/#executions' }],
+  search: [{ title: 'Index', href: '/#search' }],
   system: [
     { title: 'Health', href: '/#health' },
     { title: 'Gates', href: '/#gates' },
-    { title: 'API reference', href: '/api/docs' },
+    { title: 'API reference', href: '/api/v1/docs' },
   ],
 }
 
-/** How much waits on a page, beside its name. */
-const COUNTS: Record<string, (held: Held) => string> = {
-  '/uploads': (held) => orMore(held.uploads.length, held.moreUploads),
-  '/review': (held) =>
-    orMore(held.waiting.length + held.records.length, held.moreWaiting || held.moreRecords),
+/** The number of waiting items of a page, next to its name. */
+const COUNTS: Record<string, (pendingWork: PendingWork) => string> = {
+  '/uploads': (pendingWork) => orMore(pendingWork.uploads.length, pendingWork.moreUploads),
+  '/review': (pendingWork) =>
+    orMore(
+      pendingWork.waiting.length + pendingWork.records.length,
+      pendingWork.moreWaiting || pendingWork.moreRecords,
+    ),
 }
 
 function orMore(count: number, more: boolean): string {
@@ -36,7 +39,7 @@ export function Rail() {
   const [open, setOpen] = useState(false)
   const close = () => setOpen(false)
   return (
-    <nav className={open ? 'rail is-open' : 'rail'} aria-label="Rooms">
+    <nav className={open ? 'rail is-open' : 'rail'} aria-label="Navigation">
       <div className="rail-inner">
         <div className="rail-head">
           <Brand />
@@ -51,15 +54,15 @@ export function Rail() {
           </button>
         </div>
         <div className="rail-list" id="rail-list">
-          <Links follow={close} pages={PAGES.filter((page) => page.room === undefined)} />
-          <ol className="rail-rooms">
-            {ROOMS.map((room) => (
-              <li key={room.id} className="rail-room">
-                <span className="rail-title">{room.name}</span>
+          <Links follow={close} pages={PAGES.filter((page) => page.stage === undefined)} />
+          <ol className="rail-stages">
+            {STAGES.map((stage) => (
+              <li key={stage.id} className="rail-stage">
+                <span className="rail-title">{stage.name}</span>
                 <Links
                   follow={close}
-                  pages={PAGES.filter((page) => page.room === room.id)}
-                  shortcuts={SHORTCUTS[room.id]}
+                  pages={PAGES.filter((page) => page.stage === stage.id)}
+                  shortcuts={SHORTCUTS[stage.id]}
                 />
               </li>
             ))}
@@ -67,7 +70,7 @@ export function Rail() {
           <span className="rail-title">System</span>
           <Links
             follow={close}
-            pages={PAGES.filter((page) => page.room === 'system')}
+            pages={PAGES.filter((page) => page.stage === 'system')}
             shortcuts={SHORTCUTS.system}
           />
         </div>
@@ -85,7 +88,7 @@ interface LinksProps {
 
 function Links({ follow, pages, shortcuts = [] }: LinksProps) {
   const path = usePath()
-  const { data: held } = useHeld()
+  const { data: pendingWork } = usePendingWork()
   const shown = pages.filter((page) => !page.path.includes(':'))
   if (shown.length + shortcuts.length === 0) return null
   return (
@@ -94,7 +97,7 @@ function Links({ follow, pages, shortcuts = [] }: LinksProps) {
         <li key={page.path}>
           <a href={page.path} onClick={follow} aria-current={currentness(page.path, path)}>
             {page.title}
-            {held && <Count text={COUNTS[page.path]?.(held) ?? ''} />}
+            {pendingWork && <Count text={COUNTS[page.path]?.(pendingWork) ?? ''} />}
           </a>
         </li>
       ))}

@@ -1,6 +1,7 @@
 import type { Me } from '../api/types.ts'
 import { type System, useSystem } from '../live/system.tsx'
 import { Chip } from '../parts/chip.tsx'
+import { counted } from '../parts/format.ts'
 import { useSession } from '../session/session.tsx'
 
 export function TopBar() {
@@ -25,10 +26,12 @@ export function TopBar() {
 function StateChip({ system }: { system: System }) {
   if (system.lost) return <Chip tone="bad">connection lost</Chip>
   if (system.failure !== undefined) return <Chip tone="bad">health unknown</Chip>
-  if (system.data === undefined) return <Chip tone="stale">reading…</Chip>
-  const wrong = system.data.ready.checks.filter((check) => !check.ok).length
+  if (system.data === undefined) return <Chip tone="stale">loading…</Chip>
+  const failing = system.data.ready.checks.filter((check) => !check.ok).length
   if (system.data.ready.status === 'ready') return <Chip tone="ok">ready</Chip>
-  return <Chip tone="bad">{wrong === 0 ? 'not ready' : `not ready: ${wrong} wrong`}</Chip>
+  return (
+    <Chip tone="bad">{failing === 0 ? 'not ready' : `not ready: ${counted(failing, 'check')} failing`}</Chip>
+  )
 }
 
 function workspaceName(me: Me): string {
@@ -38,8 +41,8 @@ function workspaceName(me: Me): string {
   return others.length === 0 ? name : `${name} and ${others.length} more`
 }
 
-/** What counts is what one may do in the workspace; the role of the token only where there is no workspace. */
+/** The role in the workspaces. The token’s own role is a name of the database, so it is not shown. */
 function roleName(me: Me): string {
   const roles = new Set(me.workspaces.map((workspace) => workspace.role))
-  return roles.size === 0 ? me.role : [...roles].join(', ')
+  return roles.size === 0 ? 'no workspace' : [...roles].join(', ')
 }

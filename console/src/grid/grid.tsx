@@ -9,8 +9,8 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { type CSSProperties, memo, type ReactNode, useEffect, useRef } from 'react'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { useActiveCell } from './active-cell.ts'
+import { useHorizontalOverflow } from './use-horizontal-overflow.ts'
 import type { Pages } from './use-pages.ts'
-import { useSideways } from './use-sideways.ts'
 import './grid.css'
 
 /** A column as the grid draws it: `size` is its least width in pixels. */
@@ -19,9 +19,9 @@ export type Column<Row> = ColumnDef<Row, unknown> & { readonly meta?: Look }
 interface Look {
   /** Figures stand at the right. */
   readonly figures?: boolean
-  /** Its share of the width that is left over; 0 unless told. */
+  /** Its share of the width that is left over; 0 by default. */
   readonly grow?: number
-  /** Stays in sight while the others scroll sideways; for the first column. */
+  /** Stays in sight while the others scroll overflows; for the first column. */
   readonly stays?: boolean
 }
 
@@ -52,6 +52,9 @@ export function Grid<Row>({ label, columns, pages, rowHeight, measured, empty, t
     // The header stands over the first rows.
     scrollPaddingStart: 36,
   })
+  // Another layout has rows of another height; those that were measured before do not count.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it is the change of the height that matters
+  useEffect(() => virtual.measure(), [virtual, rowHeight])
   const items = virtual.getVirtualItems()
   const visible = items.filter((item) => pages.at(item.index) !== undefined)
   // The table knows the rows in sight only: its cost does not grow with the file.
@@ -74,13 +77,13 @@ export function Grid<Row>({ label, columns, pages, rowHeight, measured, empty, t
     if (last >= pages.count - AHEAD) pages.more()
   }, [last, pages])
 
-  const sideways = useSideways(scroller, columns)
+  const overflows = useHorizontalOverflow(scroller, columns)
   const nothing = pages.begun && pages.done && pages.count === 0
   return (
     <>
       <FailureNote failure={pages.failure} />
       {nothing && <div className="empty">{empty}</div>}
-      <div className={sideways ? 'grid-frame has-more' : 'grid-frame'}>
+      <div className={overflows ? 'grid-frame has-more' : 'grid-frame'}>
         <div className={nothing ? 'grid is-empty' : 'grid'} ref={scroller} style={layoutOf(columns)}>
           <table
             // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: the arrow keys move through it

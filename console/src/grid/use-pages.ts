@@ -31,7 +31,7 @@ interface Kept<Row> {
 
 const NOTHING = { pages: [], starts: [], count: 0, next: undefined, done: false, begun: false }
 
-/** `read` must stay the same function as long as it asks the same; another one begins anew. */
+/** `read` must stay the same function for the same query; another function starts from the first page. */
 export function usePages<Row>(read: (after: string | undefined) => Promise<Page<Row>>): Pages<Row> {
   const { signOut } = useSession()
   const [kept, setKept] = useState<Kept<Row>>(NOTHING)

@@ -3,7 +3,7 @@ import { createContext, type ReactNode, useCallback, useContext, useEffect, useM
 const BEAT_MS = 5_000
 
 interface Pulse {
-  /** Grows by one whenever what is shown should be read anew. */
+  /** Increases by one whenever the page should load its data again. */
   readonly beat: number
   beatNow(): void
 }

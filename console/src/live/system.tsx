@@ -4,7 +4,7 @@ import { NoAnswer } from '../api/failure.ts'
 import type { Ready } from '../api/types.ts'
 import { type Polled, usePolled } from './use-polled.ts'
 
-export interface SystemFacts {
+interface SystemFacts {
   readonly version: string
   readonly ready: Ready
 }

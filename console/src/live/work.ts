@@ -23,8 +23,8 @@ export interface Work {
 }
 
 export async function readWork(api: Api): Promise<Work> {
-  const jobs = async (state: Job['state']): Promise<Counted<Job>> => {
-    const page = await api.jobs({ state, limit: COUNTED })
+  const jobs = async (status: Job['status']): Promise<Counted<Job>> => {
+    const page = await api.jobs({ status, limit: COUNTED })
     return { rows: page.jobs, more: page.next !== null }
   }
   const executions = async (status: Execution['status']): Promise<Counted<Execution>> => {
@@ -49,7 +49,7 @@ export async function readWork(api: Api): Promise<Work> {
     executing,
     failed,
     search,
-    unsearchable: unsearchable.dead,
+    unsearchable: unsearchable.dead_letters,
   }
 }
 

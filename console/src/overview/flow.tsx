@@ -1,57 +1,57 @@
 import { Fragment, type ReactNode } from 'react'
 import type { EventPage, Gate } from '../api/types.ts'
 import type { Uploads } from '../api/upload-types.ts'
-import type { Held } from '../live/held.tsx'
+import type { PendingWork } from '../live/pending-work.tsx'
 import type { Work } from '../live/work.ts'
-import { ROOMS, type Room } from '../rooms.ts'
+import { STAGES, type Stage } from '../stages.ts'
+import { EventsFacts } from './events-facts.tsx'
+import { GateLink, type Passage, StepArrow } from './gate-link.tsx'
 import { DISPATCH, STAGING_CLEANUP, STAGING_EXCLUDED, STAGING_WRITES, stateOf } from './gates.ts'
-import { HeldFacts } from './held-facts.tsx'
-import { GatePassage, type Passage, PlainPassage } from './passage.tsx'
 import { ProductionFacts } from './production-facts.tsx'
-import { SignalsFacts } from './signals-facts.tsx'
-import { ProjectionsFacts, WorkFacts } from './work-facts.tsx'
+import { StagingFacts } from './staging-facts.tsx'
+import { PlaybooksFacts, SearchFacts } from './work-facts.tsx'
 
-/** What stands before each room. */
-const PASSAGES: Record<Room['id'], Passage> = {
-  held: { kind: 'gate', gate: STAGING_WRITES, about: 'Gate into Held' },
+/** How data gets into each stage. */
+const PASSAGES: Record<Stage['id'], Passage> = {
+  staging: { kind: 'gate', gate: STAGING_WRITES },
   production: { kind: 'plain', about: 'a person approves' },
-  signals: { kind: 'plain', about: 'same transaction' },
-  work: { kind: 'gate', gate: DISPATCH, about: 'Gate between Signals and Work' },
-  projections: { kind: 'gate', gate: STAGING_EXCLUDED, about: 'Gate between Production and Projections' },
+  events: { kind: 'plain', about: 'same transaction' },
+  playbooks: { kind: 'gate', gate: DISPATCH },
+  search: { kind: 'gate', gate: STAGING_EXCLUDED },
 }
 
 interface Props {
   readonly gates: readonly Gate[] | undefined
   readonly events: EventPage | undefined
-  readonly held: Held | undefined
+  readonly pendingWork: PendingWork | undefined
   readonly promoted: Uploads | undefined
   readonly work: Work | undefined
 }
 
-export function Flow({ gates, events, held, promoted, work }: Props) {
+export function Flow({ gates, events, pendingWork, promoted, work }: Props) {
   const find = (name: string) => gates?.find((gate) => gate.gate === name)
   return (
-    <ol className="flow" aria-label="Rooms and gates in the order of the data">
-      {ROOMS.map((room) => {
-        const passage = PASSAGES[room.id]
+    <ol className="flow" aria-label="Stages and gates in the order in which data passes">
+      {STAGES.map((stage) => {
+        const passage = PASSAGES[stage.id]
         return (
-          <Fragment key={room.id}>
+          <Fragment key={stage.id}>
             {passage.kind === 'gate' ? (
-              <GatePassage passage={passage} state={stateOf(find(passage.gate))} />
+              <GateLink passage={passage} state={stateOf(find(passage.gate))} />
             ) : (
-              <PlainPassage passage={passage} />
+              <StepArrow passage={passage} />
             )}
-            <RoomCard room={room}>
-              {room.id === 'held' && (
-                <HeldFacts held={held}>
+            <StageCard stage={stage}>
+              {stage.id === 'staging' && (
+                <StagingFacts pendingWork={pendingWork}>
                   <CleanupFact gate={find(STAGING_CLEANUP)} />
-                </HeldFacts>
+                </StagingFacts>
               )}
-              {room.id === 'production' && <ProductionFacts promoted={promoted} />}
-              {room.id === 'signals' && <SignalsFacts page={events} work={work} />}
-              {room.id === 'work' && <WorkFacts work={work} />}
-              {room.id === 'projections' && <ProjectionsFacts work={work} />}
-            </RoomCard>
+              {stage.id === 'production' && <ProductionFacts promoted={promoted} />}
+              {stage.id === 'events' && <EventsFacts page={events} work={work} />}
+              {stage.id === 'playbooks' && <PlaybooksFacts work={work} />}
+              {stage.id === 'search' && <SearchFacts work={work} />}
+            </StageCard>
           </Fragment>
         )
       })}
@@ -59,23 +59,23 @@ export function Flow({ gates, events, held, promoted, work }: Props) {
   )
 }
 
-function RoomCard({ room, children }: { room: Room; children: ReactNode }) {
+function StageCard({ stage, children }: { stage: Stage; children: ReactNode }) {
   return (
-    <li className="card room">
-      <h2>{room.name}</h2>
-      <p>{room.purpose}</p>
+    <li className="card stage">
+      <h2>{stage.name}</h2>
+      <p>{stage.purpose}</p>
       {children}
     </li>
   )
 }
 
-/** Cleanup leads out of Held to nowhere, so its gate stands inside the room. */
+/** Cleanup leads to no other stage, so its gate is shown inside Staging. */
 function CleanupFact({ gate }: { gate: Gate | undefined }) {
   const state = stateOf(gate)
   return (
     <div>
       <dt>
-        <a href={`#gate-${STAGING_CLEANUP}`}>cleanup gate</a>
+        <a href={`#gate-${STAGING_CLEANUP}`}>cleanup</a>
       </dt>
       <dd className={state && `is-word is-${state.tone}`}>{state?.word ?? '–'}</dd>
     </div>

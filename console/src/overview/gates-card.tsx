@@ -6,7 +6,11 @@ import { Card } from '../parts/card.tsx'
 import { Chip } from '../parts/chip.tsx'
 import { Command } from '../parts/command.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
-import { inOrder, KNOWN_GATES, placeOf, stateOf } from './gates.ts'
+import { Person } from '../parts/person.tsx'
+import { inOrder, KNOWN_GATES, labelOf, stateOf } from './gates.ts'
+
+/** Drawn before the first answer, so that nothing moves when it comes: the gates that every server has. */
+const GATES_BEFORE_LOAD = 4
 
 export function GatesCard({ gates }: { gates: Polled<Gates> }) {
   const read = gates.data?.gates
@@ -15,11 +19,13 @@ export function GatesCard({ gates }: { gates: Polled<Gates> }) {
       <FailureNote failure={gates.failure} />
       <ul className="lines">
         {read === undefined
-          ? KNOWN_GATES.map((known) => <Line key={known.gate} name={known.gate} gate={undefined} />)
+          ? KNOWN_GATES.slice(0, GATES_BEFORE_LOAD).map((known) => (
+              <Line key={known.gate} name={known.gate} gate={undefined} />
+            ))
           : inOrder(read).map((gate) => <Line key={gate.gate} name={gate.gate} gate={gate} />)}
       </ul>
       <div className="card-foot">
-        <p className="tiny">An administrator opens or closes a gate by its name; every change is kept.</p>
+        <p className="tiny">An administrator opens or closes a gate by its name. Every change is recorded.</p>
         <Command text="npm run -s stagedoor -- gate list" />
       </div>
     </Card>
@@ -28,20 +34,21 @@ export function GatesCard({ gates }: { gates: Polled<Gates> }) {
 
 function Line({ name, gate }: { name: string; gate: Gate | undefined }) {
   const state = stateOf(gate)
-  const place = placeOf(name)
   return (
     <li id={`gate-${name}`}>
       <span className="line-state">
-        <Chip tone={state?.tone ?? 'stale'}>{state?.word ?? 'reading…'}</Chip>
+        <Chip tone={state?.tone ?? 'stale'}>{state?.word ?? 'loading…'}</Chip>
       </span>
       <span className="line-text">
-        <Breakable name={name} />
+        <b>{labelOf(name)}</b>
         <span className="muted">{gate === undefined ? '\u00a0' : `When open, ${gate.description}`}</span>
         <span className="tiny">
-          {place}
-          {place !== undefined && ' · '}
           <Change gate={gate} />
         </span>
+        <details className="tiny">
+          <summary>Name</summary>
+          <Breakable name={name} />
+        </details>
       </span>
     </li>
   )
@@ -53,7 +60,12 @@ function Change({ gate }: { gate: Gate | undefined }) {
   return (
     <>
       changed <Ago at={gate.changed_at} />
-      {gate.changed_by !== null && ` by ${gate.changed_by}`}
+      {gate.changed_by !== null && (
+        <>
+          {' '}
+          by <Person id={gate.changed_by} />
+        </>
+      )}
     </>
   )
 }

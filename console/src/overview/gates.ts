@@ -1,19 +1,15 @@
 import type { Gate } from '../api/types.ts'
 import type { Tone } from '../parts/chip.tsx'
 
-/** What the console knows of a gate beyond what the server says: where it stands and what its states mean. */
-interface GateMeaning {
+/** A plain label for each gate; its technical name is shown in the details of the gates card. */
+interface KnownGate {
   readonly gate: string
-  readonly place: string
-  readonly on: GateState
-  readonly off: GateState
+  readonly label: string
 }
 
 export interface GateState {
   readonly tone: Tone & ('ok' | 'held')
   readonly word: string
-  /** What the picture says in place of the word, where the word alone would mislead. */
-  readonly said?: string
 }
 
 const OPEN: GateState = { tone: 'ok', word: 'open' }
@@ -24,32 +20,30 @@ export const STAGING_CLEANUP = 'iu_core.staging_cleanup_enabled'
 export const DISPATCH = 'queue.consumer_dispatch.enabled'
 export const STAGING_EXCLUDED = 'iu_core.no_vector_staging_excluded'
 
-/** In the order in which data meets them. */
-export const KNOWN_GATES: readonly GateMeaning[] = [
-  { gate: STAGING_WRITES, place: 'into Held', on: OPEN, off: CLOSED },
-  { gate: STAGING_CLEANUP, place: 'cleanup of Held', on: OPEN, off: CLOSED },
-  { gate: DISPATCH, place: 'Signals to Work', on: OPEN, off: CLOSED },
-  // Closed, this one lets nothing at all into search; open, everything but what is staged.
-  {
-    gate: STAGING_EXCLUDED,
-    place: 'Production to Projections',
-    on: { ...OPEN, said: 'staging excluded' },
-    off: CLOSED,
-  },
+/** In the order in which data passes them. */
+export const KNOWN_GATES: readonly KnownGate[] = [
+  { gate: STAGING_WRITES, label: 'Uploads and staging' },
+  { gate: STAGING_CLEANUP, label: 'Cleanup of staging' },
+  { gate: DISPATCH, label: 'Events start jobs' },
+  // Open: everything but staged data is indexed. Closed: nothing is.
+  { gate: STAGING_EXCLUDED, label: 'Search indexing' },
+  { gate: 'search.phase_1.enabled', label: 'Search phase 1: index units' },
+  { gate: 'search.phase_2.enabled', label: 'Search phase 2: include the old knowledge base' },
+  { gate: 'search.phase_3.enabled', label: 'Search phase 3: smaller chunks' },
 ]
 
 /** Undefined: not read yet, or the server has no such gate. */
 export function stateOf(gate: Gate | undefined): GateState | undefined {
   if (gate === undefined) return undefined
-  const meaning = KNOWN_GATES.find((known) => known.gate === gate.gate)
-  return gate.open ? (meaning?.on ?? OPEN) : (meaning?.off ?? CLOSED)
+  return gate.open ? OPEN : CLOSED
 }
 
-export function placeOf(name: string): string | undefined {
-  return KNOWN_GATES.find((known) => known.gate === name)?.place
+/** A gate that the console does not know is shown by its technical name. */
+export function labelOf(name: string): string {
+  return KNOWN_GATES.find((known) => known.gate === name)?.label ?? name
 }
 
-/** The server's gates in the order of the data, those that we do not know last. */
+/** The server's gates in the order in which data passes them, unknown ones last. */
 export function inOrder(gates: readonly Gate[]): Gate[] {
   const rank = (gate: Gate) => {
     const index = KNOWN_GATES.findIndex((known) => known.gate === gate.gate)

@@ -31,7 +31,7 @@ export function HealthCard({ system }: { system: System }) {
       <ul className="lines">
         {data === undefined
           ? EXPECTED.map((name) => (
-              <Line key={name} name={name} detail="" tone="stale" word={lost ? 'unknown' : 'reading…'} />
+              <Line key={name} name={name} detail="" tone="stale" word={lost ? 'unknown' : 'loading…'} />
             ))
           : data.ready.checks.map((check) => <CheckLine key={check.name} check={check} lost={lost} />)}
       </ul>
@@ -40,8 +40,8 @@ export function HealthCard({ system }: { system: System }) {
 }
 
 function CheckLine({ check, lost }: { check: ReadyCheck; lost: boolean }) {
-  if (lost) return <Line {...check} tone="stale" word={check.ok ? 'was OK' : 'was wrong'} />
-  return <Line {...check} tone={check.ok ? 'ok' : 'bad'} word={check.ok ? 'OK' : 'wrong'} />
+  if (lost) return <Line {...check} tone="stale" word={check.ok ? 'was OK' : 'was failing'} />
+  return <Line {...check} tone={check.ok ? 'ok' : 'bad'} word={check.ok ? 'OK' : 'failing'} />
 }
 
 interface LineProps {

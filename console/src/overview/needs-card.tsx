@@ -1,31 +1,37 @@
 import type { StagingSummary } from '../api/types.ts'
 import type { Upload } from '../api/upload-types.ts'
-import type { Held } from '../live/held.tsx'
+import type { PendingWork } from '../live/pending-work.tsx'
 import type { Polled } from '../live/use-polled.ts'
 import { type DeadKind, deadKinds, type Work } from '../live/work.ts'
 import { Ago } from '../parts/ago.tsx'
 import { Card } from '../parts/card.tsx'
 import { Chip, type Tone } from '../parts/chip.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
-import { counted } from '../parts/figures.ts'
+import { counted } from '../parts/format.ts'
 import { Person } from '../parts/person.tsx'
-import { recordSaid } from '../review/record-words.ts'
-import { useSession } from '../session/session.tsx'
-import { planSaid, sinceOf } from '../upload/state.ts'
+import { recordText } from '../review/record-text.ts'
+import { ReviewChip } from '../review/review-chip.tsx'
+import { planText, sinceOf } from '../upload/state.ts'
 
 const SHOWN = 6
 
 interface Need {
   readonly upload: Upload
   readonly tone: Tone
-  readonly deed: string
+  readonly action: string
   readonly about: string
 }
 
-/** What goes on only when somebody acts, before anything that only informs. */
-export function NeedsCard({ held, work }: { held: Polled<Held>; work: Work | undefined }) {
-  const needs = held.data === undefined ? [] : needsIn(held.data)
-  const records = held.data?.records ?? []
+/** Everything that waits for a person to act. */
+export function NeedsCard({
+  pendingWork,
+  work,
+}: {
+  pendingWork: Polled<PendingWork>
+  work: Work | undefined
+}) {
+  const needs = pendingWork.data === undefined ? [] : needsIn(pendingWork.data)
+  const records = pendingWork.data?.records ?? []
   const dead = work === undefined ? [] : deadKinds(work.dead)
   const all = needs.length + records.length + dead.length
   const lines = [
@@ -38,17 +44,20 @@ export function NeedsCard({ held, work }: { held: Polled<Held>; work: Work | und
       id="needs"
       title="Needs your attention"
       aside={
-        held.data && (
+        pendingWork.data && (
           <span className="tiny">
             {all}
-            {(held.data.moreUploads || held.data.moreWaiting || held.data.moreRecords) && '+'}
+            {(pendingWork.data.moreUploads || pendingWork.data.moreWaiting || pendingWork.data.moreRecords) &&
+              '+'}
           </span>
         )
       }
     >
-      <FailureNote failure={held.failure} />
+      <FailureNote failure={pendingWork.failure} />
       {all === 0 && (
-        <p className="empty">{held.data === undefined ? 'Reading…' : 'Nothing needs your attention.'}</p>
+        <p className="empty">
+          {pendingWork.data === undefined ? 'Loading…' : 'Nothing needs your attention.'}
+        </p>
       )}
       <ul className="lines">{lines.slice(0, SHOWN)}</ul>
       {all > SHOWN && (
@@ -69,11 +78,11 @@ export function NeedsCard({ held, work }: { held: Polled<Held>; work: Work | und
   )
 }
 
-function Line({ upload, tone, deed, about }: Need) {
+function Line({ upload, tone, action, about }: Need) {
   return (
     <li>
       <span className="line-state">
-        <Chip tone={tone}>{deed}</Chip>
+        <Chip tone={tone}>{action}</Chip>
       </span>
       <span className="line-text">
         <a href={`/uploads/${upload.upload_id}`}>
@@ -89,17 +98,16 @@ function Line({ upload, tone, deed, about }: Need) {
 }
 
 function RecordLine({ record }: { record: StagingSummary }) {
-  const { me } = useSession()
   return (
     <li>
       <span className="line-state">
-        <Chip tone="held">{record.owner_actor === me.actor ? 'awaiting others' : 'review'}</Chip>
+        <ReviewChip owner={record.owner_actor} />
       </span>
       <span className="line-text">
         <a href={`/review/${record.staging_record_id}`}>
           <b>{record.purpose}</b>
         </a>
-        <span className="muted">{recordSaid(record)}</span>
+        <span className="muted">{recordText(record)}</span>
       </span>
       <span className="line-when">
         <Ago at={record.created_at} /> · <Person id={record.owner_actor} />
@@ -112,7 +120,7 @@ function DeadLine({ kind, jobs, newest }: DeadKind) {
   return (
     <li>
       <span className="line-state">
-        <Chip tone="bad">dead letter</Chip>
+        <Chip tone="bad">failed job</Chip>
       </span>
       <span className="line-text">
         <a href="#jobs">
@@ -132,8 +140,8 @@ function DeadLine({ kind, jobs, newest }: DeadKind) {
   )
 }
 
-/** What waits for approval may be older than all the uploads that were read. */
-function needsIn({ uploads, waiting }: Held): Need[] {
+/** An upload that awaits review may be older than all the uploads that were read. */
+function needsIn({ uploads, waiting }: PendingWork): Need[] {
   const newest = new Set(uploads.map(({ upload_id }) => upload_id))
   return [...uploads, ...waiting.filter(({ upload_id }) => !newest.has(upload_id))]
     .map(needOf)
@@ -143,21 +151,26 @@ function needsIn({ uploads, waiting }: Held): Need[] {
 function needOf(upload: Upload): Need | undefined {
   if (upload.status === 'reading' || upload.run_mode === 'FULL_DRY_RUN') return undefined
   if (upload.status === 'staged') {
-    return { upload, tone: 'held', deed: 'plan', about: counted(upload.line_count ?? 0, 'line') }
+    return { upload, tone: 'held', action: 'plan', about: counted(upload.line_count ?? 0, 'line') }
   }
   if (upload.plan_refusal !== null) {
-    return { upload, tone: 'bad', deed: 'repair', about: counted(upload.invalid_count ?? 0, 'invalid line') }
+    return {
+      upload,
+      tone: 'bad',
+      action: 'repair',
+      about: counted(upload.invalid_count ?? 0, 'invalid line'),
+    }
   }
-  const about = planSaid(upload)
+  const about = planText(upload)
   switch (upload.review_status) {
     case 'pending':
-      return { upload, tone: 'held', deed: 'review', about }
+      return { upload, tone: 'held', action: 'review', about }
     case 'rejected':
-      return { upload, tone: 'bad', deed: 'rejected', about: upload.review_reason ?? about }
+      return { upload, tone: 'bad', action: 'rejected', about: upload.review_reason ?? about }
     case 'approved':
     case null:
-      return { upload, tone: 'held', deed: 'promote', about }
+      return { upload, tone: 'held', action: 'promote', about }
     default:
-      return { upload, tone: 'held', deed: 'submit', about }
+      return { upload, tone: 'held', action: 'submit', about }
   }
 }

@@ -1,6 +1,6 @@
 import type { Api } from '../api/client.ts'
 import { PageHead } from '../frame/page-head.tsx'
-import { useHeld } from '../live/held.tsx'
+import { usePendingWork } from '../live/pending-work.tsx'
 import { useSystem } from '../live/system.tsx'
 import { usePolled } from '../live/use-polled.ts'
 import { readWork } from '../live/work.ts'
@@ -20,7 +20,7 @@ export function Overview() {
   const system = useSystem()
   const gates = usePolled(readGates)
   const events = usePolled(readEvents)
-  const held = useHeld()
+  const pendingWork = usePendingWork()
   const promoted = usePolled(readPromoted)
   const work = usePolled(readWork)
   return (
@@ -29,13 +29,13 @@ export function Overview() {
       <Flow
         gates={gates.data?.gates}
         events={events.data}
-        held={held.data}
+        pendingWork={pendingWork.data}
         promoted={promoted.data}
         work={work.data}
       />
       <div className="below">
         <div className="stack">
-          <NeedsCard held={held} work={work.data} />
+          <NeedsCard pendingWork={pendingWork} work={work.data} />
           <HealthCard system={system} />
           <GatesCard gates={gates} />
         </div>

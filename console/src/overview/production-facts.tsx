@@ -1,9 +1,9 @@
 import type { Uploads } from '../api/upload-types.ts'
 import { Ago } from '../parts/ago.tsx'
-import { count } from '../parts/figures.ts'
+import { count } from '../parts/format.ts'
 import { written } from '../upload/state.ts'
 
-/** What the promotions that are in force have written, and which can still be undone. */
+/** How many rows the current promotions have written, and which of them can still be undone. */
 export function ProductionFacts({ promoted }: { promoted: Uploads | undefined }) {
   const more = promoted?.next ? '+' : ''
   const rows = promoted?.uploads.reduce(

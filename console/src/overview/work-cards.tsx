@@ -6,9 +6,9 @@ import { Card } from '../parts/card.tsx'
 import { Chip, type Tone } from '../parts/chip.tsx'
 import { Command } from '../parts/command.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
-import { count, counted, duration } from '../parts/figures.ts'
+import { count, counted, duration } from '../parts/format.ts'
 
-/** Jobs that wait, run or failed for good, as far as one may see them. */
+/** Waiting, running and failed jobs that the person may see. */
 export function JobsCard({ work }: { work: Polled<Work> }) {
   const { data } = work
   const dead = data === undefined ? [] : deadKinds(data.dead)
@@ -25,7 +25,7 @@ export function JobsCard({ work }: { work: Polled<Work> }) {
       }
     >
       <FailureNote failure={work.failure} />
-      {data === undefined && <p className="empty">Reading…</p>}
+      {data === undefined && <p className="empty">Loading…</p>}
       {data !== undefined && dead.length === 0 && (
         <p className="empty">
           {data.waiting.rows.length + data.running.rows.length === 0
@@ -40,8 +40,8 @@ export function JobsCard({ work }: { work: Polled<Work> }) {
       </ul>
       {dead.length > 0 && (
         <div className="card-foot">
-          <p className="tiny">A failed job stays until somebody replays it. Correct the cause first.</p>
-          <Command text="npm run -s stagedoor -- job list --state dead" />
+          <p className="tiny">A failed job stays here until somebody replays it. Fix the cause first.</p>
+          <Command text="npm run -s stagedoor -- job list --status dead" />
         </div>
       )}
     </Card>
@@ -52,7 +52,7 @@ function DeadLine({ kind, jobs, newest }: DeadKind) {
   return (
     <li>
       <span className="line-state">
-        <Chip tone="bad">dead letter</Chip>
+        <Chip tone="bad">failed</Chip>
       </span>
       <span className="line-text">
         <b>
@@ -97,7 +97,7 @@ export function ExecutionsCard({ work }: { work: Polled<Work> }) {
         )
       }
     >
-      {data === undefined && <p className="empty">Reading…</p>}
+      {data === undefined && <p className="empty">Loading…</p>}
       {data?.newest.length === 0 && (
         <div className="empty">
           <b>No playbook has run yet.</b>
@@ -111,7 +111,7 @@ export function ExecutionsCard({ work }: { work: Polled<Work> }) {
       </ul>
       {data !== undefined && data.newest.length > 0 && (
         <div className="card-foot">
-          <Command text="npm run -s stagedoor -- executions list" />
+          <Command text="npm run -s stagedoor -- execution list" />
         </div>
       )}
     </Card>
@@ -126,7 +126,7 @@ function ExecutionLine({ execution }: { execution: Execution }) {
         <Chip tone={tone}>{word}</Chip>
       </span>
       <span className="line-text">
-        <b title={execution.execution_id}>{execution.playbook ?? 'a playbook you may not see'}</b>
+        <b title={execution.execution_id}>{execution.playbook ?? 'a playbook that you may not see'}</b>
         {execution.status === 'FAILED' && execution.error !== null ? (
           <span className="muted">{execution.error}</span>
         ) : (
@@ -141,7 +141,7 @@ function ExecutionLine({ execution }: { execution: Execution }) {
   )
 }
 
-/** How far it is; an execution that has ended is at no step any more. */
+/** Progress of a running execution, or the duration of one that has ended. */
 function progressOf({ items, items_done, items_failed, ...execution }: Execution): string {
   if (items) {
     const failed = items_failed ? `, ${count(items_failed)} failed` : ''
@@ -153,7 +153,7 @@ function progressOf({ items, items_done, items_failed, ...execution }: Execution
   return last_node_name === null ? 'no step yet' : `step ${last_node_name}`
 }
 
-/** How far search is behind production, and what could not be brought into it. */
+/** How far the search index is behind production, and what could not be indexed. */
 export function SearchCard({ work, check }: { work: Polled<Work>; check: ReadyCheck | undefined }) {
   const { data } = work
   return (
@@ -168,20 +168,20 @@ export function SearchCard({ work, check }: { work: Polled<Work>; check: ReadyCh
         )
       }
     >
-      {data === undefined && <p className="empty">Reading…</p>}
+      {data === undefined && <p className="empty">Loading…</p>}
       <ul className="lines">
         {data !== undefined && (
           <li>
             <span className="line-state">
               <Chip tone={check?.ok === false ? 'bad' : data.search.pending > 0 ? 'stale' : 'ok'}>
-                {check?.ok === false ? 'wrong' : data.search.pending > 0 ? 'catching up' : 'up to date'}
+                {check?.ok === false ? 'failing' : data.search.pending > 0 ? 'catching up' : 'up to date'}
               </Chip>
             </span>
             <span className="line-text">
               <span>
                 {data.search.pending === 0
-                  ? 'Every unit that you may see is in search.'
-                  : `${upTo(data.search.pending)} ${data.search.pending === 1 ? 'unit or document is' : 'units or documents are'} not in search with their newest text yet.`}
+                  ? 'Search is up to date.'
+                  : `${upTo(data.search.pending)} ${data.search.pending === 1 ? 'unit or document is' : 'units or documents are'} waiting to be indexed.`}
               </span>
               {check && <span className="muted">{check.detail}</span>}
             </span>
@@ -199,13 +199,13 @@ function UnsearchableLine({ dead }: { dead: DeadProjection }) {
   return (
     <li>
       <span className="line-state">
-        <Chip tone="bad">not in search</Chip>
+        <Chip tone="bad">not indexed</Chip>
       </span>
       <span className="line-text">
         <b>{dead.name}</b>
         <span className="muted">{dead.error ?? 'no error was recorded'}</span>
         <span className="tiny">
-          {counted(dead.tries, 'try', 'tries')}, the last <Ago at={dead.died_at} />
+          {counted(dead.tries, 'attempt')}, the last <Ago at={dead.failed_at} />
         </span>
       </span>
     </li>

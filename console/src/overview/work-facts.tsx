@@ -1,7 +1,7 @@
 import { countOf, type Work } from '../live/work.ts'
 import { upTo } from './work-cards.tsx'
 
-export function WorkFacts({ work }: { work: Work | undefined }) {
+export function PlaybooksFacts({ work }: { work: Work | undefined }) {
   return (
     <>
       <a className="big" href="#executions">
@@ -19,7 +19,7 @@ export function WorkFacts({ work }: { work: Work | undefined }) {
   )
 }
 
-export function ProjectionsFacts({ work }: { work: Work | undefined }) {
+export function SearchFacts({ work }: { work: Work | undefined }) {
   return (
     <>
       <a className="big" href="#search">

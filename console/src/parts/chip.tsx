@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-/** Colour and shape always go together, and words always stand beside them. */
+/** A status with a colour, a shape and always a word. */
 export type Tone = 'ok' | 'held' | 'bad' | 'work' | 'stale'
 
 export function Chip({ tone, children }: { tone: Tone; children: ReactNode }) {

@@ -32,8 +32,8 @@ export function Dialog({ title, close, children }: Props) {
 }
 
 /**
- * React takes the dialog out of the page before it could give the focus back by itself. A button that is disabled
- * while its action runs, or that is gone, cannot have it: then the content has, and not the body.
+ * React removes the dialog before the browser could return the focus. If the button that opened it is disabled or no longer on the
+ * page, the content gets the focus instead of the body.
  */
 function returnFocus(opener: Element | null): void {
   if (opener instanceof HTMLElement && opener.isConnected) opener.focus()

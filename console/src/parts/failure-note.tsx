@@ -1,7 +1,7 @@
 import { ApiProblem, type Failure } from '../api/failure.ts'
 import { Prose } from './prose.tsx'
 
-/** Why something could not be read. A lost connection is told once, in the frame, and so not here. */
+/** Why something could not be loaded. A lost connection is shown once, in the frame, and so not here. */
 export function FailureNote({ failure }: { failure: Failure | undefined }) {
   if (!(failure instanceof ApiProblem)) return null
   return (

@@ -1,6 +1,6 @@
 /**
- * JSON on lines of its own, changed in nothing but blanks: parsed, a number beyond 2^53 would be another one, and whoever
- * decides would see other values than those that they approve.
+ * Indents JSON without parsing it: parsing would round numbers beyond 2^53, and reviewers would see other values than those that they
+ * approve.
  */
 export function indentJson(text: string): string {
   let depth = 0

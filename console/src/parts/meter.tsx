@@ -1,4 +1,4 @@
-/** A bar that fills; the numbers stand beside it. */
+/** A progress bar; the numbers are shown next to it. */
 export function Meter({ label, done, total }: { label: string; done: number; total: number }) {
   const share = total > 0 ? Math.min(1, done / total) : 0
   return (

@@ -2,16 +2,16 @@ import { useEffect, useState } from 'react'
 import { asFailure, type Failure } from '../api/failure.ts'
 import type { Marking } from '../api/types.ts'
 import { Chip, type Tone } from '../parts/chip.tsx'
-import { bytes, counted } from '../parts/figures.ts'
+import { bytes, counted } from '../parts/format.ts'
 import { RefusalNote } from '../parts/refusal-note.tsx'
 import { useSession } from '../session/session.tsx'
 
 type Piece = Marking['pieces'][number]
 
-const OUTLOOKS: Record<Piece['outlook']['what'], { tone: Tone; word: string }> = {
-  born: { tone: 'ok', word: 'new unit' },
+const PREVIEWS: Record<Piece['preview']['what'], { tone: Tone; word: string }> = {
+  created: { tone: 'ok', word: 'new unit' },
   versioned: { tone: 'work', word: 'new version' },
-  successor: { tone: 'work', word: 'new draft beside' },
+  successor: { tone: 'work', word: 'new draft' },
   unchanged: { tone: 'stale', word: 'unchanged' },
 }
 
@@ -33,14 +33,15 @@ export function MarkingCard({ id }: { id: string }) {
   return (
     <section className="card" aria-labelledby="marking-title">
       <header className="card-head">
-        <h2 id="marking-title">What the cut would do</h2>
+        <h2 id="marking-title">Preview of the cut</h2>
         {marking && <span className="tiny">{summaryOf(marking)}</span>}
       </header>
       <RefusalNote failure={failure} />
-      {marking === undefined && failure === undefined && <p className="empty">Reading…</p>}
+      {marking === undefined && failure === undefined && <p className="empty">Loading…</p>}
       {marking?.left_out && (
         <p className="note is-held">
-          <b>{bytes(marking.left_out.bytes)} of the document are in no piece</b> and will be in no unit:{' '}
+          <b>{bytes(marking.left_out.bytes)} of the document are not part of any piece</b> and will not be in
+          any unit:{' '}
           {marking.left_out.parts
             .slice(0, 5)
             .map(({ first_line, last_line }) =>
@@ -53,18 +54,18 @@ export function MarkingCard({ id }: { id: string }) {
       {marking?.pieces.map((piece) => (
         <PieceView key={piece.address} piece={piece} />
       ))}
-      {marking?.gone.map((gone) => (
-        <div key={gone.address} className="part">
+      {marking?.removed.map((removed) => (
+        <div key={removed.address} className="part">
           <div className="part-head">
-            <Chip tone="held">gone</Chip>
-            <h3>{gone.title}</h3>
-            <code>{gone.address}</code>
+            <Chip tone="held">removed</Chip>
+            <h3>{removed.title}</h3>
+            <code>{removed.address}</code>
           </div>
           <p className="tiny part-note">
-            {gone.retired.length > 0
-              ? `${counted(gone.retired.length, 'draft')} will be retired. `
+            {removed.retired.length > 0
+              ? `${counted(removed.retired.length, 'draft')} will be retired. `
               : 'Nothing is retired. '}
-            {gone.kept.length > 0 && `${counted(gone.kept.length, 'unit')} in force will stay.`}
+            {removed.kept.length > 0 && `${counted(removed.kept.length, 'unit')} in force will stay.`}
           </p>
         </div>
       ))}
@@ -73,18 +74,19 @@ export function MarkingCard({ id }: { id: string }) {
 }
 
 function PieceView({ piece }: { piece: Piece }) {
-  const { tone, word } = OUTLOOKS[piece.outlook.what]
+  const { tone, word } = PREVIEWS[piece.preview.what]
   const changed = piece.before !== null && piece.before !== piece.text
   return (
-    <details className="part" open={piece.outlook.what !== 'unchanged'}>
+    <details className="part" open={piece.preview.what !== 'unchanged'}>
       <summary className="part-head">
         <Chip tone={tone}>{word}</Chip>
         <b>{piece.title}</b>
-        <code>{piece.outlook.unit ?? piece.address}</code>
+        <code>{piece.preview.unit ?? piece.address}</code>
       </summary>
-      {piece.outlook.replaced_version !== undefined && (
+      {piece.preview.replaced_version !== undefined && (
         <p className="note is-held">
-          The text replaces version {piece.outlook.replaced_version}, which a person wrote after the last cut.
+          This text replaces version {piece.preview.replaced_version}, which a person wrote after the last
+          cut.
         </p>
       )}
       {changed && (
@@ -101,9 +103,9 @@ function PieceView({ piece }: { piece: Piece }) {
   )
 }
 
-function summaryOf({ pieces, gone, document }: Marking): string {
-  const changed = pieces.filter(({ outlook }) => outlook.what !== 'unchanged').length
+function summaryOf({ pieces, removed, document }: Marking): string {
+  const changed = pieces.filter(({ preview }) => preview.what !== 'unchanged').length
   const parts = [counted(pieces.length, 'piece'), `${changed} changed`]
-  if (gone.length > 0) parts.push(`${gone.length} gone`)
+  if (removed.length > 0) parts.push(`${removed.length} removed`)
   return `${document.source_ref} · ${parts.join(', ')}`
 }

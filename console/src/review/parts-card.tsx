@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react'
 import { asFailure, type Failure } from '../api/failure.ts'
 import type { StagingRecord } from '../api/types.ts'
-import { bytes } from '../parts/figures.ts'
+import { bytes } from '../parts/format.ts'
 import { indentJson } from '../parts/json-text.ts'
 import { RefusalNote } from '../parts/refusal-note.tsx'
 import { useSession } from '../session/session.tsx'
@@ -72,21 +72,21 @@ function PartView({ id, part }: { id: string; part: Part }) {
       </div>
       <RefusalNote failure={failure} />
       {readable && text === undefined && failure === undefined && size > 0 && (
-        <p className="muted part-note">Reading…</p>
+        <p className="muted part-note">Loading…</p>
       )}
       {text !== undefined && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: whoever has no mouse scrolls it by keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users must be able to scroll it
         <pre className="part-text" tabIndex={0}>
           {part.payload_kind === 'json' ? indentJson(text) : text}
         </pre>
       )}
       {cut && readable && (
         <p className="tiny part-note">
-          These are the first {bytes(SHOWN_BYTES)} of {bytes(size)}. Download the part to read all of it
+          Only the first {bytes(SHOWN_BYTES)} of {bytes(size)} are shown. Download the part to read all of it
           before you approve.
         </p>
       )}
-      {!readable && <p className="tiny part-note">A file is not shown here. Download it to look at it.</p>}
+      {!readable && <p className="tiny part-note">Files are not shown here. Download it to read it.</p>}
     </div>
   )
 }

@@ -1,8 +1,8 @@
 import { useState } from 'react'
 import type { StagingRecord } from '../api/types.ts'
 import { usePulse } from '../live/pulse.tsx'
-import { Deed } from '../parts/deed.tsx'
-import { bytes, counted, onDay, shortHash } from '../parts/figures.ts'
+import { ActionButton } from '../parts/action-button.tsx'
+import { bytes, counted, onDay, shortHash } from '../parts/format.ts'
 import { Person } from '../parts/person.tsx'
 import { RefusalNote } from '../parts/refusal-note.tsx'
 import { RejectDialog } from '../parts/reject-dialog.tsx'
@@ -48,9 +48,11 @@ export function RecordDecision({ record, take }: Props) {
   return (
     <aside className="card decision" aria-labelledby="decision-title">
       <h2 id="decision-title">{pending ? 'Your decision' : 'Decision'}</h2>
-      <p className="happens">{saidOf(record)}</p>
+      <p className="happens">{statusTextOf(record)}</p>
       {pending && record.four_eyes && mine && (
-        <p className="aside-note">Waiting for a reviewer. You staged this, so somebody else decides.</p>
+        <p className="aside-note">
+          Waiting for a reviewer. You staged this record, so another person must decide.
+        </p>
       )}
       {record.rejected_reason !== null && (
         <p className="aside-note is-bad">Rejected: “{record.rejected_reason}”</p>
@@ -85,7 +87,7 @@ export function RecordDecision({ record, take }: Props) {
           </div>
         )}
       </dl>
-      <div className="deeds">
+      <div className="actions">
         {record.checklist.length > 0 && (
           <Checklist
             items={record.checklist.map((item) => ({ ...item, text: item.label }))}
@@ -97,7 +99,7 @@ export function RecordDecision({ record, take }: Props) {
         )}
         {pending && (
           <>
-            <Deed
+            <ActionButton
               text="Approve"
               allowed={may.approve.allowed}
               why={mine && record.four_eyes ? undefined : may.approve.reason}
@@ -106,7 +108,7 @@ export function RecordDecision({ record, take }: Props) {
               act={() => run('Approving', () => api.records.approve(id, record.content_hash))}
             />
             {may.reject.allowed && (
-              <Deed
+              <ActionButton
                 text="Reject with a reason…"
                 allowed
                 busy={busy !== undefined}
@@ -114,7 +116,7 @@ export function RecordDecision({ record, take }: Props) {
               />
             )}
             {may.withdraw.allowed && (
-              <Deed
+              <ActionButton
                 text="Withdraw"
                 allowed
                 busy={busy !== undefined}
@@ -127,7 +129,7 @@ export function RecordDecision({ record, take }: Props) {
       {rejecting && (
         <RejectDialog
           title="Reject this record"
-          reader="Whoever staged it"
+          reader="The person who staged it"
           close={() => setRejecting(false)}
           reject={(reason) => run('Rejecting', () => api.records.reject(id, reason))}
         />
@@ -140,21 +142,21 @@ export function RecordDecision({ record, take }: Props) {
   )
 }
 
-function saidOf(record: StagingRecord): string {
+function statusTextOf(record: StagingRecord): string {
   switch (record.lifecycle_status) {
     case 'pending':
       return record.staging_kind === 'mark_manifest'
-        ? 'Approving lets exactly this marking be cut into units. Nothing is cut before that.'
-        : 'Approving binds to exactly these bytes. If one of them differs later, the record is refused.'
+        ? 'After approval, exactly this marking can be cut into units. Nothing is cut before.'
+        : 'You approve exactly these bytes. If they change later, the record is refused.'
     case 'approved':
       return `Approved. It can be used until ${onDay(record.expires_at)}.`
     case 'consumed':
       return 'Approved and used.'
     case 'rejected':
-      return 'Rejected. Nothing of it is used.'
+      return 'Rejected. It cannot be used.'
     case 'expired':
-      return 'Nobody decided in time, or its owner withdrew it. Nothing of it is used.'
+      return 'Nobody decided in time, or its owner withdrew it. It cannot be used.'
     case 'cleaned':
-      return 'It ended, and its parts were deleted when their retention ended.'
+      return 'Its retention has ended, and its parts were deleted.'
   }
 }

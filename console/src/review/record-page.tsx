@@ -12,7 +12,7 @@ import { useSession } from '../session/session.tsx'
 import { MarkingCard } from './marking-card.tsx'
 import { PartsCard } from './parts-card.tsx'
 import { RecordDecision } from './record-decision.tsx'
-import { kindOf, recordState, sourceOf } from './record-words.ts'
+import { kindOf, recordState, sourceOf } from './record-text.ts'
 import { useRecord } from './use-record.ts'
 import '../upload/upload.css'
 import './review.css'
@@ -30,13 +30,13 @@ export function RecordPage({ params }: { params: Readonly<Record<string, string>
           <h1>Review</h1>
         </div>
         {failure === undefined ? (
-          <p className="muted">Reading…</p>
+          <p className="muted">Loading…</p>
         ) : (
-          <section className="card" aria-label="What went wrong">
+          <section className="card" aria-label="Error">
             <FailureNote failure={failure} />
             <p className="empty">
               <a className="link" href="/review">
-                Go to what awaits review
+                Back to Review
               </a>
             </p>
           </section>

@@ -1,23 +1,22 @@
 import type { StagingSummary } from '../api/types.ts'
 import type { Upload } from '../api/upload-types.ts'
 import { PageHead } from '../frame/page-head.tsx'
-import { useHeld } from '../live/held.tsx'
+import { usePendingWork } from '../live/pending-work.tsx'
 import { Ago } from '../parts/ago.tsx'
 import { Card } from '../parts/card.tsx'
-import { Chip } from '../parts/chip.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
-import { counted } from '../parts/figures.ts'
+import { counted } from '../parts/format.ts'
 import { Person } from '../parts/person.tsx'
-import { useSession } from '../session/session.tsx'
-import { planSaid } from '../upload/state.ts'
+import { planText } from '../upload/state.ts'
 import { useClientNames } from '../uploads/use-client-names.ts'
-import { recordSaid } from './record-words.ts'
+import { recordText } from './record-text.ts'
+import { ReviewChip } from './review-chip.tsx'
 import './review.css'
 
 /** What waits for a decision, the oldest first: it has waited longest. */
 export function ReviewPage() {
-  const held = useHeld()
-  const { data, failure } = held
+  const pendingWork = usePendingWork()
+  const { data, failure } = pendingWork
   const uploads = data?.waiting.toReversed() ?? []
   const records = data?.records.toReversed() ?? []
   const clients = useClientNames(uploads)
@@ -31,7 +30,7 @@ export function ReviewPage() {
           aside={data && <Counted many={uploads.length} more={data.moreWaiting} what="upload" />}
         >
           <FailureNote failure={failure} />
-          {data === undefined && failure === undefined && <p className="empty">Reading…</p>}
+          {data === undefined && failure === undefined && <p className="empty">Loading…</p>}
           {data !== undefined && uploads.length === 0 && <NothingWaits others={records.length > 0} />}
           <ul className="lines queue">
             {uploads.map((upload) => (
@@ -46,19 +45,17 @@ export function ReviewPage() {
 }
 
 function UploadLine({ upload, client }: { upload: Upload; client: string | undefined }) {
-  const { me } = useSession()
-  const mine = upload.uploaded_by === me.actor
   return (
     <li>
       <span className="line-state">
-        <Chip tone="held">{mine ? 'awaiting others' : 'review'}</Chip>
+        <ReviewChip owner={upload.uploaded_by} />
       </span>
       <span className="line-text">
         <a href={`/uploads/${upload.upload_id}`}>
           <b>{upload.file_name}</b>
           {client !== undefined && ` · ${client}`}
         </a>
-        <span className="muted">{planSaid(upload)}</span>
+        <span className="muted">{planText(upload)}</span>
       </span>
       <span className="line-when">
         <Ago at={upload.planned_at ?? upload.created_at} /> · <Person id={upload.uploaded_by} />
@@ -74,7 +71,6 @@ function Counted({ many, more, what }: { many: number; more: boolean; what: stri
 
 /** Markings, previews, packages of agents: whatever the policy says a person must approve. */
 function Records({ records, more }: { records: readonly StagingSummary[]; more: boolean }) {
-  const { me } = useSession()
   return (
     <Card
       id="waiting-records"
@@ -85,13 +81,13 @@ function Records({ records, more }: { records: readonly StagingSummary[]; more: 
         {records.map((record) => (
           <li key={record.staging_record_id}>
             <span className="line-state">
-              <Chip tone="held">{record.owner_actor === me.actor ? 'awaiting others' : 'review'}</Chip>
+              <ReviewChip owner={record.owner_actor} />
             </span>
             <span className="line-text">
               <a href={`/review/${record.staging_record_id}`}>
                 <b>{record.purpose}</b>
               </a>
-              <span className="muted">{recordSaid(record)}</span>
+              <span className="muted">{recordText(record)}</span>
             </span>
             <span className="line-when">
               <Ago at={record.created_at} /> · <Person id={record.owner_actor} />
@@ -108,8 +104,8 @@ function NothingWaits({ others }: { others: boolean }) {
     <div className="empty">
       <b>{others ? 'No upload awaits review.' : 'Nothing awaits review.'}</b>
       <p>
-        When somebody submits a plan for review, it is listed here with how many rows it would change. Whoever
-        uploads a file cannot approve it: a second person does.
+        Plans that are submitted for review are listed here, with the number of rows they would change. The
+        person who uploaded a file cannot approve it: a second person does.
       </p>
     </div>
   )

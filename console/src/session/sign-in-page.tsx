@@ -14,7 +14,7 @@ interface Trouble {
 
 const NOT_A_TOKEN: Trouble = {
   what: 'That is not a token.',
-  remedy: 'A token is three parts of letters and digits joined by dots. A whole sign-in link is good too.',
+  remedy: 'A token has three parts, joined by dots. You can also paste a whole sign-in link.',
 }
 
 interface Props {
@@ -61,9 +61,7 @@ export function SignInPage({ reason, signIn }: Props) {
     <main className="door">
       <Brand />
       <h1>Sign in</h1>
-      <p className="muted">
-        Whatever happens in Stagedoor carries the name of who did it, so it asks who you are.
-      </p>
+      <p className="muted">Every action is recorded under your name.</p>
       <form onSubmit={submit} noValidate>
         <label htmlFor={ids.field}>Your token</label>
         <div className="door-row">
@@ -93,15 +91,15 @@ export function SignInPage({ reason, signIn }: Props) {
       <section className="door-help" aria-labelledby="no-token">
         <h2 id="no-token">No token yet?</h2>
         <p>
-          <code>npm start</code> prints a sign-in link: open that. Or make a token in the folder of Stagedoor:
+          <code>npm start</code> prints a sign-in link: open it. Or run this in the Stagedoor folder:
         </p>
         <Command text="npm run -s stagedoor -- token --as operator" />
         <p className="tiny">
-          Where an identity provider signs the tokens, paste the access token that it gave you. The token
-          stays in this tab and is forgotten when you close it.
+          If your identity provider signs the tokens, paste your access token. It stays in this tab and is
+          deleted when you close it.
         </p>
         <p className="tiny">
-          <a className="link" href="/api/docs">
+          <a className="link" href="/api/v1/docs">
             API reference
           </a>
         </p>
@@ -114,7 +112,7 @@ function explain(failure: Failure): Trouble {
   if (failure instanceof NoAnswer) {
     return {
       what: failure.message,
-      remedy: 'Start it with `npm start`, then try again. Your token was not judged.',
+      remedy: 'Start it with `npm start`, then try again. Your token was not checked.',
     }
   }
   return { what: sentence(failure.message), remedy: sentence(failure.hint) }

@@ -1,9 +1,9 @@
-/** The token lives in this tab only: it is gone when the tab is closed, and never stays in the address. */
+/** The token is stored in this tab only: closing the tab deletes it, and it never stays in the address. */
 const KEY = 'stagedoor.token'
 
 /**
  * A sign-in link is `…/#code=<code>`; a fragment is not sent to any server and so not logged by one. The server exchanges the code for a
- * token, once. A token in the address is taken away and not used: whoever sends such a link would sign others in as themselves.
+ * token, once. A token in the address is removed and not used: such a link would sign others in as its sender.
  */
 export function takeCodeFromAddress(): string | undefined {
   const fragment = new URLSearchParams(location.hash.slice(1))
@@ -15,8 +15,7 @@ export function takeCodeFromAddress(): string | undefined {
 /** A link never acts on the session of somebody who is signed in here, unless they say so. */
 export function mayUseLink(): boolean {
   return (
-    storedToken() === undefined ||
-    confirm('You are signed in already. Sign out, and sign in as the person whom this link is for?')
+    storedToken() === undefined || confirm('You are already signed in. Sign out and use this link instead?')
   )
 }
 

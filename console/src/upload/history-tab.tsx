@@ -4,14 +4,14 @@ import type { RecordedEvent } from '../api/types.ts'
 import type { UploadDetail } from '../api/upload-types.ts'
 import { Ago } from '../parts/ago.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
-import { count, counted } from '../parts/figures.ts'
+import { count, counted } from '../parts/format.ts'
 import { Person } from '../parts/person.tsx'
 import { useSession } from '../session/session.tsx'
 
 const WORDS: Record<string, string> = {
   ingestion_staged: 'Read and checked',
-  ingestion_failed: 'Could not be read',
-  ingestion_repaired: 'Lines corrected',
+  ingestion_failed: 'Reading failed',
+  ingestion_repaired: 'Lines repaired',
   ingestion_planned: 'Planned',
   ingestion_submitted: 'Submitted for review',
   ingestion_approved: 'Approved',
@@ -21,7 +21,7 @@ const WORDS: Record<string, string> = {
   ingestion_discarded: 'Discarded',
 }
 
-/** What was done with the file, by whom: the events that were recorded in the very transactions. */
+/** Who did what with the file: its events. */
 export function HistoryTab({ upload }: { upload: UploadDetail }) {
   const { api } = useSession()
   const [events, setEvents] = useState<RecordedEvent[]>()
@@ -42,7 +42,7 @@ export function HistoryTab({ upload }: { upload: UploadDetail }) {
   return (
     <>
       <FailureNote failure={failure} />
-      {events?.length === 0 && <p className="empty">Nothing is recorded yet.</p>}
+      {events?.length === 0 && <p className="empty">No events yet.</p>}
       <ol className="history">
         {events?.map((event) => (
           <li key={event.id}>
@@ -61,8 +61,8 @@ export function HistoryTab({ upload }: { upload: UploadDetail }) {
   )
 }
 
-function factsOf({ safe_payload }: RecordedEvent): string {
-  const { lines, rows, invalid, plan_digest, gate_mode, reason } = safe_payload as Record<string, unknown>
+function factsOf({ payload }: RecordedEvent): string {
+  const { lines, rows, invalid, plan_digest, gate_mode, reason } = payload as Record<string, unknown>
   return [
     typeof lines === 'number' && counted(lines, 'line'),
     typeof rows === 'number' && counted(rows, 'row'),

@@ -2,11 +2,11 @@ import { useCallback, useMemo } from 'react'
 import type { LedgerRow, UploadDetail } from '../api/upload-types.ts'
 import { type Column, Grid } from '../grid/grid.tsx'
 import { usePages } from '../grid/use-pages.ts'
-import { count } from '../parts/figures.ts'
+import { count } from '../parts/format.ts'
 import { shortId } from '../people.ts'
 import { useSession } from '../session/session.tsx'
+import { ACTION_LABELS, UNDO_LABELS } from './labels.ts'
 import { isId, textOf } from './plan/values.ts'
-import { ACTION_WORDS, UNDO_WORDS } from './words.ts'
 
 const PAGE = 500
 
@@ -15,11 +15,8 @@ export function LineageTab({ upload }: { upload: UploadDetail }) {
   if (upload.promoted_at !== null) return <Ledger upload={upload} />
   return (
     <div className="empty">
-      <b>Nothing has come of this file yet.</b>
-      <p>
-        When it is promoted, every row that it writes is listed here with the line that it comes from. The
-        other way, from a production row to its files, is <code>GET /api/lineage</code>.
-      </p>
+      <b>Not promoted yet.</b>
+      <p>After promotion, every row that this file wrote is listed here with its line.</p>
     </div>
   )
 }
@@ -27,7 +24,7 @@ export function LineageTab({ upload }: { upload: UploadDetail }) {
 function Ledger({ upload }: { upload: UploadDetail }) {
   const { api } = useSession()
   const { upload_id: id, undone_at } = upload
-  // Undoing writes an outcome beside every row, so they are read again.
+  // An undo adds an outcome to every row, so the rows are loaded again.
   // biome-ignore lint/correctness/useExhaustiveDependencies: another undone_at means other outcomes
   const read = useCallback(
     (after: string | undefined) => api.uploads.lineage(id, { limit: PAGE, after }),
@@ -41,7 +38,7 @@ function Ledger({ upload }: { upload: UploadDetail }) {
       columns={columns}
       pages={pages}
       rowHeight={35}
-      empty={<p>It wrote no row: everything was in production already.</p>}
+      empty={<p>No rows were written: everything was in production already.</p>}
     />
   )
 }
@@ -52,9 +49,11 @@ function ledgerColumns(undone: boolean): Column<LedgerRow>[] {
       id: 'line',
       header: 'Line',
       size: 84,
-      cell: ({ row }) => <span className="muted">{count(row.original.line)}</span>,
+      cell: ({ row }) => (
+        <span className="muted">{row.original.line < 0 ? '–' : count(row.original.line)}</span>
+      ),
     },
-    { id: 'action', header: 'Action', size: 90, cell: ({ row }) => ACTION_WORDS[row.original.action] },
+    { id: 'action', header: 'Action', size: 90, cell: ({ row }) => ACTION_LABELS[row.original.action] },
     { id: 'target', header: 'Table', size: 190, cell: ({ row }) => <code>{row.original.target}</code> },
     {
       id: 'row',
@@ -89,7 +88,7 @@ function Outcome({ row }: { row: LedgerRow }) {
   if (row.undo_outcome === null) return <span className="muted">–</span>
   return (
     <span title={row.undo_reason ?? undefined}>
-      <b>{UNDO_WORDS[row.undo_outcome] ?? row.undo_outcome}</b>{' '}
+      <b>{UNDO_LABELS[row.undo_outcome] ?? row.undo_outcome}</b>{' '}
       {row.undo_reason !== null && <span className="tiny">{row.undo_reason}</span>}
     </span>
   )

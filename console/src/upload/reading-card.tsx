@@ -1,13 +1,13 @@
 import type { Progress, UploadDetail } from '../api/upload-types.ts'
-import { bytes, count } from '../parts/figures.ts'
+import { bytes, count } from '../parts/format.ts'
 import { Meter } from '../parts/meter.tsx'
 import { Prose } from '../parts/prose.tsx'
-import { failureSaid } from './state.ts'
+import { failureText } from './state.ts'
 
 const WORDS: Record<Progress['stage'], string> = {
   read: 'Reading the file',
   check: 'Checking every line',
-  stage: 'Writing the lines into staging',
+  stage: 'Writing lines to staging',
   plan: 'Comparing with production',
   promote: 'Promoting',
 }
@@ -17,7 +17,7 @@ export function ReadingCard({ upload, progress }: { upload: UploadDetail; progre
   if (upload.status === 'reading') return <Reading upload={upload} progress={progress} />
   return (
     <div className="reading">
-      <h2>{upload.error ? failureSaid(upload) : 'There is nothing to show'}</h2>
+      <h2>{upload.error ? failureText(upload) : 'Nothing to show'}</h2>
       {upload.error && (
         <>
           <p className="is-wrong">
@@ -51,7 +51,7 @@ function Reading({ upload, progress }: { upload: UploadDetail; progress: Progres
       <p className="muted">
         {stage === 'read' ? `${bytes(done)} of ${bytes(total)}` : `part ${count(done)} of ${count(total)}`}
       </p>
-      <p className="tiny">You may leave this page: the server goes on.</p>
+      <p className="tiny">You can leave this page; the server continues.</p>
     </div>
   )
 }

@@ -4,7 +4,7 @@ import { useSearchKey } from '../frame/search-key.ts'
 import { type Column, Grid } from '../grid/grid.tsx'
 import { usePages } from '../grid/use-pages.ts'
 import { Chip, type Tone } from '../parts/chip.tsx'
-import { count, counted } from '../parts/figures.ts'
+import { count, counted } from '../parts/format.ts'
 import { useSession } from '../session/session.tsx'
 
 const PAGE = 500
@@ -12,7 +12,7 @@ const PAGE = 500
 const VERDICTS: Record<StagedRow['validation_status'], { tone: Tone; word: string }> = {
   valid: { tone: 'ok', word: 'valid' },
   invalid: { tone: 'bad', word: 'invalid' },
-  skipped: { tone: 'stale', word: 'left out' },
+  skipped: { tone: 'stale', word: 'skipped' },
   pending: { tone: 'work', word: 'pending' },
 }
 
@@ -55,7 +55,7 @@ export function RowsTab({ upload }: { upload: UploadDetail }) {
           <option value="">all lines ({count(upload.line_count ?? 0)})</option>
           <option value="valid">valid lines ({count(upload.valid_count ?? 0)})</option>
           <option value="invalid">invalid lines ({count(upload.invalid_count ?? 0)})</option>
-          <option value="skipped">lines left out ({count(upload.skipped_count ?? 0)})</option>
+          <option value="skipped">skipped lines ({count(upload.skipped_count ?? 0)})</option>
         </select>
         <span>from line</span>
         <span className="find">
@@ -77,8 +77,8 @@ export function RowsTab({ upload }: { upload: UploadDetail }) {
         </button>
         <span className="tiny filters-aside" role="status">
           {pages.begun
-            ? `${counted(pages.count, 'line')} ${pages.done ? 'shown' : 'read so far'}`
-            : 'reading…'}
+            ? `${counted(pages.count, 'line')} ${pages.done ? 'shown' : 'loaded so far'}`
+            : 'loading…'}
         </span>
       </form>
       <Grid
@@ -86,7 +86,7 @@ export function RowsTab({ upload }: { upload: UploadDetail }) {
         columns={columns}
         pages={pages}
         rowHeight={35}
-        empty={<p>There is no such line{from !== undefined && ` from line ${count(from)} on`}.</p>}
+        empty={<p>No matching lines{from !== undefined && ` from line ${count(from)} on`}.</p>}
         toneOf={(row) => (row.validation_status === 'skipped' ? 'is-quiet' : undefined)}
       />
     </>

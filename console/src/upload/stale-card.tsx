@@ -1,5 +1,5 @@
 import type { StalePlan, StaleRow, UploadDetail } from '../api/upload-types.ts'
-import { count, counted } from '../parts/figures.ts'
+import { count, counted } from '../parts/format.ts'
 import { shortId } from '../people.ts'
 import { isId, moneyIn, textOf } from './plan/values.ts'
 
@@ -60,7 +60,7 @@ function RowName({ row }: { row: StaleRow }) {
     <span title={JSON.stringify(row.key)}>
       <code>{row.target_table.replace(/^public\./, '')}</code>
       <span className="tiny row-key">
-        line {count(row.line)} · {parts.join(', ')}
+        {row.line < 0 ? 'to delete' : `line ${count(row.line)}`} · {parts.join(', ')}
       </span>
     </span>
   )

@@ -1,21 +1,21 @@
 import type { PlanAction, Upload } from '../api/upload-types.ts'
 import type { Tone } from '../parts/chip.tsx'
-import { count, counted } from '../parts/figures.ts'
+import { count, counted } from '../parts/format.ts'
+import { ACTION_LABELS } from './labels.ts'
 import { amount } from './plan/values.ts'
-import { ACTION_WORDS } from './words.ts'
 
 export interface State {
   readonly tone: Tone
   readonly word: string
 }
 
-/** Where an upload stands, in the words of whoever has to act next. */
+/** The state of an upload, as a label. */
 export function stateOf(upload: Upload): State {
   switch (upload.status) {
     case 'reading':
-      return { tone: 'work', word: 'being read' }
+      return { tone: 'work', word: 'reading' }
     case 'staged':
-      return { tone: 'held', word: 'checked, no plan' }
+      return { tone: 'held', word: 'not planned yet' }
     case 'planned':
       return plannedState(upload)
     case 'promoted':
@@ -31,7 +31,7 @@ export function stateOf(upload: Upload): State {
   }
 }
 
-/** A file that was read and is for something else is another matter than one that nobody can read. */
+/** Distinguishes a file that does not fit the dataset from one that cannot be read. */
 function failureWord({ error }: Upload): string {
   switch (error?.code) {
     case 'file_unreadable':
@@ -50,7 +50,7 @@ function failureWord({ error }: Upload): string {
   }
 }
 
-export function failureSaid(upload: Upload): string {
+export function failureText(upload: Upload): string {
   switch (failureWord(upload)) {
     case 'not readable':
       return 'The file could not be read'
@@ -76,16 +76,16 @@ function plannedState(upload: Upload): State {
     case 'rejected':
       return { tone: 'bad', word: 'rejected' }
     case 'expired':
-      return { tone: 'stale', word: 'request expired' }
+      return { tone: 'stale', word: 'review expired' }
     case 'not_submitted':
       return { tone: 'held', word: 'Ready to submit' }
     case null:
-      return { tone: 'held', word: 'ready to promote' }
+      return { tone: 'held', word: 'Ready to promote' }
   }
 }
 
-/** Invalid lines stand in the way until they are corrected or skipped; then they are only a fact. */
-export function wrongSaid(upload: Upload): { readonly text: string; readonly open: boolean } {
+/** `open`: the invalid lines block the plan until they are repaired or skipped. */
+export function invalidText(upload: Upload): { readonly text: string; readonly open: boolean } {
   const wrong = count(upload.invalid_count ?? 0)
   const leftOut = upload.gate_mode === 'LENIENT' && upload.plan_refusal === null
   const ended = ['promoted', 'undone', 'discarded', 'expired'].includes(upload.status)
@@ -115,31 +115,34 @@ export function sumActions(totals: Upload['plan_totals']): Record<string, number
 
 /** How many rows are written, and into how many tables. */
 export function written(totals: Upload['plan_totals']): { rows: number; tables: number } {
-  const types = Object.values(totals ?? {}).map(({ insert = 0, update = 0 }) => insert + update)
+  const types = Object.values(totals ?? {}).map(
+    ({ insert = 0, update = 0, delete: gone = 0 }) => insert + update + gone,
+  )
   return { rows: types.reduce((sum, rows) => sum + rows, 0), tables: types.filter((rows) => rows > 0).length }
 }
 
 /** The plan in a line: what it would write, and what it leaves. */
-export function planSaid(upload: Upload): string {
+export function planText(upload: Upload): string {
   const sums = sumActions(upload.plan_totals)
   const said = (action: PlanAction) =>
-    sums[action] ? `${count(sums[action])} ${ACTION_WORDS[action]}` : undefined
+    sums[action] ? `${count(sums[action])} ${ACTION_LABELS[action]}` : undefined
   const parts = [
     said('insert'),
     said('update'),
     said('unchanged'),
+    sums.delete ? `${counted(sums.delete, 'row')} to delete` : undefined,
     upload.invalid_count ? `${counted(upload.invalid_count, 'invalid line')} skipped` : undefined,
-    ...lostSaid(upload),
+    ...lostText(upload),
   ].filter(Boolean)
-  return parts.length === 0 ? 'no row' : parts.join(', ')
+  return parts.length === 0 ? 'no rows' : parts.join(', ')
 }
 
-/** `Spend EUR: left out 1,234 and refused 25.5 of 5,678`: what a reviewer must not overlook. */
-function lostSaid({ control }: Upload): string[] {
+/** `Spend EUR: skipped 1,234 and invalid 25.5 of 5,678`: what a reviewer must not overlook. */
+function lostText({ control }: Upload): string[] {
   return control.flatMap(({ title, currency, read, left_out, refused }) => {
     const lost = [
-      ...(left_out === '0' ? [] : [`left out ${amount(left_out)}`]),
-      ...(refused === '0' ? [] : [`refused ${amount(refused)}`]),
+      ...(left_out === '0' ? [] : [`skipped ${amount(left_out)}`]),
+      ...(refused === '0' ? [] : [`invalid ${amount(refused)}`]),
     ]
     if (lost.length === 0) return []
     return [`${[title, currency].filter(Boolean).join(' ')}: ${lost.join(' and ')} of ${amount(read)}`]

@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react'
 import type { Progress, UploadDetail } from '../api/upload-types.ts'
 import { Ago } from '../parts/ago.tsx'
-import { count, counted, milliseconds } from '../parts/figures.ts'
+import { count, counted, milliseconds } from '../parts/format.ts'
 import { Person } from '../parts/person.tsx'
-import { stateOf, wrongSaid } from './state.ts'
+import { invalidText, stateOf } from './state.ts'
 
 type Standing = 'done' | 'now' | 'running' | 'wrong' | 'ahead'
 
@@ -21,7 +21,7 @@ const SAID: Record<Standing, string> = {
   ahead: 'not yet',
 }
 
-/** How far the file has come, with what was found on the way. */
+/** The steps of an upload with their results. */
 interface Props {
   readonly upload: UploadDetail
   readonly progress: Progress | undefined
@@ -31,7 +31,7 @@ interface Props {
 
 export function Steps({ upload, progress, stale }: Props) {
   return (
-    <ol className="steps" aria-label="How far it has come">
+    <ol className="steps" aria-label="Progress of the upload">
       {stepsOf(upload, progress, stale).map(({ name, standing, fact }) => (
         <li key={name} className={`is-${standing}`} aria-current={standing === 'now' ? 'step' : undefined}>
           <b>{name}</b>
@@ -112,7 +112,7 @@ function readFact({ reading, read_ms }: UploadDetail): string {
 function checkFact(upload: UploadDetail): string {
   const { invalid_count, warning_count, valid_count } = upload
   const parts = [
-    invalid_count ? wrongSaid(upload).text : undefined,
+    invalid_count ? invalidText(upload).text : undefined,
     warning_count ? counted(warning_count, 'warning') : undefined,
   ].filter(Boolean)
   return parts.length > 0 ? parts.join(', ') : `all ${count(valid_count ?? 0)} valid`

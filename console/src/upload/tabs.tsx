@@ -1,6 +1,6 @@
 import { type KeyboardEvent, useRef, useState } from 'react'
 import type { Dataset, UploadDetail } from '../api/upload-types.ts'
-import { count, counted } from '../parts/figures.ts'
+import { count, counted } from '../parts/format.ts'
 import { useParameter } from '../route.ts'
 import { HistoryTab } from './history-tab.tsx'
 import { LineageTab } from './lineage-tab.tsx'
@@ -8,7 +8,7 @@ import { PlanTab } from './plan/plan-tab.tsx'
 import { useDraftCount } from './problems/drafts.ts'
 import { ProblemsTab } from './problems/problems-tab.tsx'
 import { RowsTab } from './rows-tab.tsx'
-import { wrongSaid } from './state.ts'
+import { invalidText } from './state.ts'
 
 interface Props {
   readonly upload: UploadDetail
@@ -25,7 +25,7 @@ type Tab = (typeof TABS)[number]
 
 export function Tabs({ upload, take, dataset, toFirst, toSave, saved }: Props) {
   const [asked, setTab] = useParameter('tab')
-  // Kept: correcting the last wrong line must not take the page away from under one's hands.
+  // The tab stays: correcting the last invalid line must not switch the tab while a person works in it.
   const [first] = useState(() => firstTab(upload))
   const tab = TABS.find((one) => one === asked) ?? first
   const list = useRef<HTMLDivElement>(null)
@@ -73,7 +73,7 @@ export function Tabs({ upload, take, dataset, toFirst, toSave, saved }: Props) {
   )
 }
 
-/** What stands in the way comes first; else what will happen. */
+/** The tab that is shown first: problems if invalid lines block the plan, else the plan. */
 function firstTab(upload: UploadDetail): Tab {
   return upload.plan_refusal !== null && (upload.invalid_count ?? 0) > 0 ? 'problems' : 'plan'
 }
@@ -83,7 +83,7 @@ function TabCount({ tab, upload }: { tab: Tab; upload: UploadDetail }) {
     return <span className="tiny"> {count(upload.line_count)}</span>
   if (tab !== 'problems') return null
   if (upload.invalid_count) {
-    const { text, open } = wrongSaid(upload)
+    const { text, open } = invalidText(upload)
     return <span className={open ? 'tiny is-wrong' : 'tiny'}> {text}</span>
   }
   return upload.warning_count ? (

@@ -6,7 +6,7 @@ import { useSystem } from '../live/system.tsx'
 import { Ago } from '../parts/ago.tsx'
 import { Chip } from '../parts/chip.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
-import { bytes, counted, shortHash } from '../parts/figures.ts'
+import { bytes, counted, shortHash } from '../parts/format.ts'
 import { Person } from '../parts/person.tsx'
 import { useParameter } from '../route.ts'
 import { DecisionCard } from './decision/decision-card.tsx'
@@ -33,7 +33,7 @@ export function UploadPage({ params }: { params: Readonly<Record<string, string>
       <div className="page-head">
         <h1>{isMissing(failure) ? 'There is no such upload' : 'Upload'}</h1>
       </div>
-      {failure === undefined ? <p className="muted">Reading…</p> : <NotLoaded failure={failure} />}
+      {failure === undefined ? <p className="muted">Loading…</p> : <NotLoaded failure={failure} />}
     </>
   )
 }
@@ -61,7 +61,7 @@ function NotLoaded({ failure }: { failure: Failure }) {
 }
 
 function Loaded({ live, upload }: { live: LiveUpload; upload: UploadDetail }) {
-  const dataset = useDataset(upload)
+  const { dataset, loaded } = useDataset(upload)
   const stale = useStale(upload)
   const [toFirst, setToFirst] = useState(0)
   const [toSave, setToSave] = useState(false)
@@ -96,6 +96,7 @@ function Loaded({ live, upload }: { live: LiveUpload; upload: UploadDetail }) {
           upload={upload}
           take={live.take}
           dataset={dataset}
+          loaded={loaded}
           stale={stale}
           correct={() => {
             setTab('problems')

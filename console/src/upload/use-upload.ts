@@ -15,7 +15,7 @@ export interface LiveUpload {
   take(upload: UploadDetail): void
 }
 
-/** How a file was read does not change; as the same object it does not make the grids draw their cells anew. */
+/** How a file was read does not change: the same object keeps the grids from rendering again. */
 function withSameReading(before: UploadDetail | undefined, detail: UploadDetail): UploadDetail {
   if (!before?.reading || JSON.stringify(before.reading) !== JSON.stringify(detail.reading)) return detail
   return { ...detail, reading: before.reading, columns: before.columns }

@@ -3,18 +3,21 @@ import { asFailure, type Failure } from '../api/failure.ts'
 import type { SentUpload } from '../api/send-file.ts'
 import { STAGING_WRITES } from '../overview/gates.ts'
 import { Choice } from '../parts/choice.tsx'
-import { bytes } from '../parts/figures.ts'
+import { bytes } from '../parts/format.ts'
 import { Meter } from '../parts/meter.tsx'
 import { RefusalNote } from '../parts/refusal-note.tsx'
 import { go } from '../route.ts'
 import { useSession } from '../session/session.tsx'
 import { rememberChoices } from './choices.ts'
+import { type ChosenMapping, chosenTwice, mappingToSend } from './mapping.ts'
+import { MatchColumns } from './match-columns.tsx'
 import { useChoices } from './use-choices.ts'
+import { useMappingPreview } from './use-mapping-preview.ts'
 
 interface Props {
   readonly file: File | undefined
   take(file: File | undefined): void
-  /** True: the gate into Held is closed, and the server would refuse the file. */
+  /** True: the gate for uploads is closed, and the server would refuse the file. */
   readonly closed: boolean
 }
 
@@ -28,17 +31,34 @@ export function UploadForm({ file, take, closed }: Props) {
   const [failure, setFailure] = useState<Failure>()
   const [known, setKnown] = useState<SentUpload>()
   const [repeated, setRepeated] = useState('')
+  const step = useMappingPreview(file, chosen)
+  const [changing, setChanging] = useState(false)
+  const [remember, setRemember] = useState(true)
+  const { preview, answers } = step
+  const matching = preview !== undefined && (changing || !preview.complete)
+  const mapping = preview && mappingToSend(preview, step.values, answers)
+  const isTwice = preview !== undefined && chosenTwice(preview, answers).length > 0
+  const mayRemember = workspaces.some(
+    ({ id, rights }) => id === chosen.workspace && rights.includes('operate'),
+  )
   const picker = useRef<HTMLInputElement>(null)
   const button = useRef<HTMLButtonElement>(null)
   const sending = useRef<{ stop(): void }>(undefined)
   const dataset = datasets?.find((one) => one.dataset === chosen.dataset)
   const needsClient = dataset?.has_clients === true && chosen.client === ''
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another file is asked about again
   useEffect(() => {
     setFailure(undefined)
     setKnown(undefined)
-    if (file) button.current?.focus()
+    setChanging(false)
+    setRemember(true)
   }, [file])
+
+  // The button cannot be pressed before the columns are known.
+  useEffect(() => {
+    if (step.state === 'failed' || (step.state === 'ready' && !matching)) button.current?.focus()
+  }, [step.state, matching])
 
   async function upload(event: FormEvent) {
     event.preventDefault()
@@ -46,6 +66,16 @@ export function UploadForm({ file, take, closed }: Props) {
     setFailure(undefined)
     setSent(0)
     rememberChoices(chosen)
+    // What nobody has looked at goes with this file only.
+    if (mapping && matching && remember && mayRemember && hasEntries(mapping)) {
+      try {
+        const { workspace: workspace_id, dataset, platform } = chosen
+        await api.uploads.rememberMapping(dataset, { workspace_id, platform, ...mapping })
+      } catch (thrown) {
+        setFailure(asFailure(thrown))
+        return setSent(undefined)
+      }
+    }
     const transfer = api.uploads.send({
       file,
       fields: {
@@ -55,6 +85,8 @@ export function UploadForm({ file, take, closed }: Props) {
         ...(chosen.client !== '' && { client_id: chosen.client }),
         on_invalid: chosen.onInvalid,
         ...(repeated !== '' && { repeated_keys: repeated }),
+        ...(mapping && hasEntries(mapping) && mappingFields(mapping)),
+        ...(answers.without.length > 0 && { without: answers.without.join(',') }),
       },
       sent: setSent,
     })
@@ -68,6 +100,25 @@ export function UploadForm({ file, take, closed }: Props) {
     }
     setSent(undefined)
   }
+
+  const uploadButton = (
+    <button
+      ref={button}
+      type="submit"
+      className={file === undefined ? 'button' : 'button is-next'}
+      disabled={
+        closed ||
+        sent !== undefined ||
+        file === undefined ||
+        chosen.dataset === '' ||
+        needsClient ||
+        step.state === 'reading' ||
+        isTwice
+      }
+    >
+      Upload
+    </button>
+  )
 
   return (
     <form className="upload-form" onSubmit={upload} aria-label="Upload a file">
@@ -87,7 +138,7 @@ export function UploadForm({ file, take, closed }: Props) {
               Choose a file…
             </button>
             <span className="tiny">
-              CSV, TSV, XLSX, JSON, JSON lines or Parquet. Nothing is changed before a person approves it.
+              CSV, TSV, XLSX, JSON, JSON lines or Parquet. Nothing changes before a person approves it.
             </span>
           </p>
         ) : (
@@ -119,12 +170,14 @@ export function UploadForm({ file, take, closed }: Props) {
           options={(datasets ?? []).map((one) => [one.dataset, one.title])}
           choose={(name) => choose({ dataset: name })}
         />
-        <Choice
-          label="Platform"
-          value={chosen.platform}
-          options={(dataset?.platforms ?? []).map(({ platform, title }) => [platform, title])}
-          choose={(platform) => choose({ platform })}
-        />
+        {dataset?.platforms.length !== 1 && (
+          <Choice
+            label="Platform"
+            value={chosen.platform}
+            options={(dataset?.platforms ?? []).map(({ platform, title }) => [platform, title])}
+            choose={(platform) => choose({ platform })}
+          />
+        )}
         {dataset?.has_clients !== false && (
           <Choice
             label="Client"
@@ -152,51 +205,53 @@ export function UploadForm({ file, take, closed }: Props) {
           value={repeated}
           options={[
             ['', 'as the dataset says'],
-            ['refuse', 'refuse them'],
+            ['refuse', 'reject them'],
             ['sum', 'add them up'],
-            ['last', 'take the last'],
-            ['first', 'take the first'],
+            ['last', 'use the last'],
+            ['first', 'use the first'],
           ]}
           choose={setRepeated}
         />
-        <button
-          ref={button}
-          type="submit"
-          className={file === undefined ? 'button' : 'button is-next'}
-          disabled={
-            closed || sent !== undefined || file === undefined || chosen.dataset === '' || needsClient
-          }
-        >
-          Upload
-        </button>
+        {!matching && uploadButton}
       </div>
+      <MatchColumns
+        step={step}
+        open={matching}
+        setOpen={setChanging}
+        remember={remember}
+        setRemember={setRemember}
+        mayRemember={mayRemember}
+        disabled={sent !== undefined}
+      >
+        {uploadButton}
+      </MatchColumns>
       {sent !== undefined && file !== undefined && (
         <div className="sending">
           <Meter label="Sent" done={sent} total={file.size} />
           <span role="status">
             {sent < file.size
               ? `${bytes(sent)} of ${bytes(file.size)} sent`
-              : `${bytes(file.size)} sent, waiting for the answer`}
+              : `${bytes(file.size)} sent, waiting for the server`}
           </span>
           <button type="button" className="button is-small" onClick={() => sending.current?.stop()}>
-            Stop
+            Cancel
           </button>
         </div>
       )}
       {file !== undefined && needsClient && clients !== undefined && (
         <p className="tiny form-note">
           {clients.length === 0
-            ? 'There is no client in this workspace yet. An administrator adds one.'
+            ? 'This workspace has no clients yet. An administrator can add one.'
             : 'Choose whose data this is.'}
         </p>
       )}
       {closed && (
         <p className="note is-held" role="status">
-          <b>Uploads are stopped: the gate into Held is closed.</b> An administrator opens it with{' '}
+          <b>Uploads are paused: their gate is closed.</b> An administrator opens it with{' '}
           <code>stagedoor gate open {STAGING_WRITES}</code>.
         </p>
       )}
-      <RefusalNote failure={failure ?? offered.failure} />
+      <RefusalNote failure={failure ?? offered.failure ?? step.failure} />
       {known && (
         <p className="note is-held" role="status">
           <b>This file was already uploaded.</b> Nothing was uploaded again.{' '}
@@ -207,4 +262,12 @@ export function UploadForm({ file, take, closed }: Props) {
       )}
     </form>
   )
+}
+
+function hasEntries({ headers, field_values }: ChosenMapping): boolean {
+  return Object.keys(headers).length + Object.keys(field_values).length > 0
+}
+
+function mappingFields({ headers, field_values }: ChosenMapping): Record<string, string> {
+  return { headers: JSON.stringify(headers), field_values: JSON.stringify(field_values) }
 }

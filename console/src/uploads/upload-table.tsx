@@ -1,9 +1,9 @@
 import type { Upload } from '../api/upload-types.ts'
 import { Ago } from '../parts/ago.tsx'
 import { Chip } from '../parts/chip.tsx'
-import { bytes, count, counted } from '../parts/figures.ts'
+import { bytes, count, counted } from '../parts/format.ts'
 import { Person } from '../parts/person.tsx'
-import { sinceOf, stateOf, wrongSaid } from '../upload/state.ts'
+import { invalidText, sinceOf, stateOf } from '../upload/state.ts'
 import { useClientNames } from './use-client-names.ts'
 
 export function UploadTable({ uploads }: { uploads: readonly Upload[] }) {
@@ -72,7 +72,7 @@ function Row({ upload, client }: { upload: Upload; client: string | undefined })
 function Problems({ upload }: { upload: Upload }) {
   const { invalid_count: wrong, warning_count: doubtful } = upload
   if (wrong === null) return '–'
-  const { text, open } = wrongSaid(upload)
+  const { text, open } = invalidText(upload)
   if (wrong === 0 && !doubtful) return <span className="muted">none</span>
   return (
     <>

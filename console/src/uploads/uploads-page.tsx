@@ -40,7 +40,7 @@ export function UploadsPage() {
       </section>
       <section className="card uploads" aria-labelledby="uploads-title">
         <header className="card-head">
-          <h2 id="uploads-title">What was uploaded</h2>
+          <h2 id="uploads-title">All uploads</h2>
           {all.length > 0 && (
             <label className="find">
               <span className="unseen">Find a file by its name</span>
@@ -59,11 +59,9 @@ export function UploadsPage() {
           )}
         </header>
         <FailureNote failure={newest.failure ?? older.failure} />
-        {newest.data === undefined && newest.failure === undefined && <p className="empty">Reading…</p>}
+        {newest.data === undefined && newest.failure === undefined && <p className="empty">Loading…</p>}
         {newest.data !== undefined && all.length === 0 && <NoUploads mayUpload={mayUpload} />}
-        {all.length > 0 && shown.length === 0 && (
-          <p className="empty">No upload here has “{text}” in its name.</p>
-        )}
+        {all.length > 0 && shown.length === 0 && <p className="empty">No upload matches “{text}”.</p>}
         {shown.length > 0 && <UploadTable uploads={shown} />}
         {older.next !== undefined && (
           <div className="card-foot">
@@ -82,7 +80,7 @@ function OnlyLooks({ me }: { me: Me }) {
   const [first] = me.workspaces
   return (
     <div className="empty">
-      <b>You can look at uploads, not make them.</b>
+      <b>You can view uploads, but not create them.</b>
       <p>
         {first === undefined
           ? 'You are in no workspace. An administrator can add you to one.'

@@ -1,54 +1,47 @@
 /**
- * Drives executions and runs their commands, as many processes side by side as one likes: each holds some of the shards under a
- * lease, and what a process leaves when it dies goes on in another.
+ * The engine: drives executions and runs their commands. Any number of processes may run one. Each owns some of the shards under a
+ * lease; when a process dies, others continue its executions.
  */
 import { hostname } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import pino, { type Logger } from 'pino'
-import { mapConnectionError } from '../../db/database-error.ts'
-import type { HealthCheck } from '../../db/health.ts'
-import { harmless } from '../../db/hooks.ts'
-import { KeptConnection } from '../../db/kept-connection.ts'
-import { type Listener, listen } from '../../db/listen.ts'
-import { Repeating } from '../../db/repeating.ts'
-import { Wake } from '../../db/wake.ts'
-import { StagedoorError } from '../../errors.ts'
-import { type ExecutionOutcome, waitForEnd } from '../outcome.ts'
-import { textOf } from '../run-command.ts'
-import { Catalog } from './catalog.ts'
+import { StagedoorError } from '../../kernel/errors.ts'
+import { DedicatedConnection, type Pool } from '../../kernel/postgres/connection.ts'
+import { mapConnectionError } from '../../kernel/postgres/errors.ts'
+import type { HealthCheck } from '../../kernel/postgres/health.ts'
+import { type Listener, listen } from '../../kernel/postgres/listen.ts'
+import { guardHooks } from '../../runtime/hooks.ts'
+import { DEFAULT_LEASE_MS } from '../../runtime/lease.ts'
+import { PeriodicTasks } from '../../runtime/periodic-tasks.ts'
+import { Wake } from '../../runtime/wake.ts'
+import { type ExecutionOutcome, waitForEnd } from '../control.ts'
+import type { ResultStore } from '../results.ts'
+import type { Tools } from '../tools/tool.ts'
+import { CommandRouter, errorMessage, LocalCommands } from './commands.ts'
 import { Driver } from './driver.ts'
-import type { Engine, EngineOptions } from './engine-options.ts'
-import type { Append } from './flush.ts'
-import { HandOver } from './hand-over.ts'
-import type { EngineHooks } from './hooks.ts'
-import { Inbox } from './inbox.ts'
-import { LocalCommands } from './local-commands.ts'
-import { LogWriter } from './log-writer.ts'
-import { Projector } from './projector.ts'
+import { Inbox, WaitPoller } from './inbox.ts'
+import { Catalog } from './load.ts'
+import { type Append, LogWriter } from './log-writer.ts'
+import { Projector } from './projection.ts'
 import { Shards } from './shards.ts'
-import { Snowflakes } from './snowflake.ts'
-import { Waits } from './waits.ts'
 import { CommandWorker } from './worker.ts'
 
-export type { Engine, EngineOptions } from './engine-options.ts'
-
-export const DEFAULT_LEASE_MS = 6000
 const REAP_MS = 1000
-const HANDLERS_MS = 5000
+const MISSING_HANDLERS_MS = 5000
 const EVICT_MS = 1000
-const LAG_MS = 1000
-/** In memory without a reason: executions that wait for a time, an event or a person; and those that wait for other engines. */
-const WAITING_MS = 2000
-const IDLE_MS = 30_000
-const GIVE_MS = 2000
-const GIVE_LOOK_MS = 20
+const REPORT_LAG_MS = 1000
+/** Executions leave the memory that wait for a time, an event or a person; and those that wait for other engines. */
+const EVICT_WAITING_MS = 2000
+const EVICT_IDLE_MS = 30_000
+const MAX_RELEASE_WAIT_MS = 2000
+const RELEASE_POLL_MS = 20
 const RETRY_MS = 300
-/** The net under the notice of a lease that ended. */
-const LEASE_LOOK_MS = 1000
+/** In case the notification of an ended lease is missed. */
+const LEASE_POLL_MS = 1000
 const FLUSH_TIMEOUT_MS = 30_000
 const CRASH_MS = 1000
 
-/** Throws when the database cannot be reached or refuses; later the engine goes on by itself. */
+/** Throws when the database cannot be reached or refuses. Once started, the engine survives both. */
 export async function startEngine(options: EngineOptions): Promise<Engine> {
   const { drives = true, runs = true, concurrency = 50 } = options
   if (!drives && !runs)
@@ -66,22 +59,22 @@ class RunningEngine implements Engine {
   private readonly log: Logger
   private readonly hooks: EngineHooks
   private readonly leaseMs: number
-  private readonly beats: KeptConnection
-  private readonly flushes: KeptConnection
+  private readonly heartbeats: DedicatedConnection
+  private readonly flushes: DedicatedConnection
   private readonly writer: LogWriter
   private readonly handlers: ReadonlySet<string>
   private readonly local: LocalCommands
-  private readonly handOver: HandOver
+  private readonly router: CommandRouter
   private readonly driver: Driver
   private readonly catalog: Catalog
-  private readonly errands: Repeating
+  private readonly tasks: PeriodicTasks
   private readonly waiters = new Map<string, Set<(outcome: ExecutionOutcome) => void>>()
   private shards!: Shards
-  private snowflakes!: Snowflakes
+  private snowflakes!: SnowflakeIds
   private inbox: Inbox | undefined
   private worker: CommandWorker | undefined
   private projector: Projector | undefined
-  private waits: Waits | undefined
+  private waits: WaitPoller | undefined
   private listener: Listener | undefined
   private readonly leaseEnded = new Wake()
   private supervision: Promise<void> | undefined
@@ -93,19 +86,19 @@ class RunningEngine implements Engine {
     const { pool, tools, results, concurrency = 50 } = options
     this.options = options
     this.log = options.log ?? pino({ level: 'silent' })
-    this.errands = new Repeating(this.log)
-    this.hooks = harmless(options.hooks ?? {}, this.log)
+    this.tasks = new PeriodicTasks(this.log)
+    this.hooks = guardHooks(options.hooks ?? {}, this.log)
     this.leaseMs = options.leaseMs ?? DEFAULT_LEASE_MS
-    this.beats = new KeptConnection(pool, this.leaseMs / 2)
-    this.flushes = new KeptConnection(pool, FLUSH_TIMEOUT_MS)
+    this.heartbeats = new DedicatedConnection(pool, this.leaseMs / 2)
+    this.flushes = new DedicatedConnection(pool, FLUSH_TIMEOUT_MS)
     this.catalog = new Catalog(pool)
     this.handlers = new Set(tools.handler?.names)
     this.writer = new LogWriter({
       connection: this.flushes,
       engine: () => this.id,
       epochOf: (shard) => this.shards.epochOf(shard),
-      fenced: () => this.shards.look(),
-      flushed: (appends, ms) => this.flushed(appends, ms),
+      onFenced: () => this.shards.heartbeat(),
+      onFlush: (appends, ms) => this.onFlush(appends, ms),
       log: this.log,
     })
     this.local = new LocalCommands({
@@ -114,13 +107,13 @@ class RunningEngine implements Engine {
       concurrency,
       log: this.log,
       mayBegin: () => this.shards.mayBegin,
-      ...(this.hooks.ran && { ran: this.hooks.ran }),
+      ...(this.hooks.onCommandEnd && { onCommandEnd: this.hooks.onCommandEnd }),
     })
-    this.handOver = new HandOver({
+    this.router = new CommandRouter({
       handlers: this.handlers,
       results,
       log: this.log,
-      runHere: (execution, command) => this.local.begin(execution, command),
+      runLocal: (execution, command) => this.local.begin(execution, command),
       append: (append) => this.writer.append(append),
     })
     this.driver = new Driver({
@@ -135,13 +128,13 @@ class RunningEngine implements Engine {
       },
       idsAfter: (id) => this.snowflakes.after(id),
       append: (append) => this.writer.append(append),
-      begin: (execution, command) => this.handOver.begin(execution, command),
+      begin: (execution, command) => this.router.dispatch(execution, command),
       forget: (ids) => this.inbox?.forget(ids),
       forgetShard: (shard) => this.inbox?.forgetShard(shard),
-      behind: (executions, shard) => {
+      project: (executions, shard) => {
         for (const execution of executions) this.projector?.add(execution, shard)
       },
-      ended: (outcome) => this.ended(outcome),
+      onExecutionEnd: (outcome) => this.onExecutionEnd(outcome),
     })
   }
 
@@ -153,11 +146,11 @@ class RunningEngine implements Engine {
     const { drives = true, runs = true, listenUrl, pollMs = 250 } = this.options
     try {
       // The sessions for heartbeats and for the log, before the lease begins: through a slow network to open one takes seconds of it.
-      const sessions = drives ? [this.beats, this.flushes] : [this.beats]
+      const sessions = drives ? [this.heartbeats, this.flushes] : [this.heartbeats]
       await Promise.all(sessions.map((session) => session.query('select 1')))
       await this.register()
     } catch (error) {
-      await Promise.all([this.beats.release(), this.flushes.release()])
+      await Promise.all([this.heartbeats.release(), this.flushes.release()])
       throw mapConnectionError(error)
     }
     if (drives) this.startDriving(pollMs)
@@ -165,15 +158,15 @@ class RunningEngine implements Engine {
     try {
       await this.shards.start()
     } catch (error) {
-      // Nobody gets to hold it: what has begun must not go on by itself.
+      // The caller gets no engine: what has begun must not go on by itself.
       await this.stop()
       throw mapConnectionError(error)
     }
     this.supervision = this.superviseLease()
-    this.errands.every(REAP_MS, () => this.reap())
-    if (drives) this.errands.every(HANDLERS_MS, () => this.lookForMissingHandlers())
-    this.errands.every(EVICT_MS, async () => this.driver.evict(IDLE_MS, WAITING_MS))
-    this.errands.every(LAG_MS, async () => this.hooks.behind?.(this.projector?.lagMs ?? 0))
+    this.tasks.every(REAP_MS, () => this.reap())
+    if (drives) this.tasks.every(MISSING_HANDLERS_MS, () => this.checkMissingHandlers())
+    this.tasks.every(EVICT_MS, async () => this.driver.evict(EVICT_IDLE_MS, EVICT_WAITING_MS))
+    this.tasks.every(REPORT_LAG_MS, async () => this.hooks.onLag?.(this.projector?.lagMs ?? 0))
     if (listenUrl !== undefined) this.listener = this.listen(listenUrl)
   }
 
@@ -191,12 +184,12 @@ class RunningEngine implements Engine {
     return waitForEnd(this.options.pool, execution, [this], signal)
   }
 
-  whenEnded(execution: string, told: (outcome: ExecutionOutcome) => void): () => void {
-    const waiting = this.waiters.get(execution) ?? new Set()
-    this.waiters.set(execution, waiting.add(told))
+  whenEnded(execution: string, callback: (outcome: ExecutionOutcome) => void): () => void {
+    const callbacks = this.waiters.get(execution) ?? new Set()
+    this.waiters.set(execution, callbacks.add(callback))
     return () => {
-      waiting.delete(told)
-      if (waiting.size === 0) this.waiters.delete(execution)
+      callbacks.delete(callback)
+      if (callbacks.size === 0) this.waiters.delete(execution)
     }
   }
 
@@ -207,37 +200,37 @@ class RunningEngine implements Engine {
 
   async crash(error: unknown): Promise<void> {
     this.stopping = true
-    this.errands.stop()
+    void this.tasks.stop()
     this.leaseEnded.now()
-    const handed = this.worker?.inHand ?? []
-    const steps = [...this.local.inHand, ...handed]
+    const remote = this.worker?.runningCommands ?? []
+    const steps = [...this.local.runningCommands, ...remote]
     if (steps.length > 0)
       this.log.fatal(
-        { steps, reason: textOf(error) },
+        { steps, reason: errorMessage(error) },
         'the process ends; one of these steps may be the cause',
       )
-    // What has ended is written first, if the database takes it at once.
-    const settled = Promise.all([this.writer.settled(), this.worker?.settled()]).catch(() => {})
-    await Promise.race([settled, delay(CRASH_MS)])
-    await this.shards.leave(handed)
+    // Ends are written first, if the database takes them at once.
+    const drained = Promise.all([this.writer.drain(), this.worker?.drain()]).catch(() => {})
+    await Promise.race([drained, delay(CRASH_MS)])
+    await this.shards.leave(remote)
   }
 
   private async shutDown(): Promise<void> {
     this.stopping = true
     const graceMs = this.options.shutdownMs ?? 30_000
-    this.errands.stop()
+    void this.tasks.stop()
     this.leaseEnded.now()
     await this.supervision
     await Promise.all([this.waits?.stop(), this.inbox?.stop()])
     await Promise.all([this.worker?.stop(graceMs), this.local.close(graceMs)])
-    await this.writer.settled()
+    await this.writer.drain()
     this.driver.snapshotAll()
-    await this.writer.settled()
+    await this.writer.drain()
     await this.projector?.stop()
     this.driver.close()
     await this.shards.leave()
     await this.listener?.stop()
-    await Promise.all([this.beats.release(), this.flushes.release()])
+    await Promise.all([this.heartbeats.release(), this.flushes.release()])
   }
 
   private startDriving(pollMs: number): void {
@@ -248,19 +241,19 @@ class RunningEngine implements Engine {
       log,
       pollMs,
       lease: () => this.shards,
-      tell: (rows) => this.driver.tell(rows),
-      resting: () => this.driver.resting,
+      deliver: (rows) => this.driver.deliver(rows),
+      stuck: () => this.driver.stuckExecutions,
     })
     this.projector = new Projector({
       pool,
       log,
       engine: () => this.id,
       epochOf: (shard) => this.shards.epochOf(shard),
-      fenced: () => this.shards.look(),
-      projected: (executions, events, lagMs, ms) =>
-        this.hooks.projected?.(executions.length, events, lagMs, ms),
+      onFenced: () => this.shards.heartbeat(),
+      onProject: (executions, events, lagMs, ms) =>
+        this.hooks.onProject?.(executions.length, events, lagMs, ms),
     })
-    this.waits = new Waits({ pool, log, pollMs, woken: () => this.inbox?.now() })
+    this.waits = new WaitPoller({ pool, log, pollMs, onWake: () => this.inbox?.now() })
   }
 
   private startWorker(pollMs: number): CommandWorker {
@@ -274,8 +267,8 @@ class RunningEngine implements Engine {
       pollMs,
       log: this.log,
       lease: () => this.shards,
-      ended: () => this.inbox?.now(),
-      ...(this.hooks.ran && { ran: this.hooks.ran }),
+      onEndsWritten: () => this.inbox?.now(),
+      ...(this.hooks.onCommandEnd && { onCommandEnd: this.hooks.onCommandEnd }),
     })
   }
 
@@ -285,38 +278,38 @@ class RunningEngine implements Engine {
       drives = true,
       runs = true,
       name = `${hostname()} ${process.pid}`,
-      beats = true,
+      sendsHeartbeats = true,
     } = this.options
     const { leaseMs } = this
     const shards: Shards = await Shards.take({
       pool,
-      kept: this.beats,
-      terms: { name, drives, runs, handlers: [...this.handlers], leaseMs, beats },
+      connection: this.heartbeats,
+      terms: { name, drives, runs, handlers: [...this.handlers], leaseMs, sendsHeartbeats },
       log: this.log,
-      taken: (shard, lastEventId) => this.taken(shards, shard, lastEventId),
-      lost: (shard) => this.lost(shard),
-      surplus: (shard) => void this.give(shards, shard),
-      beat: () => void this.worker?.dropUnwanted().catch(() => {}),
-      over: (reason) => this.leaseOver(reason),
+      onTaken: (shard, lastEventId) => this.onShardTaken(shards, shard, lastEventId),
+      onLost: (shard) => this.onShardLost(shard),
+      onSurplus: (shard) => void this.release(shards, shard),
+      onHeartbeat: () => void this.worker?.dropUnwanted().catch(() => {}),
+      onLeaseLost: (reason) => this.onLeaseLost(reason),
     })
     this.shards = shards
-    this.snowflakes = new Snowflakes(shards.node)
+    this.snowflakes = new SnowflakeIds(shards.node)
     this.snowflakes.after(this.lastId)
   }
 
-  /** A lease ends before the engine has its next: what it drove and ran is dropped by then. */
-  private leaseOver(reason: string): void {
+  /** A lease ends before the engine has its next: its executions and commands are dropped by then. */
+  private onLeaseLost(reason: string): void {
     this.worker?.lose()
-    this.writer.hurry()
-    this.hooks.leaseLost?.(reason)
+    this.writer.retryNow()
+    this.hooks.onLeaseLost?.(reason)
     this.leaseEnded.now()
   }
 
-  /** As long as the engine runs it holds a lease or tries to get one: nobody else registers it, and nothing ends this but a stop. */
+  /** As long as the engine runs it holds a lease or tries to get one. Nothing else registers it, and only a stop ends this. */
   private async superviseLease(): Promise<void> {
     while (!this.stopping) {
       if (!this.shards.over) {
-        await this.leaseEnded.wait(LEASE_LOOK_MS)
+        await this.leaseEnded.wait(LEASE_POLL_MS)
         continue
       }
       try {
@@ -328,64 +321,66 @@ class RunningEngine implements Engine {
         this.inbox?.now()
         this.worker?.now()
       } catch (error) {
-        this.log.warn({ err: error }, 'the engine could not register; trying again')
+        this.log.warn({ err: error }, 'registering the engine failed; will be retried')
         await this.leaseEnded.wait(RETRY_MS * (0.5 + Math.random()))
       }
     }
   }
 
-  private taken(shards: Shards, shard: number, lastEventId: string): void {
+  private onShardTaken(shards: Shards, shard: number, lastEventId: string): void {
     if (this.stopping) return
     this.snowflakes.after(lastEventId)
-    this.hooks.shardTaken?.(shard)
+    this.hooks.onShardTaken?.(shard)
     void this.driver.take(shard, shards.epochOf(shard)!).then(() => this.inbox?.now())
   }
 
-  private lost(shard: number): void {
+  private onShardLost(shard: number): void {
     this.driver.drop(shard)
-    this.writer.hurry()
-    this.hooks.shardLost?.(shard)
+    this.writer.retryNow()
+    this.hooks.onShardLost?.(shard)
   }
 
-  /** Another engine is to have it: what runs there ends first, if it does so soon. */
-  private async give(shards: Shards, shard: number): Promise<void> {
+  /** Another engine gets the shard: what runs in it ends first, if it does so soon. */
+  private async release(shards: Shards, shard: number): Promise<void> {
     this.driver.leave(shard)
-    const until = performance.now() + GIVE_MS
-    while (performance.now() < until && !this.driver.isAtRest(shard)) await delay(GIVE_LOOK_MS)
+    const until = performance.now() + MAX_RELEASE_WAIT_MS
+    while (performance.now() < until && !this.driver.isDrained(shard)) await delay(RELEASE_POLL_MS)
     if (shards.epochOf(shard) === undefined) return
     this.driver.drop(shard)
-    await shards.give(shard).catch((error) => this.log.debug({ err: error, shard }, 'a shard was not given'))
+    await shards
+      .release(shard)
+      .catch((error) => this.log.debug({ err: error, shard }, 'a shard could not be released'))
   }
 
-  private flushed(appends: readonly Append[], ms: number): void {
+  private onFlush(appends: readonly Append[], ms: number): void {
     let events = 0
-    let told = false
-    let issued = false
+    let hasMessages = false
+    let hasCommands = false
     for (const append of appends) {
       events += append.events.length
       if (append.events.length > 0) this.projector?.add(append.execution_id, append.shard_id)
       if (append.inbox !== undefined) this.inbox?.forget(append.inbox)
-      told ||= append.messages !== undefined
-      issued ||= append.commands?.some(({ needs }) => this.has(needs)) ?? false
+      hasMessages ||= append.messages !== undefined
+      hasCommands ||= append.commands?.some(({ needs }) => this.has(needs)) ?? false
     }
-    if (told) this.inbox?.now()
-    if (issued) this.worker?.now()
-    this.hooks.flushed?.(appends.length, events, ms)
+    if (hasMessages) this.inbox?.now()
+    if (hasCommands) this.worker?.now()
+    this.hooks.onFlush?.(appends.length, events, ms)
   }
 
   private has(needs: readonly string[] = []): boolean {
     return needs.every((name) => this.handlers.has(name))
   }
 
-  /** Those that only others can run are no reason to look. */
+  /** Commands that only other engines can run are no reason to claim. */
   private commandsDue(payload: string): void {
     const lists = payload === '' ? [[]] : (JSON.parse(payload) as string[][])
     if (lists.some((needs) => this.has(needs))) this.worker?.now()
   }
 
-  private ended(outcome: ExecutionOutcome): void {
-    this.hooks.ended?.(outcome.execution_id)
-    for (const told of this.waiters.get(outcome.execution_id) ?? []) told(outcome)
+  private onExecutionEnd(outcome: ExecutionOutcome): void {
+    this.hooks.onExecutionEnd?.(outcome.execution_id)
+    for (const callback of this.waiters.get(outcome.execution_id) ?? []) callback(outcome)
     this.waiters.delete(outcome.execution_id)
   }
 
@@ -394,23 +389,23 @@ class RunningEngine implements Engine {
       url,
       channels: ['stagedoor_inbox', 'stagedoor_command'],
       log: this.log,
-      heard: (payload, channel) => {
+      onNotify: (payload, channel) => {
         if (channel === 'stagedoor_command') this.commandsDue(payload)
         else if (payload === '' || payload.split(',').some((shard) => this.shards.epochOf(Number(shard))))
           this.inbox?.now()
       },
-      connected: () => {
+      onConnect: () => {
         this.inbox?.now()
         this.worker?.now()
       },
     })
   }
 
-  /** Commands whose handler no process has wait for it; people are told, and with a grace they fail after it. */
-  private async lookForMissingHandlers(): Promise<void> {
+  /** Commands whose handler no process has wait for it. An issue is opened for people; with a grace period they fail after it. */
+  private async checkMissingHandlers(): Promise<void> {
     const { pool, handlerIssueMs = 60_000, handlerGraceMs } = this.options
     const { rows } = await pool.query<{ failed: number }>(
-      `select noetl.fn_handlers_missing($1 * interval '1 millisecond', $2 * interval '1 millisecond') as failed`,
+      `select noetl.fn_handlers_review_missing($1 * interval '1 millisecond', $2 * interval '1 millisecond') as failed`,
       [handlerIssueMs, handlerGraceMs ?? null],
     )
     const { failed } = rows[0]!
@@ -422,14 +417,143 @@ class RunningEngine implements Engine {
     this.inbox?.now()
   }
 
-  /** What dead engines held is free again, and somebody must take it: sooner than the next heartbeat would. */
+  /** Frees shards and commands of dead engines, and takes free shards sooner than the next heartbeat would. */
   private async reap(): Promise<void> {
     const { rows } = await this.options.pool.query<{ free: boolean }>(
       `select noetl.fn_engine_reap(), exists (
          select from noetl.execution_shard s where not exists (
            select from noetl.engine e where e.engine_id = s.owner and e.leased_until > clock_timestamp())) as free`,
     )
-    const { drives = true, beats = true } = this.options
-    if (rows[0]!.free && drives && beats) await this.shards.look()
+    const { drives = true, sendsHeartbeats = true } = this.options
+    if (rows[0]!.free && drives && sendsHeartbeats) await this.shards.heartbeat()
   }
+}
+
+export interface EngineOptions {
+  /** Sessions as dot_executor; the engine itself uses up to eight of them. */
+  readonly pool: Pool
+  /** A direct connection, for notifications. Without it messages and commands are found by polling alone. */
+  readonly listenUrl?: string
+  /** Steps that call a handler which is not among them are run by engines that have it, and wait while none has. */
+  readonly tools: Tools
+  readonly results: ResultStore
+  readonly log?: Logger
+  /** Shown to people; default: host and process. */
+  readonly name?: string
+  /** Steps at once, and items of loops at once; default 50. */
+  readonly concurrency?: number
+  /** False: it only runs items of loops, and steps, of executions that other engines drive. */
+  readonly drives?: boolean
+  /** False: it runs only steps of executions that it drives itself. */
+  readonly runs?: boolean
+  /** After this long without a heartbeat its shards go to others; default 6 s. */
+  readonly leaseMs?: number
+  /** How often to poll without a notification; default 250. */
+  readonly pollMs?: number
+  /** How long a step waits for a handler that no running process has before it fails; default: for ever. */
+  readonly handlerGraceMs?: number
+  /** After this long a system issue says that a handler is missing; default 60 s. */
+  readonly handlerIssueMs?: number
+  /** How long running steps may take to end when the engine stops; default 30 s. */
+  readonly shutdownMs?: number
+  readonly hooks?: EngineHooks
+  /** False: no heartbeat is ever sent, as by a process that was frozen. For tests. */
+  readonly sendsHeartbeats?: boolean
+}
+
+export interface Engine {
+  /** Its registration; another one after a lost lease. */
+  readonly id: string
+  health(): HealthCheck
+  /** How the execution ended, also if another engine drives it. When this engine does, it resolves at once after the end. */
+  wait(execution: string, options?: { signal?: AbortSignal }): Promise<ExecutionOutcome>
+  /** Calls back when the end of the execution is durable, if this engine drives it to there. Returns how to forget it. */
+  whenEnded(execution: string, callback: (outcome: ExecutionOutcome) => void): () => void
+  /** Begins nothing new, lets running steps end, and gives its shards back. The same promise however often it is called. */
+  stop(): Promise<void>
+  /**
+   * The process is about to end because of this error, for example a rejection that nobody handled: names the running steps and
+   * gives the lease back. Never throws.
+   */
+  crash(error: unknown): Promise<void>
+}
+
+/** Hooks for metrics. They run for every step, so keep them short. */
+export interface EngineHooks {
+  /** A flush is durable. */
+  onFlush?(executions: number, events: number, ms: number): void
+  /** A command ended in this process. */
+  onCommandEnd?(step: string, outcome: 'completed' | 'failed', ms: number): void
+  /** `lagMs`: how old the oldest event was when it was folded. */
+  onProject?(executions: number, events: number, lagMs: number, ms: number): void
+  /** Every second: for how long the execution that is furthest behind its log has been so. */
+  onLag?(lagMs: number): void
+  /** The end of an execution is durable. */
+  onExecutionEnd?(execution: string): void
+  onShardTaken?(shard: number): void
+  onShardLost?(shard: number): void
+  onLeaseLost?(reason: string): void
+}
+
+const EPOCH = Date.UTC(2024, 0, 1)
+const COUNTERS = 4096
+const PER_MILLISECOND = 2 ** 22
+const HALF = 1_000_000
+/** A clock that goes back by more is not the work of NTP. */
+const MAX_CLOCK_BACKSTEP_MS = 50
+
+/**
+ * Ids that rise with time: milliseconds since 2024 (41 bits), the node that made them (10), a counter (12). As strings, put
+ * together from two halves that fit a double: 80 ns an id, where a BigInt takes up to twice that.
+ */
+export class SnowflakeIds {
+  private readonly node: number
+  private readonly now: () => number
+  /** The latest that the clock has said. */
+  private clock = 0
+  /** The millisecond of the last id; ahead of the clock after it went back a little, or `after` an id of a faster one. */
+  private last = 0
+  private counter = -1
+
+  constructor(node: number, { now = Date.now }: { readonly now?: () => number } = {}) {
+    if (!Number.isInteger(node) || node < 0 || node > 1023)
+      throw new RangeError(`${node} is not a node number`)
+    this.node = node
+    this.now = now
+  }
+
+  /** Greater than every id before it. */
+  next(): string {
+    const now = this.now() - EPOCH
+    if (now > this.clock) this.clock = now
+    else if (this.clock - now > MAX_CLOCK_BACKSTEP_MS) {
+      throw new StagedoorError('clock_went_back', { milliseconds: this.clock - now })
+    }
+    if (now > this.last) {
+      this.last = now
+      this.counter = 0
+    } else if (++this.counter === COUNTERS) {
+      this.last += 1
+      this.counter = 0
+    }
+    return idOf(this.last, this.node * COUNTERS + this.counter)
+  }
+
+  /** Every later id of any engine is greater than this one. */
+  after(id: string): void {
+    const millisecond = Number(BigInt(id) >> 22n)
+    if (millisecond < this.last) return
+    this.last = millisecond
+    this.counter = COUNTERS - 1
+  }
+}
+
+/** millisecond * 2^22 + low, in decimal. */
+function idOf(millisecond: number, low: number): string {
+  const above = Math.floor(millisecond / HALF)
+  const below = (millisecond - above * HALF) * PER_MILLISECOND + low
+  const carried = Math.floor(below / HALF)
+  const high = above * PER_MILLISECOND + carried
+  const rest = below - carried * HALF
+  return high === 0 ? String(rest) : String(high) + String(rest).padStart(6, '0')
 }

@@ -1,12 +1,15 @@
-/** What executions are told by others: rows of all shards of this engine, read in batches, told once, consumed by a flush. */
+/**
+ * The inbox of executions: rows of all shards of this engine, read in batches, delivered once, consumed by a flush. At the end
+ * WaitPoller, which puts rows into it for steps that waited.
+ */
 import type pg from 'pg'
 import type { Logger } from 'pino'
-import type { Pool } from '../../db/connection.ts'
-import { Wake } from '../../db/wake.ts'
+import type { JsonObject } from '../../kernel/json.ts'
+import type { Pool } from '../../kernel/postgres/connection.ts'
+import { LEASE_REFUSED } from '../../runtime/lease.ts'
+import { Wake } from '../../runtime/wake.ts'
 import type { Input, StartInput } from '../machine/decision.ts'
-import type { JsonObject } from '../playbook/definition.ts'
-import { isFenced } from './fenced.ts'
-import { type EngineLease, REFUSED } from './shards.ts'
+import { type EngineLease, isFenced } from './shards.ts'
 
 export interface InboxRow extends pg.QueryResultRow {
   readonly inbox_id: string
@@ -25,34 +28,34 @@ export function startOf({ execution_id, body }: InboxRow, version: number): Star
   return { ...body, kind: 'start', execution_id, version } as unknown as StartInput
 }
 
-export interface InboxReading {
+interface InboxDeps {
   readonly pool: Pool
   readonly log: Logger
   readonly pollMs: number
   lease(): EngineLease
-  tell(rows: readonly InboxRow[]): Promise<void>
-  /** Executions whose rows stay where they are for now: however many, they keep nobody else from being told. */
-  resting(): readonly string[]
+  deliver(rows: readonly InboxRow[]): Promise<void>
+  /** Executions whose rows are not read for now: however many, they do not hold up the others. */
+  stuck(): readonly string[]
 }
 
-const BATCH = 2000
-/** Told and not consumed: no more are read until some are. */
-const MOST_IN_HAND = 6000
-const RETRY_MS = 200
+const INBOX_BATCH = 2000
+/** Delivered and not consumed: no more are read until some are. */
+const MAX_UNCONSUMED = 6000
+const INBOX_RETRY_MS = 200
 
 export class Inbox {
-  private readonly around: InboxReading
-  /** Told and not consumed, with their shard. */
-  private readonly inHand = new Map<string, number>()
+  private readonly deps: InboxDeps
+  /** Rows delivered and not consumed, with their shard. */
+  private readonly unconsumed = new Map<string, number>()
   private readonly wake = new Wake()
   private readonly loop: Promise<void>
   private stopping = false
   private isFull = false
-  /** Whose rows, if the answer under way has any, are not to be told: they were read before the shard was lost. */
+  /** Shards lost while a read is under way: rows of them in its answer are not delivered. */
   private readonly lostMeanwhile = new Set<number>()
 
-  constructor(around: InboxReading) {
-    this.around = around
+  constructor(deps: InboxDeps) {
+    this.deps = deps
     this.loop = this.readUntilStopped()
   }
 
@@ -63,14 +66,14 @@ export class Inbox {
 
   /** Consumed, or to be read again. */
   forget(ids: readonly string[]): void {
-    for (const id of ids) this.inHand.delete(id)
-    if (this.isFull && this.inHand.size < MOST_IN_HAND / 2) this.wake.now()
+    for (const id of ids) this.unconsumed.delete(id)
+    if (this.isFull && this.unconsumed.size < MAX_UNCONSUMED / 2) this.wake.now()
   }
 
-  /** Others consume its rows now; should it come back, all of them count as new. */
+  /** Another engine consumes its rows now; should the shard come back, all of them count as new. */
   forgetShard(shard: number): void {
     this.lostMeanwhile.add(shard)
-    for (const [id, of] of this.inHand) if (of === shard) this.inHand.delete(id)
+    for (const [id, of] of this.unconsumed) if (of === shard) this.unconsumed.delete(id)
   }
 
   async stop(): Promise<void> {
@@ -81,33 +84,80 @@ export class Inbox {
 
   private async readUntilStopped(): Promise<void> {
     while (!this.stopping) {
-      const lease = this.around.lease()
+      const lease = this.deps.lease()
       try {
-        this.isFull = this.inHand.size >= MOST_IN_HAND
-        const more = !this.isFull && !lease.over && (await this.read(lease)) === BATCH
-        if (!more && !this.stopping) await this.wake.wait(this.around.pollMs)
+        this.isFull = this.unconsumed.size >= MAX_UNCONSUMED
+        const more = !this.isFull && !lease.over && (await this.read(lease)) === INBOX_BATCH
+        if (!more && !this.stopping) await this.wake.wait(this.deps.pollMs)
       } catch (error) {
         if (isFenced(error)) {
-          lease.lose(REFUSED)
+          lease.lose(LEASE_REFUSED)
           continue
         }
-        this.around.log.warn({ err: error }, 'the inbox could not be read; trying again')
-        await this.wake.wait(RETRY_MS * (0.5 + Math.random()))
+        this.deps.log.warn({ err: error }, 'reading the inbox failed; will be retried')
+        await this.wake.wait(INBOX_RETRY_MS * (0.5 + Math.random()))
       }
     }
   }
 
   private async read(lease: EngineLease): Promise<number> {
     this.lostMeanwhile.clear()
-    const { rows } = await this.around.pool.query<InboxRow>({
+    const { rows } = await this.deps.pool.query<InboxRow>({
       name: 'stagedoor_inbox_read',
       text: 'select inbox_id, execution_id, shard_id, kind, body from noetl.fn_inbox_read($1, $2, $3, $4)',
-      values: [lease.engine, BATCH, [...this.inHand.keys()], this.around.resting()],
+      values: [lease.engine, INBOX_BATCH, [...this.unconsumed.keys()], this.deps.stuck()],
     })
     if (rows.length === 0 || this.stopping) return 0
-    const told = rows.filter(({ shard_id }) => !this.lostMeanwhile.has(shard_id))
-    for (const row of told) this.inHand.set(row.inbox_id, row.shard_id)
-    await this.around.tell(told)
+    const ours = rows.filter(({ shard_id }) => !this.lostMeanwhile.has(shard_id))
+    for (const row of ours) this.unconsumed.set(row.inbox_id, row.shard_id)
+    await this.deps.deliver(ours)
     return rows.length
+  }
+}
+
+interface WaitPollerDeps {
+  readonly pool: Pool
+  readonly log: Logger
+  readonly pollMs: number
+  onWake(count: number): void
+}
+
+const WAITS_BATCH = 1000
+const WAITS_RETRY_MS = 1000
+
+/** Ends waits whose time, event or decision has come, also of executions that other engines drive. One engine at a time does it. */
+export class WaitPoller {
+  private readonly deps: WaitPollerDeps
+  private readonly wake = new Wake()
+  private readonly loop: Promise<void>
+  private stopping = false
+
+  constructor(deps: WaitPollerDeps) {
+    this.deps = deps
+    this.loop = this.wakeUntilStopped()
+  }
+
+  async stop(): Promise<void> {
+    this.stopping = true
+    this.wake.now()
+    await this.loop
+  }
+
+  private async wakeUntilStopped(): Promise<void> {
+    while (!this.stopping) {
+      try {
+        const { rows } = await this.deps.pool.query<{ woken: number }>({
+          name: 'stagedoor_waits_wake',
+          text: 'select noetl.fn_waits_wake($1) as woken',
+          values: [WAITS_BATCH],
+        })
+        const { woken } = rows[0]!
+        if (woken > 0) this.deps.onWake(woken)
+        if (woken < WAITS_BATCH) await this.wake.wait(this.deps.pollMs * (0.8 + 0.4 * Math.random()))
+      } catch (error) {
+        this.deps.log.warn({ err: error }, 'polling the waits failed; will be retried')
+        if (!this.stopping) await this.wake.wait(WAITS_RETRY_MS)
+      }
+    }
   }
 }

@@ -1,27 +1,25 @@
 /**
- * An engine's lease while it is held: heartbeats, and the shards under it with the epoch of each. A shard that is lost is
- * dropped at once; when the lease itself passes, all are, and the engine registers again. A refusal by the database ends the
- * lease under which the statement was sent, never a later one.
+ * The lease of an engine, and the shards under it with the epoch of each. A shard that is lost is dropped at once; when the lease
+ * itself is lost, all are, and the engine registers again. A refusal by the database ends the lease under which the statement
+ * was sent, never a later one.
  */
-import type pg from 'pg'
+import pg from 'pg'
 import type { Logger } from 'pino'
-import type { Pool } from '../../db/connection.ts'
-import type { KeptConnection } from '../../db/kept-connection.ts'
-import { type Instant, instant, LeaseClock } from '../../db/lease-clock.ts'
-import { isFenced } from './fenced.ts'
+import type { DedicatedConnection, Pool } from '../../kernel/postgres/connection.ts'
+import { type Instant, instant, LeaseKeeper } from '../../runtime/lease.ts'
 
-export interface EngineTerms {
+interface EngineRegistration {
   readonly name: string
   readonly drives: boolean
   readonly runs: boolean
-  /** That it runs commands with. */
+  /** The handlers that it can run. */
   readonly handlers: readonly string[]
   readonly leaseMs: number
   /** False: no heartbeat is ever sent, as by a process that was frozen. For tests. */
-  readonly beats: boolean
+  readonly sendsHeartbeats: boolean
 }
 
-/** What a statement is sent under. Whoever sends one keeps hold of it until the answer: by then the engine may have another. */
+/** The lease under which a statement is sent. The sender keeps it until the answer comes: by then the engine may have another. */
 export interface EngineLease {
   readonly engine: string
   /** It has ended: an answer that comes now says nothing about what the engine holds. */
@@ -31,209 +29,170 @@ export interface EngineLease {
   lose(reason: string): void
 }
 
-/** The reason of a lease that a statement was refused under. */
-export const REFUSED = 'the database says so'
-
-export interface ShardKeeping {
+interface ShardsDeps {
   readonly pool: Pool
   /** The heartbeat's own session. */
-  readonly kept: KeptConnection
-  readonly terms: EngineTerms
+  readonly connection: DedicatedConnection
+  readonly terms: EngineRegistration
   readonly log: Logger
-  taken(shard: number, lastEventId: string): void
-  lost(shard: number): void
-  /** Others have joined, and it is theirs: `give` it when nothing runs in it any more. */
-  surplus(shard: number): void
-  /** A heartbeat came through. */
-  beat(): void
-  over(reason: string): void
+  onTaken(shard: number, lastEventId: string): void
+  onLost(shard: number): void
+  /** Other engines have joined, and the shard is theirs: `release` it when nothing runs in it any more. */
+  onSurplus(shard: number): void
+  /** A heartbeat was answered. */
+  onHeartbeat(): void
+  onLeaseLost(reason: string): void
 }
 
-interface HeldShard extends pg.QueryResultRow {
+interface ShardRow extends pg.QueryResultRow {
   readonly shard_id: number
   readonly epoch: string
   readonly last_event_id: string
-  /** Others have joined, and it is theirs. */
+  /** Other engines have joined, and it is theirs. */
   readonly surplus: boolean
 }
-
-const BEATS_PER_LEASE = 3
-const RETRY_MS = 250
 
 export class Shards implements EngineLease {
   readonly engine: string
   /** Part of every id that this engine makes. */
   readonly node: number
-  private readonly keeping: ShardKeeping
-  private readonly held = new Map<number, string>()
+  private readonly deps: ShardsDeps
+  private readonly keeper: LeaseKeeper<readonly ShardRow[]>
+  /** The epoch of each shard that this engine owns. */
+  private readonly epochs = new Map<number, string>()
   private readonly leaving = new Set<number>()
-  /** Given away: an answer that was under way then does not make it ours again. */
-  private readonly given = new Set<number>()
-  private ended = false
-  private beatTimer: NodeJS.Timeout | undefined
-  private deadlineTimer: NodeJS.Timeout | undefined
-  private readonly clock: LeaseClock
-  private beating: Promise<void> | undefined
+  /** Released: the answer to a heartbeat that was under way then does not make the shard ours again. */
+  private readonly released = new Set<number>()
 
   /** Registers, and takes the shards that are free. */
-  static async take(keeping: ShardKeeping): Promise<Shards> {
-    const askedAt = instant()
-    const { name, drives, runs, handlers, leaseMs } = keeping.terms
+  static async take(deps: ShardsDeps): Promise<Shards> {
+    const sentAt = instant()
+    const { name, drives, runs, handlers, leaseMs } = deps.terms
     // On the heartbeat's session, which gives up on a server that is silent: a registration without end would be a dead engine.
-    const [row] = await keeping.kept.query<{ engine_id: string; node_number: number }>(
+    const [row] = await deps.connection.query<{ engine_id: string; node_number: number }>(
       `select engine_id, node_number from noetl.fn_engine_register($1, $2, $3, $4 * interval '1 millisecond', $5)`,
       [name, drives, runs, leaseMs, handlers],
     )
-    return new Shards(row!.engine_id, row!.node_number, keeping, askedAt)
+    return new Shards(row!.engine_id, row!.node_number, deps, sentAt)
   }
 
-  private constructor(engine: string, node: number, keeping: ShardKeeping, askedAt: Instant) {
+  private constructor(engine: string, node: number, deps: ShardsDeps, sentAt: Instant) {
     this.engine = engine
     this.node = node
-    this.keeping = keeping
-    this.clock = new LeaseClock(keeping.terms.leaseMs, askedAt)
-    this.confirm(askedAt)
+    this.deps = deps
+    this.keeper = new LeaseKeeper({
+      leaseMs: deps.terms.leaseMs,
+      sendsHeartbeats: deps.terms.sendsHeartbeats,
+      sentAt,
+      log: deps.log,
+      sendHeartbeat: () =>
+        deps.connection.query<ShardRow>(
+          'select shard_id, epoch, last_event_id, surplus from noetl.fn_engine_heartbeat($1)',
+          [engine],
+          'stagedoor_engine_heartbeat',
+        ),
+      onHeartbeat: (rows) => {
+        this.compare(rows)
+        deps.onHeartbeat()
+      },
+      isRefused: isFenced,
+      onLost: (reason) => this.dropEverything(reason),
+    })
   }
 
   get over(): boolean {
-    return this.ended
+    return this.keeper.over
   }
 
-  /** Asked before a command begins: an engine that was frozen past its lease must not begin what others have by now. */
   get mayBegin(): boolean {
-    if (!this.ended && this.keeping.terms.beats && this.clock.hasPassed)
-      this.lose('it had passed when a command was to begin')
-    return !this.ended
+    return this.keeper.mayBegin('a command')
   }
 
   get size(): number {
-    return this.held.size
+    return this.epochs.size
   }
 
   epochOf(shard: number): string | undefined {
-    return this.held.get(shard)
+    return this.epochs.get(shard)
   }
 
-  /** Asks now; throws when no answer comes. While one is under way it is that one. */
-  look(): Promise<void> {
-    this.beating ??= this.ask().finally(() => {
-      this.beating = undefined
-    })
-    return this.beating
+  /** Asks the database now which shards are ours; throws when no answer comes. */
+  heartbeat(): Promise<void> {
+    return this.keeper.heartbeat()
   }
 
-  /** Throws when the first heartbeat has no answer. */
+  /** Throws when the first heartbeat gets no answer. */
   async start(): Promise<void> {
-    await this.look()
-    if (this.keeping.terms.beats) this.beatLater(this.keeping.terms.leaseMs / BEATS_PER_LEASE)
+    await this.keeper.heartbeat()
+    this.keeper.start()
   }
 
   /** As `start`, and a first heartbeat without an answer is sent again until the lease has passed. */
   async startRetrying(): Promise<void> {
-    if (this.keeping.terms.beats) await this.beat()
+    if (this.deps.terms.sendsHeartbeats) await this.keeper.keep()
     else await this.start()
   }
 
-  /** Nothing of ours is under way in it: another engine may have it at once. */
-  async give(shard: number): Promise<void> {
+  /** Nothing of ours is under way in the shard: another engine may have it at once. */
+  async release(shard: number): Promise<void> {
     this.leaving.delete(shard)
-    if (this.ended || !this.held.delete(shard)) return
-    this.given.add(shard)
+    if (this.over || !this.epochs.delete(shard)) return
+    this.released.add(shard)
     try {
-      await this.keeping.pool.query('select noetl.fn_engine_give($1, $2::smallint[])', [this.engine, [shard]])
-      await this.beating?.catch(() => {})
+      await this.deps.pool.query('select noetl.fn_engine_release_shards($1, $2::smallint[])', [
+        this.engine,
+        [shard],
+      ])
+      await this.keeper.heartbeatInFlight?.catch(() => {})
     } finally {
-      this.given.delete(shard)
+      this.released.delete(shard)
     }
   }
 
   lose(reason: string): void {
-    if (this.ended) return
-    this.end()
-    this.keeping.log.warn({ engine: this.engine, reason }, 'lease lost; what it drove goes on elsewhere')
-    for (const shard of [...this.held.keys()]) this.drop(shard)
-    this.keeping.over(reason)
+    this.keeper.lose(reason)
   }
 
-  /** Gives everything back. What cannot be said now is found out when the lease passes. `crashed`: the commands that a crash is charged to. */
+  /**
+   * Gives all shards back; where the database does not answer the lease passes by itself. `crashed`: the commands that a crash
+   * is charged to.
+   */
   async leave(crashed: readonly string[] = []): Promise<void> {
-    if (this.ended) return
-    this.end()
-    this.held.clear()
-    await this.keeping.pool
-      .query('select noetl.fn_engine_leave($1, $2)', [this.engine, crashed])
-      .catch(() => {})
+    if (this.over) return
+    this.keeper.end()
+    this.epochs.clear()
+    await this.deps.pool.query('select noetl.fn_engine_leave($1, $2)', [this.engine, crashed]).catch(() => {})
   }
 
-  private end(): void {
-    this.ended = true
-    clearTimeout(this.beatTimer)
-    clearTimeout(this.deadlineTimer)
+  private dropEverything(reason: string): void {
+    this.deps.log.warn({ engine: this.engine, reason }, 'lease lost; its executions go on elsewhere')
+    for (const shard of [...this.epochs.keys()]) this.drop(shard)
+    this.deps.onLeaseLost(reason)
   }
 
   private drop(shard: number): void {
-    this.held.delete(shard)
+    this.epochs.delete(shard)
     this.leaving.delete(shard)
-    this.keeping.lost(shard)
+    this.deps.onLost(shard)
   }
 
-  private async ask(): Promise<void> {
-    const sentAt = instant()
-    let rows: HeldShard[]
-    try {
-      rows = await this.keeping.kept.query<HeldShard>(
-        'select shard_id, epoch, last_event_id, surplus from noetl.fn_engine_heartbeat($1)',
-        [this.engine],
-        'stagedoor_engine_heartbeat',
-      )
-    } catch (error) {
-      if (isFenced(error)) this.lose(REFUSED)
-      throw error
-    }
-    if (this.ended) return
-    this.confirm(sentAt)
-    this.compare(rows)
-    this.keeping.beat()
-  }
-
-  private compare(rows: readonly HeldShard[]): void {
+  private compare(rows: readonly ShardRow[]): void {
     const now = new Map(rows.map((row) => [row.shard_id, row]))
-    for (const [shard, epoch] of [...this.held]) if (now.get(shard)?.epoch !== epoch) this.drop(shard)
+    for (const [shard, epoch] of [...this.epochs]) if (now.get(shard)?.epoch !== epoch) this.drop(shard)
     for (const [shard, row] of now) {
-      if (this.held.has(shard) || this.given.has(shard)) continue
-      this.held.set(shard, row.epoch)
-      this.keeping.taken(shard, row.last_event_id)
+      if (this.epochs.has(shard) || this.released.has(shard)) continue
+      this.epochs.set(shard, row.epoch)
+      this.deps.onTaken(shard, row.last_event_id)
     }
     for (const { shard_id, surplus } of rows) {
-      if (!surplus || this.leaving.has(shard_id) || !this.held.has(shard_id)) continue
+      if (!surplus || this.leaving.has(shard_id) || !this.epochs.has(shard_id)) continue
       this.leaving.add(shard_id)
-      this.keeping.surplus(shard_id)
+      this.deps.onSurplus(shard_id)
     }
   }
+}
 
-  private beatLater(ms: number): void {
-    if (!this.ended) this.beatTimer = setTimeout(() => void this.beat(), Math.max(0, ms))
-  }
-
-  private async beat(): Promise<void> {
-    const sentAt = performance.now()
-    try {
-      await this.look()
-      this.beatLater(this.keeping.terms.leaseMs / BEATS_PER_LEASE - (performance.now() - sentAt))
-    } catch (error) {
-      this.keeping.log.debug({ err: error }, 'a heartbeat did not come through')
-      this.beatLater(RETRY_MS)
-    }
-  }
-
-  /** From when it was sent, not answered: so our end of the lease is never later than the database's. */
-  private confirm(sentAt: Instant): void {
-    clearTimeout(this.deadlineTimer)
-    this.clock.confirm(sentAt)
-    if (!this.keeping.terms.beats) return
-    this.deadlineTimer = setTimeout(
-      () => this.lose('no heartbeat came through for as long as it lasts'),
-      Math.max(0, this.clock.leftMs),
-    )
-  }
+/** The database says that the shard, or the engine's whole lease, belongs to another engine now. */
+export function isFenced(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === 'SD805'
 }

@@ -1,24 +1,30 @@
-/** Runs commands that are rows, whoever drives their execution: claims them ahead, runs so many at a time, hands in what became of them. */
+/**
+ * Runs commands that are rows of noetl.command, also of executions that other engines drive: prefetches them, limits concurrency, and writes
+ * their ends into the inboxes of their executions.
+ */
 import type pg from 'pg'
 import type { Logger } from 'pino'
-import type { Pool } from '../../db/connection.ts'
-import { isConnectionError } from '../../db/transient.ts'
-import { Wake } from '../../db/wake.ts'
+import type { Json, JsonObject } from '../../kernel/json.ts'
+import type { Pool } from '../../kernel/postgres/connection.ts'
+import { isConnectionError, isTransient } from '../../kernel/postgres/errors.ts'
+import { storableText } from '../../kernel/text.ts'
+import { BatchWriter, retryWhenTransient } from '../../runtime/batch-writer.ts'
+import { InFlight } from '../../runtime/in-flight.ts'
+import { LEASE_REFUSED, UnansweredClaims } from '../../runtime/lease.ts'
+import { ClaimSize } from '../../runtime/prefetch.ts'
+import { retryWhileUnavailable } from '../../runtime/retry.ts'
+import { Wake } from '../../runtime/wake.ts'
+import { parseResultUri } from '../event.ts'
 import { planOf } from '../machine/plan.ts'
-import type { Json, JsonObject, Playbook } from '../playbook/definition.ts'
-import type { ResultStore } from '../results/store.ts'
-import { type CommandOutcome, runCommand } from '../run-command.ts'
-import type { Tools } from '../tool.ts'
-import type { Catalog } from './catalog.ts'
-import { ClaimSize } from './claim-size.ts'
-import { CommandEnds } from './command-ends.ts'
-import { isFenced } from './fenced.ts'
-import type { HandedScope } from './flush.ts'
-import { LoopScopes } from './loop-scopes.ts'
-import { patiently } from './patience.ts'
-import { type EngineLease, REFUSED } from './shards.ts'
+import type { Playbook } from '../playbook/definition.ts'
+import type { ResultStore } from '../results.ts'
+import type { Tools } from '../tools/tool.ts'
+import { type CommandOutcome, runCommand } from './commands.ts'
+import type { Catalog } from './load.ts'
+import type { RemoteScope } from './log-writer.ts'
+import { type EngineLease, isFenced } from './shards.ts'
 
-export interface WorkerSurroundings {
+interface CommandWorkerDeps {
   readonly pool: Pool
   readonly catalog: Catalog
   readonly tools: Tools
@@ -28,11 +34,11 @@ export interface WorkerSurroundings {
   readonly log: Logger
   lease(): EngineLease
   /** Ends were written: those of our own shards are in the inbox now. */
-  ended(): void
-  ran?(step: string, outcome: CommandOutcome['status'], ms: number): void
+  onEndsWritten(): void
+  onCommandEnd?(step: string, outcome: CommandOutcome['status'], ms: number): void
 }
 
-interface Command extends pg.QueryResultRow {
+interface ClaimedCommand extends pg.QueryResultRow {
   readonly command_id: string
   readonly execution_id: string
   readonly catalog_id: string
@@ -42,13 +48,13 @@ interface Command extends pg.QueryResultRow {
   readonly item_index: number | null
   readonly item: Json | null
   readonly has_item: boolean
-  readonly scope: HandedScope | null
+  readonly scope: RemoteScope | null
   readonly attempt: number
   readonly lease_epoch: number
 }
 
 /** What the tools of a command see. */
-interface Seen {
+interface CommandInputs {
   readonly scope: JsonObject
   readonly item?: Json
   readonly index?: number
@@ -56,53 +62,52 @@ interface Seen {
   readonly parent_ref?: string
 }
 
-const COLUMNS =
+const COMMAND_COLUMNS =
   'command_id, execution_id, catalog_id, loop_id, node_name, item_index, item, item is not null as has_item, scope, attempt, lease_epoch'
-const RETRY_MS = 200
-/** By then a server that lost sight of us has noticed, and no claim of ours is still under way. */
-const SECOND_LOOK_MS = 5000
-const LOST = new Error('the lease of its engine has passed')
-const UNWANTED = new Error('its loop or its execution has ended')
-const STOPPED = new Error('the engine stops')
+const CLAIM_RETRY_MS = 200
+const LEASE_LOST_REASON = new Error('the lease of its engine has passed')
+const UNWANTED_REASON = new Error('its loop or its execution has ended')
+const STOPPED_REASON = new Error('the engine stops')
 
 export class CommandWorker {
-  private readonly around: WorkerSurroundings
+  private readonly deps: CommandWorkerDeps
   private readonly size: ClaimSize
-  private readonly ends: CommandEnds
+  private readonly ends: BatchWriter<CommandEnd>
   private readonly scopes: LoopScopes
   private readonly wake = new Wake()
   private readonly loop: Promise<void>
-  /** Claimed and not written about: waiting (no controller yet), running, or on the way. */
-  private readonly held = new Map<string, AbortController | undefined>()
-  private waiting: Command[] = []
-  private running = 0
-  private looks: number[] = []
+  /** Every command that was claimed and whose end is not written: waiting (no controller yet), running, or being written. */
+  private readonly tracked = new Map<string, AbortController | undefined>()
+  private waiting: ClaimedCommand[] = []
+  private readonly running = new InFlight()
+  private readonly unanswered = new UnansweredClaims()
   private stopping = false
-  private rested: (() => void) | undefined
 
-  constructor(around: WorkerSurroundings) {
-    this.around = around
-    this.size = new ClaimSize(around.concurrency)
-    this.scopes = new LoopScopes(around.pool, around.results)
-    this.ends = new CommandEnds({
-      pool: around.pool,
-      log: around.log,
-      written: (ends) => {
-        for (const { command_id } of ends) this.held.delete(command_id)
-        around.ended()
+  constructor(deps: CommandWorkerDeps) {
+    this.deps = deps
+    this.size = new ClaimSize(deps.concurrency)
+    this.scopes = new LoopScopes(deps.pool, deps.results)
+    this.ends = createCommandEndWriter({
+      pool: deps.pool,
+      log: deps.log,
+      onWritten: (ends) => {
+        // Under a later lease the same command may be ours again.
+        const { engine } = deps.lease()
+        for (const end of ends) if (end.engine === engine) this.tracked.delete(end.command_id)
+        deps.onEndsWritten()
       },
     })
     this.loop = this.claimUntilStopped()
   }
 
-  /** Those that run, by their ids. */
-  get inHand(): readonly string[] {
-    return [...this.held].flatMap(([id, controller]) => (controller === undefined ? [] : [id]))
+  /** Ids of the commands that run. */
+  get runningCommands(): readonly string[] {
+    return [...this.tracked].flatMap(([id, controller]) => (controller === undefined ? [] : [id]))
   }
 
-  /** What has ended is in the database. */
-  settled(): Promise<void> {
-    return this.ends.settled()
+  /** Resolves when every end is in the database. */
+  drain(): Promise<void> {
+    return this.ends.drain()
   }
 
   /** There may be new commands, or a new lease. */
@@ -110,142 +115,130 @@ export class CommandWorker {
     this.wake.now()
   }
 
-  /** With every heartbeat: what nobody wants any more ends. */
+  /** With every heartbeat: commands that nobody wants any more are aborted. */
   async dropUnwanted(): Promise<void> {
-    if (this.held.size === 0) return
-    const lease = this.around.lease()
-    const { rows } = await this.around.pool.query<{ command_id: string }>(
+    if (this.tracked.size === 0) return
+    const lease = this.deps.lease()
+    const { rows } = await this.deps.pool.query<{ command_id: string }>(
       'select command_id from noetl.fn_command_cancelled($1, $2) command_id',
-      [lease.engine, [...this.held.keys()]],
+      [lease.engine, [...this.tracked.keys()]],
     )
     if (lease.over) return
     const unwanted = new Set(rows.map((row) => row.command_id))
     if (unwanted.size === 0) return
     this.waiting = this.waiting.filter(({ command_id }) => !unwanted.has(command_id))
-    for (const id of unwanted) this.abandon(id, UNWANTED)
+    for (const id of unwanted) this.abandon(id, UNWANTED_REASON)
   }
 
-  /** The lease is gone, and with it everything that was claimed. */
+  /** The lease is lost, and with it every command that was claimed. */
   lose(): void {
     this.waiting = []
     this.ends.drop()
-    this.looks = []
-    for (const id of [...this.held.keys()]) this.abandon(id, LOST)
+    this.unanswered.reset()
+    for (const id of [...this.tracked.keys()]) this.abandon(id, LEASE_LOST_REASON)
   }
 
-  /** What waits goes back with the lease; what runs may end in this time. */
+  /** Waiting commands go back with the lease; running ones may end in this time. */
   async stop(graceMs: number): Promise<void> {
     this.stopping = true
     this.wake.now()
-    for (const { command_id } of this.waiting) this.held.delete(command_id)
+    for (const { command_id } of this.waiting) this.tracked.delete(command_id)
     this.waiting = []
     await this.loop
-    if (this.running > 0) await this.rest(graceMs)
-    for (const controller of this.held.values()) controller?.abort(STOPPED)
-    await this.ends.settled()
-  }
-
-  private async rest(graceMs: number): Promise<void> {
-    let timer: NodeJS.Timeout | undefined
-    await new Promise<void>((resolve) => {
-      this.rested = resolve
-      timer = setTimeout(resolve, graceMs)
-    })
-    clearTimeout(timer)
+    await this.running.idleWithin(graceMs)
+    for (const controller of this.tracked.values()) controller?.abort(STOPPED_REASON)
+    await this.ends.drain()
   }
 
   private abandon(id: string, reason: Error): void {
-    this.held.get(id)?.abort(reason)
-    this.held.delete(id)
+    this.tracked.get(id)?.abort(reason)
+    this.tracked.delete(id)
   }
 
   private async claimUntilStopped(): Promise<void> {
     while (!this.stopping) {
-      const lease = this.around.lease()
+      const lease = this.deps.lease()
       if (lease.over) {
-        await this.wake.wait(this.around.pollMs)
+        await this.wake.wait(this.deps.pollMs)
         continue
       }
       try {
-        await this.adoptUnknown(lease)
-        const limit = this.size.next(this.running, this.waiting.length)
+        await this.unanswered.check(() => this.adoptUntrackedCommands(lease))
+        const limit = this.size.next(this.running.size, this.waiting.length)
         const isShort = limit === 0 || (await this.claim(lease, limit)) < limit
-        if (isShort && !this.stopping) await this.wake.wait(limit === 0 ? undefined : this.around.pollMs)
+        if (isShort && !this.stopping) await this.wake.wait(limit === 0 ? undefined : this.deps.pollMs)
       } catch (error) {
         if (isFenced(error)) {
-          lease.lose(REFUSED)
+          lease.lose(LEASE_REFUSED)
           continue
         }
-        if (isConnectionError(error)) this.looks = [0, performance.now() + SECOND_LOOK_MS]
-        this.around.log.warn({ err: error }, 'no commands could be claimed; trying again')
-        await this.wake.wait(RETRY_MS * (0.5 + Math.random()))
+        if (isConnectionError(error)) this.unanswered.add()
+        this.deps.log.warn({ err: error }, 'claiming commands failed; will be retried')
+        await this.wake.wait(CLAIM_RETRY_MS * (0.5 + Math.random()))
       }
     }
   }
 
   private async claim(lease: EngineLease, limit: number): Promise<number> {
-    const { rows } = await this.around.pool.query<Command>({
+    const { rows } = await this.deps.pool.query<ClaimedCommand>({
       name: 'stagedoor_command_claim',
-      text: `select ${COLUMNS} from noetl.fn_command_claim($1, $2)`,
+      text: `select ${COMMAND_COLUMNS} from noetl.fn_command_claim($1, $2)`,
       values: [lease.engine, limit],
     })
     await this.accept(lease, rows)
     return rows.length
   }
 
-  /** After a claim without an answer: it may have counted, and then its commands are ours and nobody runs them. */
-  private async adoptUnknown(lease: EngineLease): Promise<void> {
-    if (this.looks.length === 0 || this.looks[0]! > performance.now()) return
-    const { rows } = await this.around.pool.query<Command>(
-      `select ${COLUMNS} from noetl.command where leased_by = $1`,
+  /** Runs commands that are leased by us and that we do not know: those of a claim whose answer was lost. */
+  private async adoptUntrackedCommands(lease: EngineLease): Promise<void> {
+    const { rows } = await this.deps.pool.query<ClaimedCommand>(
+      `select ${COMMAND_COLUMNS} from noetl.command where leased_by = $1`,
       [lease.engine],
     )
-    this.looks.shift()
     await this.accept(
       lease,
-      rows.filter(({ command_id }) => !this.held.has(command_id)),
+      rows.filter(({ command_id }) => !this.tracked.has(command_id)),
     )
   }
 
-  private async accept(lease: EngineLease, commands: readonly Command[]): Promise<void> {
-    // Of a lease that has ended: others have them, or will.
+  private async accept(lease: EngineLease, commands: readonly ClaimedCommand[]): Promise<void> {
+    // Under a lease that has ended they belong to other engines.
     if (commands.length === 0 || this.stopping || lease.over) return
-    for (const { command_id } of commands) this.held.set(command_id, undefined)
+    for (const { command_id } of commands) this.tracked.set(command_id, undefined)
     this.waiting.push(...commands)
-    // All at once; what fails here each of them reads for itself.
-    await this.around.catalog.read(commands.map(({ catalog_id }) => catalog_id)).catch(() => {})
+    // All playbooks at once; one that fails here is read again by its command.
+    await this.deps.catalog.read(commands.map(({ catalog_id }) => catalog_id)).catch(() => {})
     this.begin()
   }
 
   private begin(): void {
-    while (this.running < this.around.concurrency && this.waiting.length > 0) {
-      if (!this.around.lease().mayBegin) return
+    while (this.running.size < this.deps.concurrency && this.waiting.length > 0) {
+      if (!this.deps.lease().mayBegin) return
       void this.run(this.waiting.shift()!)
     }
-    if (!this.stopping && this.size.next(this.running, this.waiting.length) > 0) this.wake.now()
+    if (!this.stopping && this.size.next(this.running.size, this.waiting.length) > 0) this.wake.now()
   }
 
-  private async run(command: Command): Promise<void> {
-    this.running++
+  private async run(command: ClaimedCommand): Promise<void> {
+    this.running.begin()
     const began = performance.now()
     const controller = new AbortController()
-    const { engine } = this.around.lease()
-    this.held.set(command.command_id, controller)
+    const { engine } = this.deps.lease()
+    this.tracked.set(command.command_id, controller)
     const outcome = await this.outcomeOf(command, controller.signal)
-    this.running--
     this.size.took(performance.now() - began)
-    if (!controller.signal.aborted && this.held.get(command.command_id) === controller) {
-      this.around.ran?.(command.node_name, outcome.status, performance.now() - began)
+    if (!controller.signal.aborted && this.tracked.get(command.command_id) === controller) {
+      this.deps.onCommandEnd?.(command.node_name, outcome.status, performance.now() - began)
       this.ends.add({ engine, command_id: command.command_id, lease_epoch: command.lease_epoch, outcome })
     }
-    if (this.running === 0) this.rested?.()
+    this.running.end()
     this.begin()
   }
 
-  private async outcomeOf(command: Command, signal: AbortSignal): Promise<CommandOutcome> {
+  private async outcomeOf(command: ClaimedCommand, signal: AbortSignal): Promise<CommandOutcome> {
     const { command_id, execution_id, node_name, attempt } = command
     try {
-      const { scope, cause = null, ...place } = await this.seenBy(command)
+      const { scope, cause = null, ...place } = await this.inputsOf(command)
       const playbook = await this.playbookOf(command, signal)
       const about = scope.execution as { started_by: string; workspace: string | null }
       return await runCommand({
@@ -253,8 +246,8 @@ export class CommandWorker {
         step: planOf(playbook).steps.get(node_name)!.step,
         scope,
         ...place,
-        tools: this.around.tools,
-        results: this.around.results,
+        tools: this.deps.tools,
+        results: this.deps.results,
         context: {
           execution_id,
           command_id,
@@ -266,7 +259,7 @@ export class CommandWorker {
           started_by: about.started_by,
           cause,
           signal,
-          log: this.around.log,
+          log: this.deps.log,
         },
       })
     } catch (error) {
@@ -274,21 +267,21 @@ export class CommandWorker {
     }
   }
 
-  private async playbookOf({ catalog_id }: Command, signal: AbortSignal): Promise<Playbook> {
-    const { catalog } = this.around
-    await patiently(
+  private async playbookOf({ catalog_id }: ClaimedCommand, signal: AbortSignal): Promise<Playbook> {
+    const { catalog } = this.deps
+    await retryWhileUnavailable(
       () => catalog.read([catalog_id]),
       () => !signal.aborted,
     )
-    const known = catalog.known(catalog_id)
+    const known = catalog.find(catalog_id)
     if (known === undefined) throw new Error(`its playbook is not in the catalogue: ${catalog_id}`)
     return known.playbook
   }
 
-  private async seenBy(command: Command): Promise<Seen> {
+  private async inputsOf(command: ClaimedCommand): Promise<CommandInputs> {
     const { execution_id, loop_id, item_index, scope } = command
     if (loop_id === null) {
-      const value = await patiently(() => this.around.results.load(scope!))
+      const value = await retryWhileUnavailable(() => this.deps.results.load(scope!))
       const { cause, parent_ref } = scope!
       return { scope: value as JsonObject, cause, ...(parent_ref !== undefined && { parent_ref }) }
     }
@@ -297,4 +290,141 @@ export class CommandWorker {
     const item = command.has_item ? command.item : ((await items())[index] ?? null)
     return { scope: known, item, index, ...(parent_ref !== undefined && { parent_ref }) }
   }
+}
+
+interface LoopScope {
+  readonly scope: JsonObject
+  /** What its items come from, if that is stored by reference. */
+  readonly parent_ref?: string
+  /** For those whose command does not carry its item. */
+  items(): Promise<readonly Json[]>
+}
+
+const MAX_LOOP_SCOPES = 100
+/** As they are stored; in memory a collection takes a multiple of it. */
+const MAX_LOOP_SCOPE_BYTES = 128 * 1024 * 1024
+
+/** What the items of loops see: read once by each engine that runs some of them. */
+export class LoopScopes {
+  private readonly pool: Pool
+  private readonly results: ResultStore
+  private readonly maxBytes: number
+  /** The least recently used comes first. */
+  private readonly known = new Map<string, Promise<LoopScope>>()
+  private readonly bytes = new Map<string, number>()
+
+  constructor(pool: Pool, results: ResultStore, maxBytes = MAX_LOOP_SCOPE_BYTES) {
+    this.pool = pool
+    this.results = results
+    this.maxBytes = maxBytes
+  }
+
+  of(execution: string, loop: string): Promise<LoopScope> {
+    const scope = this.known.get(loop) ?? this.begin(execution, loop)
+    this.known.delete(loop)
+    this.known.set(loop, scope)
+    this.makeRoom(loop)
+    return scope
+  }
+
+  private begin(execution: string, loop: string): Promise<LoopScope> {
+    const read = this.read(execution, loop)
+    read.catch(() => this.forget(loop))
+    return read
+  }
+
+  private async read(execution: string, loop: string): Promise<LoopScope> {
+    const { rows } = await retryWhileUnavailable(() =>
+      this.pool.query<{ context: JsonObject }>('select noetl.fn_loop_scope($1, $2) as context', [
+        execution,
+        loop,
+      ]),
+    )
+    const { context } = rows[0]!
+    const parent = context.collection_ref ?? context.scope_ref
+    let items: Promise<Json> | undefined
+    return {
+      scope: (await this.load(loop, context, 'scope')) as JsonObject,
+      ...(typeof parent === 'string' && { parent_ref: parseResultUri(parent) }),
+      items: () => {
+        items ??= this.load(loop, context, 'collection').catch((error) => {
+          // The next one asks again.
+          items = undefined
+          throw error
+        })
+        return items as Promise<readonly Json[]>
+      },
+    }
+  }
+
+  private async load(loop: string, context: JsonObject, name: string): Promise<Json> {
+    const ref = context[`${name}_ref`]
+    if (typeof ref !== 'string') return context[name] ?? {}
+    const bytes = (context[`${name}_bytes`] as number | undefined) ?? 0
+    const value = await retryWhileUnavailable(() => this.results.load({ ref: parseResultUri(ref), bytes }))
+    if (this.known.has(loop)) this.bytes.set(loop, (this.bytes.get(loop) ?? 0) + bytes)
+    this.makeRoom(loop)
+    return value
+  }
+
+  private makeRoom(needed: string): void {
+    let bytes = 0
+    for (const some of this.bytes.values()) bytes += some
+    for (const loop of this.known.keys()) {
+      if (this.known.size <= MAX_LOOP_SCOPES && bytes <= this.maxBytes) return
+      if (loop === needed) continue
+      bytes -= this.bytes.get(loop) ?? 0
+      this.forget(loop)
+    }
+  }
+
+  private forget(loop: string): void {
+    this.known.delete(loop)
+    this.bytes.delete(loop)
+  }
+}
+
+interface CommandEnd {
+  readonly engine: string
+  readonly command_id: string
+  readonly lease_epoch: number
+  readonly outcome: CommandOutcome
+}
+
+interface CommandEndWriterDeps {
+  readonly pool: Pool
+  readonly log: Logger
+  /** The end is in the inbox of its execution, or the command is not ours any more. */
+  onWritten(ends: readonly CommandEnd[]): void
+}
+
+/** Writes the ends of commands into the inboxes of their executions. */
+function createCommandEndWriter({ pool, log, onWritten }: CommandEndWriterDeps): BatchWriter<CommandEnd> {
+  const writer = new BatchWriter<CommandEnd>({
+    async write(ends) {
+      const outcomes = ends.map(({ command_id, lease_epoch, outcome }) => ({
+        command_id,
+        lease_epoch,
+        ...outcome,
+      }))
+      await pool.query({
+        name: 'stagedoor_command_end',
+        text: 'select noetl.fn_command_end($1, $2)',
+        // All of one lease: when it is lost the writer drops what was added under it.
+        values: [ends[0]!.engine, JSON.stringify(outcomes)],
+      })
+      onWritten(ends)
+    },
+    onFailure(error, ends, pause) {
+      if (isTransient(error)) log.warn({ err: error }, 'writing the ends of commands failed; will be retried')
+      return retryWhenTransient(error, ends, pause)
+    },
+    onRefused(end, error) {
+      log.error({ err: error, command_id: end.command_id }, 'end of a command rejected')
+      if (end.outcome.status === 'failed') return onWritten([end])
+      const reason = storableText(`its result cannot be stored: ${error.message}`)
+      writer.add({ ...end, outcome: { status: 'failed', error: reason, retryable: false } })
+    },
+  })
+  return writer
 }

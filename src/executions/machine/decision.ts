@@ -1,7 +1,21 @@
-/** What the machine is told, what it may ask for, and what it answers. */
-import type { ExecutionEvent, ResultValue } from '../event.ts'
-import type { Json, JsonObject } from '../playbook/definition.ts'
-import type { ExecutionState, Parent, StepOutcome } from './state.ts'
+/**
+ * What a decision is made from (Input, Ports), its result (Decision), and the DecisionBuilder with which the machine makes it. At the end
+ * the two failures that may end a decision early.
+ */
+import { textOfThrown } from '../../kernel/errors.ts'
+import type { Json, JsonObject } from '../../kernel/json.ts'
+import { type ExecutionEvent, MAX_INLINE_BYTES, type NewEvent, type ResultValue } from '../event.ts'
+import { ExpressionError } from '../playbook/cel.ts'
+import type { Plan } from './plan.ts'
+import {
+  type ExecutionState,
+  fold,
+  type LoopActivation,
+  type Parent,
+  RevocableChanges,
+  type Seed,
+  type StepOutcome,
+} from './state.ts'
 
 export type Input =
   | StartInput
@@ -11,13 +25,13 @@ export type Input =
   | { readonly kind: 'cancel'; readonly by: string; readonly reason?: string | null }
   | { readonly kind: 'pause'; readonly by: string }
   | { readonly kind: 'resume'; readonly by: string }
-  /** The time of a `timer` has come. */
+  /** A `timer` is due. */
   | { readonly kind: 'due'; readonly node_id: string; readonly index?: number }
   /**
-   * A decision said `go_on` and is durable. `through`: its last event, when later ones of the execution are still on their way;
-   * what only those make readable waits for its own go_on.
+   * A decision with `continues` is durable. `through`: its last event, if later events of the execution are not durable yet. Results that
+   * only those make readable wait for a `continue` of their own.
    */
-  | { readonly kind: 'go_on'; readonly through?: string | undefined }
+  | { readonly kind: 'continue'; readonly through?: string | undefined }
 
 export interface StartInput {
   readonly kind: 'start'
@@ -31,16 +45,10 @@ export interface StartInput {
   readonly correlation_id: string | null
   readonly depth: number
   readonly parent: Parent | null
-  /** A rerun: from where, and what `SeedFinder` found in the old log (undefined: that step was never entered there). */
+  /** A rerun: from which step, and what `SeedFinder` found in the old log (undefined: that step was never entered there). */
   readonly rerun_of?: string
   readonly from_step?: string
   readonly seed?: Seed | undefined
-}
-
-/** What had ended in the old execution when its step was last entered. */
-export interface Seed {
-  readonly steps: Record<string, StepOutcome>
-  readonly entries: Record<string, number>
 }
 
 export interface CommandEndedInput {
@@ -79,17 +87,17 @@ export interface ChildEndedInput {
 
 export interface Ports {
   now(): Date
-  /** Rises with every call: ids of events, loops and child executions. */
+  /** Increases with every call: ids of events, loops and child executions. */
   nextId(): string
-  /** Throws ValueNeeded when it is not in memory; any other error fails what needs the value. */
+  /** Throws ValueNeeded if the value is not in memory. Any other error fails the step that needs the value. */
   value(result: { readonly ref: string; readonly bytes: number }): Json
-  /** Of a value over INLINE_BYTES; throws KeepNeeded until it is durable. `name` is the same each time the decision is tried. */
-  keep(value: Json, name: string, node_name: string): ResultValue
-  /** Items that one decision hands out at the most: a large loop must not keep the other executions waiting. 1,000 unless told. */
-  readonly most_items?: number
+  /** Stores a value over MAX_INLINE_BYTES; throws StoreNeeded until it is durable. `name` is the same each time the decision is tried. */
+  store(value: Json, name: string, node_name: string): ResultValue
+  /** Maximal number of items that one decision issues: a large loop must not delay other executions. Default 1,000. */
+  readonly max_items?: number
 }
 
-/** Load it and decide again: the state is as it was. */
+/** The driver loads the value and decides again; the state is unchanged. */
 export class ValueNeeded extends Error {
   override readonly name = 'ValueNeeded'
   readonly result: { readonly ref: string; readonly bytes: number }
@@ -99,39 +107,39 @@ export class ValueNeeded extends Error {
   }
 }
 
-/** Keep it in the result store and decide again: the state is as it was. */
-export class KeepNeeded extends Error {
-  override readonly name = 'KeepNeeded'
+/** The driver stores the value and decides again; the state is unchanged. */
+export class StoreNeeded extends Error {
+  override readonly name = 'StoreNeeded'
   readonly value: Json
-  /** Under which `ports.keep` will ask again. */
+  /** The name under which `ports.store` will ask again. */
   readonly key: string
   readonly node_name: string
   constructor(value: Json, key: string, node_name: string) {
-    super(`the value ${key} is not kept`)
+    super(`the value ${key} is not stored`)
     this.value = value
     this.key = key
     this.node_name = node_name
   }
 }
 
-/** All of it belongs into one flush; `run` and `go_on` begin when that is durable. */
+/** Everything is written by one flush; `run` and `continues` take effect when it is durable. */
 export interface Decision {
   /** After the events; undefined when the execution is unknown. The state that was passed in is changed in place. */
   readonly state: ExecutionState | undefined
-  /** Whole, but for worker_id and created_at. */
+  /** Complete except for worker_id and created_at. */
   readonly events: ExecutionEvent[]
-  /** To be run by the owner, or handed over by it; scope and item come from `scopeOf` when it begins. */
+  /** To be run by the owner, or by another engine for it; scope and item come from `scopeOf` when it begins. */
   readonly run: LocalCommand[]
   readonly commands: NewCommand[]
-  readonly commands_gone: { readonly loop_id: string | null }[]
+  readonly commands_cancelled: { readonly loop_id: string | null }[]
   readonly waits: NewWait[]
-  readonly waits_gone: { readonly node_id: string }[]
+  readonly waits_ended: { readonly node_id: string }[]
   readonly children: NewChild[]
   readonly messages: NewMessage[]
   readonly timers: Timer[]
   readonly collect: NewCollection[]
-  /** There is more to do: give it {kind: 'go_on', through: the last of these events} when this is durable. */
-  readonly go_on: boolean
+  /** There is more to do: the driver sends {kind: 'continue', through: the last of these events} when this is durable. */
+  readonly continues: boolean
   readonly ended: boolean
 }
 
@@ -151,7 +159,7 @@ export interface NewCommand {
   readonly node_id: string
   readonly node_name: string
   readonly item_index: number
-  /** Absent: large, to be fetched from the collection. */
+  /** Absent if it is large: then it is read from the collection. */
   readonly item?: Json
   readonly attempt: number
   /** ISO 8601; absent: at once. */
@@ -173,7 +181,7 @@ export interface NewWait {
   readonly staging_record_id?: string
 }
 
-/** The inbox `start` of a child; a playbook that is not known answers with child_ended FAILED. */
+/** The inbox message `start` of a child. An unknown playbook is answered by child_ended FAILED. */
 export interface NewChild {
   readonly execution_id: string
   readonly playbook: string
@@ -199,9 +207,196 @@ export interface Timer {
   readonly at: string
 }
 
-/** Results of a loop's items, put together under `ref_id` in the same flush. */
+/** The results of a loop's items, collected under `ref_id` by the same flush. */
 export interface NewCollection {
   readonly loop_id: string
   readonly ref_id: string
   readonly node_name: string
+}
+
+/** A step whose arcs are to be taken. */
+export interface EndedStep {
+  readonly step: string
+  readonly event_id: string
+  readonly outcome: StepOutcome
+}
+
+/** Builds one decision. Each event is folded into the state when it is emitted, so that the rest of the decision sees it. */
+export class DecisionBuilder {
+  readonly plan: Plan
+  readonly ports: Ports
+  readonly tokens: EndedStep[] = []
+  readonly run: LocalCommand[] = []
+  commands: NewCommand[] = []
+  children: NewChild[] = []
+  readonly commandsCancelled: { readonly loop_id: string | null }[] = []
+  readonly waits: NewWait[] = []
+  readonly waitsEnded: { readonly node_id: string }[] = []
+  readonly messages: NewMessage[] = []
+  readonly timers: Timer[] = []
+  readonly collect: NewCollection[] = []
+  /** Issued items whose child playbook gets invalid arguments. */
+  readonly refused: { readonly loop: LoopActivation; readonly index: number; readonly error: string }[] = []
+  /** Executions that this decision starts; they are not durable yet. */
+  readonly started = new Set<string>()
+  continues = false
+  /** Items issued so far, and steps that ended as they were entered. */
+  items = 0
+  idle = 0
+  readonly #events: ExecutionEvent[] = []
+  readonly #changes = new RevocableChanges()
+  #state: ExecutionState | undefined
+
+  constructor(plan: Plan, state: ExecutionState | undefined, ports: Ports) {
+    this.plan = plan
+    this.ports = ports
+    this.#state = state
+  }
+
+  /** Defined after the first event. */
+  get state(): ExecutionState {
+    return this.#state!
+  }
+
+  get known(): boolean {
+    return this.#state !== undefined
+  }
+
+  get paused(): boolean {
+    return this.state.status === 'PAUSED'
+  }
+
+  get over(): boolean {
+    return this.state.status !== 'RUNNING' && this.state.status !== 'PAUSED'
+  }
+
+  begin(
+    event: NewEvent,
+    execution: { execution_id: string; catalog_id: string; parent: Parent | null },
+  ): string {
+    return this.#append(event, execution, 1, null)
+  }
+
+  /** Adds the event and returns its event_id; `from` is the event that it follows from. The event object is changed. */
+  emit(event: NewEvent, from: string | null): string {
+    return this.#append(event, this.state, this.state.seq + 1, from)
+  }
+
+  /** Stores a large value first. `name` identifies it within the decision. */
+  storeIfLarge(value: Json, name: string, node_name: string): ResultValue {
+    return isLarge(value) ? this.ports.store(value, name, node_name) : { value }
+  }
+
+  /** A step has ended: its arcs are taken in this decision, unless the state says that they must wait. */
+  endStep(node_id: string, step: string, event_id: string): void {
+    const { active, steps } = this.state
+    if (active[node_id] === undefined) this.tokens.push({ step, event_id, outcome: steps[step]! })
+    else if (!this.paused) this.continues = true
+  }
+
+  /** The loop ends early: its items that this decision issued are dropped. */
+  drop({ loop_id, node_id }: LoopActivation): void {
+    this.commands = this.commands.filter((command) => command.loop_id !== loop_id)
+    this.children = this.children.filter((child) => child.node_id !== node_id)
+  }
+
+  startChild(child: NewChild): void {
+    this.children.push(child)
+    this.started.add(child.execution_id)
+  }
+
+  /** The execution ends: nothing that this decision issued is started. */
+  dropAll(): void {
+    for (const list of [this.run, this.commands, this.children, this.waits, this.timers, this.tokens])
+      list.length = 0
+    this.continues = false
+  }
+
+  revoke(): void {
+    this.#changes.revoke()
+  }
+
+  build(): Decision {
+    return {
+      state: this.#state,
+      events: this.#events,
+      run: this.run,
+      commands: this.commands,
+      commands_cancelled: this.commandsCancelled,
+      waits: this.waits,
+      waits_ended: this.waitsEnded,
+      children: this.children,
+      messages: this.messages,
+      timers: this.timers,
+      collect: this.collect,
+      continues: this.continues,
+      ended: this.known && this.over && this.#events.length > 0,
+    }
+  }
+
+  /** Completes the event in place: copies of events took a tenth of a decision's time. */
+  #append(
+    event: NewEvent,
+    { execution_id, catalog_id, parent }: Pick<ExecutionState, 'execution_id' | 'catalog_id' | 'parent'>,
+    seq: number,
+    from: string | null,
+  ): string {
+    const whole = event as { -readonly [Field in keyof ExecutionEvent]: ExecutionEvent[Field] }
+    whole.execution_id = execution_id
+    whole.event_id = this.ports.nextId()
+    whole.seq = seq
+    whole.catalog_id = catalog_id
+    whole.parent_event_id = from
+    whole.parent_execution_id = parent === null ? null : parent.execution_id
+    this.#state = fold(this.#state, whole, this.#changes)
+    this.#events.push(whole)
+    return whole.event_id
+  }
+}
+
+/** A result as events carry it. */
+export function okResult(result: ResultValue): JsonObject {
+  return 'ref' in result
+    ? { status: 'ok', ref: result.ref, bytes: result.bytes }
+    : { status: 'ok', value: result.value }
+}
+
+export function isLarge(value: Json, maxBytes = MAX_INLINE_BYTES): boolean {
+  if (typeof value !== 'object' && typeof value !== 'string') return false
+  // Each item of a list takes at least one byte and a comma.
+  if (Array.isArray(value) && value.length * 2 > maxBytes) return true
+  return Buffer.byteLength(JSON.stringify(value)) > maxBytes
+}
+
+const MAX_MESSAGE_LENGTH = 4_000
+
+/** Fails the execution. */
+export class PlaybookFailure extends Error {
+  override readonly name = 'PlaybookFailure'
+  readonly node_name: string | undefined
+  readonly from: string | undefined
+  constructor(message: string, node_name?: string, from?: string) {
+    super(truncateMessage(message))
+    this.node_name = node_name
+    this.from = from
+  }
+}
+
+/** The step or the item cannot begin; its on_error decides what follows. */
+export class InputFailure extends Error {
+  override readonly name = 'InputFailure'
+  constructor(message: string) {
+    super(truncateMessage(message))
+  }
+}
+
+/** The text of an error. ValueNeeded and StoreNeeded are no errors: they are thrown on to the driver. */
+export function reasonOf(thrown: unknown): string {
+  const needed = thrown instanceof ExpressionError ? thrown.cause : thrown
+  if (needed instanceof ValueNeeded || needed instanceof StoreNeeded) throw needed
+  return textOfThrown(thrown)
+}
+
+export function truncateMessage(message: string): string {
+  return message.length > MAX_MESSAGE_LENGTH ? `${message.slice(0, MAX_MESSAGE_LENGTH - 3)}...` : message
 }

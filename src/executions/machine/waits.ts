@@ -1,19 +1,27 @@
-/** Steps that wait: for a time, an event, a decision on a staging record. Whatever comes, they do not fail by it (but for a payload that is too large to keep). */
-import { UUID } from '../../db/uuid.ts'
-import type { Json, JsonObject, Wait } from '../playbook/definition.ts'
-import type { NewWait, WokenInput } from './decision.ts'
-import { exitStep } from './exit.ts'
-import { InputFailure } from './failures.ts'
-import { attempted, inputOf } from './inputs.ts'
-import type { PlannedStep } from './plan.ts'
-import type { Turn } from './turn.ts'
+/**
+ * Steps that wait for a time, an event or a decision on a staging record. The end of a wait does not fail the step, except by a payload
+ * that is too large to store. Then how steps exit, and when a failed attempt is retried.
+ */
+import { UUID } from '../../kernel/ids.ts'
+import type { Json, JsonObject } from '../../kernel/json.ts'
+import type { ResultValue } from '../event.ts'
+import type { Retry, Wait } from '../playbook/definition.ts'
+import { type DecisionBuilder, InputFailure, type NewWait, okResult, type WokenInput } from './decision.ts'
+import { orInputFailure, type PlannedStep, renderInput } from './plan.ts'
+import type { EndedActivation } from './state.ts'
 
-/** Beyond it Date cannot say when. */
-const LATEST = 8_640_000_000_000_000
+/** The latest time that Date can hold. */
+const MAX_DATE_MS = 8_640_000_000_000_000
 
-export function startWait(turn: Turn, planned: PlannedStep, wait: Wait, node_id: string, from: string): void {
-  const row: NewWait = { node_id, kind: wait.kind, ...wantedBy(turn, planned, wait) }
-  // What it waits for, so that whoever can end it sees so in the log.
+export function startWait(
+  decision: DecisionBuilder,
+  planned: PlannedStep,
+  node_id: string,
+  from: string,
+): void {
+  const wait = planned.step.wait!
+  const row: NewWait = { node_id, kind: wait.kind, ...waitTarget(decision, planned, wait) }
+  // The log shows what the step waits for.
   const meta = {
     wait: wait.kind,
     ...(row.staging_record_id !== undefined && { record: row.staging_record_id }),
@@ -21,7 +29,7 @@ export function startWait(turn: Turn, planned: PlannedStep, wait: Wait, node_id:
     ...(row.subject !== undefined && { subject: row.subject }),
     ...(row.wake_at !== undefined && { until: row.wake_at }),
   }
-  turn.emit(
+  decision.emit(
     {
       event_type: 'step.enter',
       node_id,
@@ -32,11 +40,14 @@ export function startWait(turn: Turn, planned: PlannedStep, wait: Wait, node_id:
     },
     from,
   )
-  turn.waits.push(row)
+  decision.waits.push(row)
 }
 
-export function woken(turn: Turn, { node_id, status, event_id, subject, payload }: WokenInput): void {
-  const active = turn.state.active[node_id]
+export function handleWaitEnded(
+  decision: DecisionBuilder,
+  { node_id, status, event_id, subject, payload }: WokenInput,
+): void {
+  const active = decision.state.active[node_id]
   if (active?.kind !== 'wait') return
   const value: Json = {
     status,
@@ -44,40 +55,56 @@ export function woken(turn: Turn, { node_id, status, event_id, subject, payload 
     ...(subject != null && { subject }),
     ...(payload !== undefined && { payload }),
   }
-  const planned = turn.plan.steps.get(active.step)!
-  const exit = status === 'timed_out' ? 'timed_out' : 'completed'
+  const planned = decision.plan.steps.get(active.step)!
+  const exitStatus = status === 'timed_out' ? 'timed_out' : 'completed'
   try {
-    const result = attempted(planned, 'payload', () => turn.kept(value, `${node_id}/result`, planned.name))
-    exitStep(turn, planned, node_id, { status: exit, result }, active.event_id)
+    const result = orInputFailure(planned, 'payload', () =>
+      decision.storeIfLarge(value, `${node_id}/result`, planned.name),
+    )
+    exitStep(decision, { planned, node_id, from: active.event_id, exit: { status: exitStatus, result } })
   } catch (thrown) {
     if (!(thrown instanceof InputFailure)) throw thrown
-    exitStep(turn, planned, node_id, { status: 'failed', error: thrown.message }, active.event_id)
+    const exit = { status: 'failed', error: thrown.message } as const
+    exitStep(decision, { planned, node_id, from: active.event_id, exit })
   }
 }
 
-function wantedBy(turn: Turn, planned: PlannedStep, wait: Wait): Omit<NewWait, 'node_id' | 'kind'> {
+function waitTarget(
+  decision: DecisionBuilder,
+  planned: PlannedStep,
+  wait: Wait,
+): Omit<NewWait, 'node_id' | 'kind'> {
   switch (wait.kind) {
     case 'timer':
-      return { wake_at: wakeAt(turn, planned, wait) }
+      return { wake_at: wakeAt(decision, planned, wait) }
     case 'event':
       return {
         event_domain: wait.domain,
         event_type: wait.type,
-        ...(wait.subject !== undefined && { subject: textOf(turn, planned, 'wait.subject', wait.subject) }),
-        ...(wait.match !== undefined && {
-          match: inputOf(turn, planned, 'wait.match', wait.match) as JsonObject,
+        ...(wait.subject !== undefined && {
+          subject: textOf(decision, planned, 'wait.subject', wait.subject),
         }),
-        ...(wait.since !== undefined && sinceOf(turn, wait.since)),
-        ...patience(turn, wait.timeout_ms),
+        ...(wait.match !== undefined && {
+          match: renderInput(decision, planned, 'wait.match', wait.match) as JsonObject,
+        }),
+        ...(wait.since !== undefined && sinceOf(decision, wait.since)),
+        ...timeoutOf(decision, wait.timeout_ms),
       }
     case 'approval':
-      return { staging_record_id: recordOf(turn, planned, wait.record), ...patience(turn, wait.timeout_ms) }
+      return {
+        staging_record_id: recordOf(decision, planned, wait.record),
+        ...timeoutOf(decision, wait.timeout_ms),
+      }
   }
 }
 
-function wakeAt(turn: Turn, planned: PlannedStep, wait: { for_ms?: number; until?: string }): string {
-  if (wait.until === undefined) return later(turn, wait.for_ms ?? 0)
-  const until = inputOf(turn, planned, 'wait.until', wait.until)
+function wakeAt(
+  decision: DecisionBuilder,
+  planned: PlannedStep,
+  wait: { for_ms?: number; until?: string },
+): string {
+  if (wait.until === undefined) return timeAfter(decision, wait.for_ms ?? 0)
+  const until = renderInput(decision, planned, 'wait.until', wait.until)
   const at = typeof until === 'string' ? Date.parse(until) : Number.NaN
   if (Number.isNaN(at)) {
     throw new InputFailure(
@@ -87,30 +114,108 @@ function wakeAt(turn: Turn, planned: PlannedStep, wait: { for_ms?: number; until
   return new Date(at).toISOString()
 }
 
-/** The latest entry of the step; none where it was never entered. */
-function sinceOf({ state }: Turn, step: string): { since_node?: string } {
+/** The latest entry of the step; empty if it was never entered. */
+function sinceOf({ state }: DecisionBuilder, step: string): { since_node?: string } {
   const entries = state.entries[step]
   return entries === undefined ? {} : { since_node: `${step}#${entries}` }
 }
 
-function textOf(turn: Turn, planned: PlannedStep, place: string, template: string): string {
-  const value = inputOf(turn, planned, place, template)
+function textOf(decision: DecisionBuilder, planned: PlannedStep, place: string, template: string): string {
+  const value = renderInput(decision, planned, place, template)
   if (typeof value === 'string' || typeof value === 'number') return String(value)
   throw new InputFailure(`${place} of step ${planned.name}: ${JSON.stringify(value)} is no text`)
 }
 
-function recordOf(turn: Turn, planned: PlannedStep, template: string): string {
-  const record = textOf(turn, planned, 'wait.approval', template)
+function recordOf(decision: DecisionBuilder, planned: PlannedStep, template: string): string {
+  const record = textOf(decision, planned, 'wait.approval', template)
   if (UUID.test(record)) return record
   throw new InputFailure(
     `wait.approval of step ${planned.name}: ${JSON.stringify(record)} is no staging record's id`,
   )
 }
 
-function patience(turn: Turn, timeout_ms: number | undefined): { wake_at?: string } {
-  return timeout_ms === undefined ? {} : { wake_at: later(turn, timeout_ms) }
+function timeoutOf(decision: DecisionBuilder, timeout_ms: number | undefined): { wake_at?: string } {
+  return timeout_ms === undefined ? {} : { wake_at: timeAfter(decision, timeout_ms) }
 }
 
-export function later(turn: Turn, ms: number): string {
-  return new Date(Math.min(turn.ports.now().getTime() + ms, LATEST)).toISOString()
+function timeAfter(decision: DecisionBuilder, ms: number): string {
+  return new Date(Math.min(decision.ports.now().getTime() + ms, MAX_DATE_MS)).toISOString()
+}
+
+type StepExit =
+  | { readonly status: 'completed' | 'timed_out'; readonly result: ResultValue }
+  | { readonly status: 'failed'; readonly error: string }
+
+interface ExitedStep {
+  readonly planned: PlannedStep
+  readonly node_id: string
+  readonly from: string
+  readonly exit: StepExit
+}
+
+/** Ends a step without a command: a wait, a child playbook, or a step that could not begin. */
+export function exitStep(
+  decision: DecisionBuilder,
+  { planned: { name }, node_id, from, exit }: ExitedStep,
+): void {
+  const event_id = decision.emit(
+    {
+      event_type: 'step.exit',
+      node_id,
+      node_name: name,
+      node_type: 'step',
+      status: exit.status,
+      ...(exit.status === 'failed'
+        ? { result: { status: 'error' }, error: exit.error }
+        : { result: okResult(exit.result) }),
+    },
+    from,
+  )
+  decision.endStep(node_id, name, event_id)
+}
+
+/** Exits a loop whose results were collected by the last flush, so that its arcs can read them. */
+export function exitCollectedLoop(
+  decision: DecisionBuilder,
+  { node_id, step, event_id, outcome }: EndedActivation,
+): void {
+  const exit = decision.emit(
+    {
+      event_type: 'step.exit',
+      node_id,
+      node_name: step,
+      node_type: 'step',
+      status: outcome.status,
+      result: { status: outcome.status === 'failed' ? 'error' : 'ok' },
+      ...(outcome.error !== undefined && { error: outcome.error }),
+    },
+    event_id,
+  )
+  decision.tokens.push({ step, event_id: exit, outcome })
+}
+
+/** How an attempt ended. */
+export type AttemptOutcome =
+  | { readonly status: 'completed'; readonly result: ResultValue }
+  | {
+      readonly status: 'failed'
+      readonly error: string
+      readonly retryable: boolean
+      /** It did not fail by itself: its loop ended early. */
+      readonly cancelled?: true
+    }
+
+/** When a failed attempt is retried, in ISO 8601; undefined: it was the last one. */
+export function retryAt(
+  decision: DecisionBuilder,
+  retry: Retry,
+  attempt: number,
+  retryable: boolean,
+): string | undefined {
+  if (!retryable || attempt >= retry.attempts) return undefined
+  return timeAfter(decision, Math.min(retry.backoff_ms * 2 ** (attempt - 1), retry.max_backoff_ms))
+}
+
+export function isDue(decision: DecisionBuilder, retry_at: string): boolean {
+  return Date.parse(retry_at) <= decision.ports.now().getTime()
 }

@@ -1,6 +1,6 @@
 /**
- * What expressions may cost. A playbook's author must not be able to stop the process that drives everybody's executions, so
- * every expression has a budget of steps: nodes that are evaluated, and what functions and comparisons read. It counts work,
+ * The cost limit of expressions. A playbook must not block the process that drives all executions, so every expression has a budget of
+ * steps: nodes that are evaluated, and what functions and comparisons read. It counts work,
  * never time: the same expression on the same values fails always or never. A step takes 0.1 to 0.2 µs.
  *
  * The language's evaluator knows no such limit. It evaluates every node by its method `run`: that one is replaced, and the
@@ -9,28 +9,28 @@
 import { setImmediate } from 'node:timers/promises'
 import { type ASTNode, type Environment, EvaluationError } from '@marcbachmann/cel-js'
 import { RE2JS } from 're2js'
-import { StagedoorError } from '../../errors.ts'
+import { StagedoorError } from '../../kernel/errors.ts'
 
 /** Of one expression, or of one template with all expressions in it. */
-export const MAX_STEPS = 250_000
+const MAX_STEPS = 250_000
 /** Of everything that is computed for one input of an execution. */
-export const MAX_DECISION_STEPS = 1_000_000
+const MAX_DECISION_STEPS = 1_000_000
 /** Of the values that a template takes over whole, without computing: how many it may write altogether. */
-export const MAX_VALUES = 5_000_000
+const MAX_VALUES = 5_000_000
 /** An error that the language passes over: it comes with a stack and a quotation of the source, and takes 20 to 80 µs. */
 const ERROR_STEPS = 250
 /** A time in another time zone, or a duration with a fraction: the language formats it as text, in 30 to 100 µs. */
 export const FORMAT_STEPS = 500
 /** The instructions of a pattern: `(a{30}){30}` has 900. */
-export const MAX_PATTERN_SIZE = 300
+const MAX_PATTERN_SIZE = 300
 
 /** Thrown through the language's own error handling. Made once: it may be met many times on the way out of nested loops. */
 class OverBudget extends Error {}
-const OVER = new OverBudget()
+const OVER_BUDGET = new OverBudget()
 
 /** What is left of the running expression, and of the decision that it is part of. Evaluation is synchronous: one at a time. */
-let left = 0
-let decisionLeft = Number.POSITIVE_INFINITY
+let stepsLeft = 0
+let decisionStepsLeft = Number.POSITIVE_INFINITY
 let valuesLeft = Number.POSITIVE_INFINITY
 let depth = 0
 /** What is known of the maps that the running expression has met. Of this one only: a value may have changed by the next. */
@@ -40,15 +40,15 @@ let spentThisTurn = 0
 
 /** Counts work that is about to be done. */
 export function spend(steps: number): void {
-  left -= steps
-  if (left < 0) throw OVER
+  stepsLeft -= steps
+  if (stepsLeft < 0) throw OVER_BUDGET
 }
 
 /** One expression or template; within another one it shares that one's budget. */
 export function withinBudget<T>(compute: () => T): T {
   if (depth > 0) return compute()
-  const granted = Math.min(MAX_STEPS, decisionLeft)
-  left = granted
+  const granted = Math.min(MAX_STEPS, decisionStepsLeft)
+  stepsLeft = granted
   valuesLeft = Number.POSITIVE_INFINITY
   maps = new WeakMap()
   depth++
@@ -56,19 +56,19 @@ export function withinBudget<T>(compute: () => T): T {
     return compute()
   } finally {
     depth--
-    const spent = granted - Math.max(0, left)
-    decisionLeft -= spent
-    if (spent > 0) count(spent)
+    const spent = granted - Math.max(0, stepsLeft)
+    decisionStepsLeft -= spent
+    if (spent > 0) countThisTurn(spent)
   }
 }
 
 /** Everything that one input leads to. */
 export function withinDecisionBudget<T>(decide: () => T): T {
-  decisionLeft = MAX_DECISION_STEPS
+  decisionStepsLeft = MAX_DECISION_STEPS
   try {
     return decide()
   } finally {
-    decisionLeft = Number.POSITIVE_INFINITY
+    decisionStepsLeft = Number.POSITIVE_INFINITY
   }
 }
 
@@ -76,24 +76,24 @@ export function withinDecisionBudget<T>(decide: () => T): T {
  * A value that a template takes over as it is. It is counted as it will be written, however often it is named. The first is not counted: by
  * itself it is no larger than what was given, which has limits of its own.
  */
-export function takeOver(value: unknown): void {
+export function spendCopiedValue(value: unknown): void {
   if (valuesLeft === Number.POSITIVE_INFINITY) {
     valuesLeft = MAX_VALUES
     return
   }
   valuesLeft -= sizeOf(value, valuesLeft)
-  if (valuesLeft < 0) throw OVER
+  if (valuesLeft < 0) throw OVER_BUDGET
 }
 
 export function isOverBudget(error: unknown): boolean {
   return error instanceof OverBudget
 }
 
-export function overBudget(expression: string): StagedoorError {
+export function overBudgetError(expression: string): StagedoorError {
   return new StagedoorError('expression_over_budget', { expression, limit: MAX_STEPS })
 }
 
-function count(spent: number): void {
+function countThisTurn(spent: number): void {
   if (spentThisTurn === 0) {
     void setImmediate().then(() => {
       spentThisTurn = 0
@@ -108,7 +108,7 @@ export function isLoopBusy(): boolean {
 }
 
 /** Resolves when they have had it. */
-export async function untilLoopIsFree(): Promise<void> {
+export async function yieldUntilLoopIsFree(): Promise<void> {
   while (isLoopBusy()) await setImmediate()
 }
 
@@ -139,7 +139,7 @@ export function meterEvaluations(language: Environment): void {
   probe()
   if (evaluator === undefined) throw new Error('the evaluator of @marcbachmann/cel-js cannot be metered')
   evaluator.run = function (node, context) {
-    if (--left < 0) throw OVER
+    if (--stepsLeft < 0) throw OVER_BUDGET
     if (node.metered === undefined) meterNode(node)
     return node.evaluate(this, node, context)
   }
@@ -148,7 +148,7 @@ export function meterEvaluations(language: Environment): void {
       return this.run(node, context)
     } catch (error) {
       // `exists` and `||` go on after an error of one operand; nothing goes on after this one.
-      if (error === OVER) throw error
+      if (error === OVER_BUDGET) throw error
       spend(ERROR_STEPS)
       return error
     }
@@ -163,7 +163,7 @@ export function meterEvaluations(language: Environment): void {
   }
 }
 
-/** The handler of a node is told what it is about to read; the language sets it when it checks the types. */
+/** Counts what the handler of a node is about to read. The language sets the handler when it checks the types. */
 export function meterNode(node: ASTNode): void {
   const metered = node as MeteredNode
   if (metered.metered) return
@@ -209,11 +209,12 @@ export function meterNode(node: ASTNode): void {
       }
       break
     case 'rcall':
-      metered.handle = node.args[0] === 'matches' ? matching(node, handle) : calling(node.args[0], handle)
+      metered.handle =
+        node.args[0] === 'matches' ? meterMatches(node, handle) : meterCall(node.args[0], handle)
   }
 }
 
-function calling(name: string, handle: Handle): Handle {
+function meterCall(name: string, handle: Handle): Handle {
   return (args, second, third, fourth) => {
     spend(costOfCall(name, args as readonly unknown[]))
     return handle(args, second, third, fourth)
@@ -221,7 +222,7 @@ function calling(name: string, handle: Handle): Handle {
 }
 
 /** JavaScript's patterns can take time without end; those of RE2 take time in proportion to text and pattern. */
-function matching(node: ASTNode, handle: Handle): Handle {
+function meterMatches(node: ASTNode, handle: Handle): Handle {
   return (args, second, third, fourth) => {
     const [text, pattern] = args as readonly unknown[]
     if (typeof text !== 'string' || typeof pattern !== 'string') return handle(args, second, third, fourth)
@@ -232,7 +233,7 @@ function matching(node: ASTNode, handle: Handle): Handle {
       spend((text.length * compiled.programSize()) >> 2)
       return compiled.test(text)
     } catch (error) {
-      if (error === OVER) throw error
+      if (error === OVER_BUDGET) throw error
       throw new EvaluationError((error as Error).message, node)
     }
   }
@@ -258,7 +259,7 @@ export function compilePattern(pattern: string): RE2JS {
 function costOfSearch(value: unknown, list: unknown): number {
   if (!Array.isArray(list)) return 0
   if (typeof value === 'object' && value !== null)
-    return list.length * sizeOf(value, left) + sizeOf(list, left)
+    return list.length * sizeOf(value, stepsLeft) + sizeOf(list, stepsLeft)
   return (list.length >> 2) + (typeof value === 'string' ? list.length * (value.length >> 10) : 0)
 }
 
@@ -266,7 +267,7 @@ function costOfComparison(one: unknown, other: unknown): number {
   const isDeep = typeof one === 'object' && typeof other === 'object' && one !== null && other !== null
   if (!isDeep) return shallowSize(one) + shallowSize(other)
   if (Array.isArray(one) && Array.isArray(other) && one.length !== other.length) return 1
-  return sizeOf(one, left) + sizeOf(other, left)
+  return sizeOf(one, stepsLeft) + sizeOf(other, stepsLeft)
 }
 
 /** Texts are searched in time of both lengths at worst. */
@@ -280,7 +281,7 @@ function costOfCall(name: string, args: readonly unknown[]): number {
   const [text, part] = args
   if (typeof text === 'string' || text instanceof Uint8Array) {
     if (BY_CHARACTER.has(name)) cost += text.length >> 2
-    // Its pattern goes back over digits without a unit, from each of them anew.
+    // Its pattern backtracks over digits without a unit, from each digit.
     if (name === 'duration') cost += Math.ceil(text.length ** 3 / 256)
   }
   if (SEARCHES.has(name) && typeof text === 'string' && typeof part === 'string')
@@ -336,5 +337,5 @@ function sizeOf(value: unknown, most: number): number {
 
 /** A value in the middle of a text, before it is written. */
 export function spendText(value: unknown): void {
-  spend(sizeOf(value, left))
+  spend(sizeOf(value, stepsLeft))
 }

@@ -1,9 +1,8 @@
 /**
- * A playbook as it is run: what YAML and `definePlaybook()` are brought to, and what noetl.catalog.payload holds. Short forms
- * that people write are gone here: every step has a list of tools, every arc stands in a list.
+ * The normal form of a playbook, to which YAML and `definePlaybook()` are converted and which noetl.catalog.payload stores. It has no
+ * short forms: every step has a list of tools, and every arc is in a list.
  */
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
-export type JsonObject = { readonly [key: string]: Json }
+import type { Json, JsonObject } from '../../kernel/json.ts'
 
 export const TOOLS = ['sql', 'http', 'handler', 'staging', 'ingest', 'unit', 'playbook', 'duckdb'] as const
 export type ToolName = (typeof TOOLS)[number]
@@ -47,7 +46,7 @@ export interface Retry {
   /** All attempts together; 1 is no retry. */
   readonly attempts: number
   readonly backoff_ms: number
-  readonly backoff_most_ms: number
+  readonly max_backoff_ms: number
 }
 
 export type LoopMode = 'sequential' | 'parallel' | 'fanout'
@@ -92,4 +91,136 @@ export interface Arc {
   /** CEL; absent: always. */
   readonly when?: string
   readonly step: string
+}
+
+// A playbook as people write it, in TypeScript or in YAML: with short forms, and durations in words.
+
+type Unit = 'ms' | 's' | 'm' | 'h' | 'd'
+/** 500ms, 30s, 5m, 2h, 2d. */
+type Duration = `${number}${Unit}`
+
+/** `Name` is every step's name: an arc to a step that there is not does not compile. */
+export interface WrittenPlaybook<Name extends string = string> {
+  readonly name: string
+  readonly description?: string
+  readonly args?: JsonObject
+  /** The first step unless said. */
+  readonly start?: NoInfer<Name>
+  readonly steps: readonly WrittenStep<Name>[]
+  readonly output?: Json
+}
+
+export interface WrittenStep<Name extends string = string> {
+  readonly step: Name
+  readonly description?: string
+  /** One tool, with its `call` and `args`; or several in `tools`. */
+  readonly tool?: ToolName
+  readonly call?: string
+  readonly args?: JsonObject
+  readonly tools?: readonly WrittenTool[]
+  readonly loop?: WrittenLoop
+  readonly wait?: WrittenWait
+  readonly retry?: number | WrittenRetry
+  readonly timeout?: Duration
+  readonly on_error?: 'fail' | 'continue'
+  readonly next?: WrittenNext<NoInfer<Name>>
+}
+
+interface WrittenTool {
+  readonly tool: ToolName
+  readonly call?: string
+  readonly args?: JsonObject
+}
+
+interface WrittenLoop {
+  readonly in: string | readonly Json[]
+  readonly as?: string
+  readonly mode?: LoopMode
+  readonly max_in_flight?: number
+  readonly fail_fast?: boolean
+  readonly allow_partial?: boolean
+  readonly key?: string
+}
+
+interface WrittenRetry {
+  readonly attempts: number
+  readonly backoff?: Duration
+  readonly max_backoff?: Duration
+}
+
+type WrittenWait =
+  | { readonly for: Duration }
+  | { readonly until: string }
+  | {
+      /** `domain.type`, as in staging.record_approved. */
+      readonly event: string
+      readonly subject?: string
+      readonly match?: JsonObject
+      /** A step: events count from when it was last entered. Absent: from the beginning of the execution. */
+      readonly since?: string
+      readonly timeout?: Duration
+    }
+  | { readonly approval: string; readonly timeout?: Duration }
+
+type WrittenNext<Name extends string = string> =
+  | Name
+  | readonly (Name | WrittenArc<Name>)[]
+  | { readonly mode?: 'exclusive' | 'inclusive'; readonly arcs: readonly (Name | WrittenArc<Name>)[] }
+
+interface WrittenArc<Name extends string = string> {
+  readonly when?: string
+  readonly step: Name
+}
+
+// How things of a playbook may be called.
+
+/** A step's name stands in expressions (`steps.fetch.result`) and in ids. */
+export const STEP_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/
+export const PLAYBOOK_NAME = /^[a-z][a-z0-9_.:-]{0,62}$/
+export const SECRET_NAME = /^[A-Z][A-Z0-9_]{0,62}$/
+
+/** Roots of expressions; an item of a loop must not hide one. */
+export const EXPRESSION_ROOTS = [
+  'args',
+  'steps',
+  'execution',
+  'secret',
+  'prev',
+  'index',
+  'result',
+  'error',
+  'fanin',
+] as const
+
+/** CEL would read these as something else. */
+const CEL_RESERVED_WORDS: ReadonlySet<string> = new Set(
+  `as break const continue else for function if import in let loop package namespace return var void while true false
+  null prototype cel optional dyn int uint double string bool bytes list map type null_type has size timestamp duration`.split(
+    /\s+/,
+  ),
+)
+
+export function isReservedInCel(name: string): boolean {
+  return CEL_RESERVED_WORDS.has(name)
+}
+
+/** The same name in letters that are allowed: fetch-all is fetch_all. */
+export function toStepName(name: string): string {
+  const plain = name.trim().replaceAll(/[^A-Za-z0-9_]+/g, '_')
+  return (/^[A-Za-z_]/.test(plain) ? plain : `_${plain}`).slice(0, 63)
+}
+
+/** Durations as people write them: 500ms, 30s, 5m, 2h, 2d, 1h30m. */
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+export const MAX_DURATION_MS = 366 * 86_400_000
+export const DURATION_PATTERN = '^([0-9]{1,12}(ms|s|m|h|d))+$'
+
+/** Undefined: not a duration. */
+export function parseDuration(text: string): number | undefined {
+  if (!new RegExp(DURATION_PATTERN).test(text)) return undefined
+  let total = 0
+  for (const [, count, unit] of text.matchAll(/([0-9]+)(ms|s|m|h|d)/g))
+    total += Number(count) * UNIT_MS[unit!]!
+  return total
 }

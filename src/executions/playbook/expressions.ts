@@ -1,15 +1,8 @@
 /** Conditions and templates of a playbook, computed. */
-import { spendText, takeOver, withinBudget } from './budget.ts'
-import { type Compiled, compile, explained, type Scope } from './cel.ts'
-import type { Json } from './definition.ts'
-import { ExpressionError } from './expression-error.ts'
-import { SecretReference, SecretText } from './secrets.ts'
-import { type Part, partsOf } from './template.ts'
 
-export { type Compiled, compile, type Scope } from './cel.ts'
-export { ExpressionError } from './expression-error.ts'
-export { type References, stepsReferredTo } from './references.ts'
-export { withSecrets } from './secrets.ts'
+import type { Json } from '../../kernel/json.ts'
+import { spendCopiedValue, spendText, withinBudget } from './budget.ts'
+import { type Compiled, compile, ExpressionError, type Path, type Scope, toExpressionError } from './cel.ts'
 
 export function evaluate(expression: string | Compiled, scope: Scope): Json {
   const compiled = typeof expression === 'string' ? compile(expression) : expression
@@ -17,95 +10,96 @@ export function evaluate(expression: string | Compiled, scope: Scope): Json {
 }
 
 /** A condition: anything but true or false is an error, not a guess. */
-export function holds(expression: string, scope: Scope): boolean {
+export function evaluateCondition(expression: string, scope: Scope): boolean {
   const value = evaluate(expression, scope)
   if (typeof value === 'boolean') return value
-  throw new ExpressionError(expression, `a condition gives true or false, this gave ${shown(value)}`)
+  throw new ExpressionError(expression, `a condition gives true or false, this gave ${quote(value)}`)
 }
 
 /** A string that is nothing but `${…}` keeps the type of its value. Keys are not templates. */
 export function render(template: Json, scope: Scope): Json {
-  const plan = planOf(template)
+  const plan = rendererOf(template)
   return plan === undefined ? template : withinBudget(() => plan(scope))
 }
 
 /** Absent for what holds no expression: that is its own result. */
-type Plan = ((scope: Scope) => Json) | undefined
+type Renderer = ((scope: Scope) => Json) | undefined
 
 /** Templates of a playbook live as long as it does, and so do their plans. */
-const plans = new WeakMap<object, { readonly plan: Plan }>()
-const MOST_TEXTS = 20_000
-const textPlans = new Map<string, Plan>()
+const renderers = new WeakMap<object, { readonly plan: Renderer }>()
+const MAX_TEXT_RENDERERS = 20_000
+const textRenderers = new Map<string, Renderer>()
 
-function planOf(template: Json): Plan {
-  if (typeof template === 'string') return planOfText(template)
+function rendererOf(template: Json): Renderer {
+  if (typeof template === 'string') return textRenderer(template)
   if (typeof template !== 'object' || template === null) return undefined
-  const known = plans.get(template)
+  const known = renderers.get(template)
   if (known !== undefined) return known.plan
   const plan = Array.isArray(template)
-    ? planOfList(template)
-    : planOfMap(template as { readonly [key: string]: Json })
-  plans.set(template, { plan })
+    ? listRenderer(template)
+    : mapRenderer(template as { readonly [key: string]: Json })
+  renderers.set(template, { plan })
   return plan
 }
 
-function planOfList(list: readonly Json[]): Plan {
-  const inner = list.map(planOf)
+function listRenderer(list: readonly Json[]): Renderer {
+  const inner = list.map(rendererOf)
   if (inner.every((plan) => plan === undefined)) return undefined
-  return (scope) => list.map((item, index) => (inner[index] ? written(item, inner[index](scope)) : item))
+  return (scope) => list.map((item, index) => (inner[index] ? spendIfText(item, inner[index](scope)) : item))
 }
 
-function planOfMap(map: { readonly [key: string]: Json }): Plan {
+function mapRenderer(map: { readonly [key: string]: Json }): Renderer {
   const changing = Object.entries(map).flatMap(([key, value]) => {
-    const plan = planOf(value)
+    const plan = rendererOf(value)
     return plan === undefined ? [] : [{ key, plan }]
   })
   if (changing.length === 0) return undefined
   return (scope) => {
     const rendered: Record<string, Json> = { ...map }
-    for (const { key, plan } of changing) rendered[key] = written(map[key]!, plan(scope))
+    for (const { key, plan } of changing) rendered[key] = spendIfText(map[key]!, plan(scope))
     return rendered
   }
 }
 
-/** What a text stands for, counted: a large value that is named often becomes much larger than all that was given. */
-function written(template: Json, value: Json): Json {
-  if (typeof template === 'string') counted(template, () => takeOver(value))
+/** Counts what a text renders to: a large value that is named often becomes much larger than all that was given. */
+function spendIfText(template: Json, value: Json): Json {
+  if (typeof template === 'string') withTextInError(template, () => spendCopiedValue(value))
   return value
 }
 
-/** What is over the budget is said of the text that it stands in. */
-function counted(text: string, count: () => void): void {
+/** An error about the budget names the text that it is about. */
+function withTextInError(text: string, count: () => void): void {
   try {
     count()
   } catch (error) {
-    throw explained(text, error)
+    throw toExpressionError(text, error)
   }
 }
 
-function planOfText(text: string): Plan {
+function textRenderer(text: string): Renderer {
   if (!text.includes('${')) return undefined
-  if (textPlans.has(text)) return textPlans.get(text)
-  const plan = planOfParts(text, partsOf(text))
-  if (textPlans.size >= MOST_TEXTS) textPlans.delete(textPlans.keys().next().value as string)
-  textPlans.set(text, plan)
+  if (textRenderers.has(text)) return textRenderers.get(text)
+  const plan = partsRenderer(text, parseTemplate(text))
+  if (textRenderers.size >= MAX_TEXT_RENDERERS)
+    textRenderers.delete(textRenderers.keys().next().value as string)
+  textRenderers.set(text, plan)
   return plan
 }
 
-function planOfParts(text: string, parts: readonly Part[]): Plan {
+function partsRenderer(text: string, parts: readonly TemplatePart[]): Renderer {
   const inner = parts.map((part) =>
-    typeof part === 'string' ? () => part : planOfExpression(part.expression),
+    typeof part === 'string' ? () => part : expressionRenderer(part.expression),
   )
   const only = inner[0]
   if (parts.length === 1 && only !== undefined) return only
   return (scope) =>
-    joined(
+    joinParts(
       text,
       inner.map((plan) => plan(scope)),
     )
 }
 
-function planOfExpression(text: string): (scope: Scope) => Json {
+function expressionRenderer(text: string): (scope: Scope) => Json {
   const compiled = compile(text)
   const name = secretOf(compiled)
   // The class is not JSON to TypeScript; withSecrets() takes it out again before anyone reads it as such.
@@ -124,8 +118,8 @@ export function secretOf({ text, paths, ast }: Compiled): string | undefined {
   )
 }
 
-function joined(text: string, values: readonly unknown[]): Json {
-  counted(text, () => {
+function joinParts(text: string, values: readonly unknown[]): Json {
+  withTextInError(text, () => {
     for (const value of values) if (!(value instanceof SecretReference)) spendText(value)
   })
   if (!values.some((value) => value instanceof SecretReference)) return values.map(asText).join('')
@@ -137,7 +131,211 @@ function asText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-function shown(value: Json): string {
+function quote(value: Json): string {
   const text = JSON.stringify(value)
   return text.length > 60 ? `${text.slice(0, 57)}...` : text
+}
+
+// Text with `${ CEL }` in it. `$${` is a `${` that is meant as text.
+
+/** `offset` is where the expression begins in the text. */
+type TemplatePart = string | { readonly expression: string; readonly offset: number }
+
+export function parseTemplate(text: string): readonly TemplatePart[] {
+  const parts: TemplatePart[] = []
+  let plain = ''
+  let at = 0
+  while (at < text.length) {
+    const dollar = text.indexOf('${', at)
+    if (dollar === -1) break
+    if (text[dollar - 1] === '$' && dollar > at) {
+      plain += `${text.slice(at, dollar - 1)}\${`
+      at = dollar + 2
+      continue
+    }
+    plain += text.slice(at, dollar)
+    if (plain !== '') parts.push(plain)
+    plain = ''
+    const end = closingBrace(text, dollar + 2)
+    parts.push({ expression: text.slice(dollar + 2, end), offset: dollar + 2 })
+    at = end + 1
+  }
+  plain += text.slice(at)
+  if (plain !== '') parts.push(plain)
+  return parts
+}
+
+/** The brace that ends the expression: not one of a map, nor one in a string or a comment of it. */
+function closingBrace(text: string, from: number): number {
+  let open = 0
+  for (let at = from; at < text.length; at++) {
+    const sign = text[at]
+    if (sign === '"' || sign === "'") at = endOfString(text, at, sign)
+    else if (sign === '/' && text[at + 1] === '/') at = endOfLine(text, at)
+    else if (sign === '{') open++
+    else if (sign === '}' && open-- === 0) return at
+  }
+  throw new ExpressionError(
+    text.slice(from - 2),
+    `this \${ has no closing } ($\${ is a \${ that is meant as text)`,
+    { offset: from - 2 },
+  )
+}
+
+/** The place of its last quote. */
+function endOfString(text: string, from: number, quote: string): number {
+  const fence = text.startsWith(quote.repeat(3), from) ? quote.repeat(3) : quote
+  const raw = /(?:^|[^\w])(?:[rR][bB]?|[bB][rR])$/.test(text.slice(Math.max(0, from - 3), from))
+  let at = from + fence.length
+  while (at < text.length && !text.startsWith(fence, at)) at += text[at] === '\\' && !raw ? 2 : 1
+  if (at >= text.length)
+    throw new ExpressionError(text.slice(from), 'this text has no closing quote', { offset: from })
+  return at + fence.length - 1
+}
+
+function endOfLine(text: string, from: number): number {
+  const end = text.indexOf('\n', from)
+  return end === -1 ? text.length : end
+}
+
+// What expressions need of an execution, read from their text: a result that nobody refers to is never loaded.
+
+export interface References {
+  /** Steps of which anything is needed. */
+  readonly steps: string[]
+  /** Those whose `result` is needed. */
+  readonly values: string[]
+  /** Loops whose collected `results` are needed. */
+  readonly results: string[]
+  readonly args: boolean
+  /** Which steps cannot be determined (`steps[args.name]`, or `steps` as a whole): every one. */
+  readonly all: boolean
+}
+
+/** Of templates; the strings of a list may also be conditions, which are CEL without `${}`. */
+export function findReferences(templates: Json | readonly string[]): References {
+  const paths: Path[] = []
+  if (Array.isArray(templates)) {
+    for (const item of templates) if (typeof item === 'string') paths.push(...pathsOfCondition(item))
+  }
+  collectPaths(templates as Json, paths)
+  return referencesIn(paths)
+}
+
+function referencesIn(paths: readonly Path[]): References {
+  const steps = new Set<string>()
+  const values = new Set<string>()
+  const results = new Set<string>()
+  let args = false
+  let all = false
+  for (const [root, step, field] of paths) {
+    if (root === 'args') args = true
+    if (root !== 'steps') continue
+    if (typeof step !== 'string') {
+      all = true
+      continue
+    }
+    steps.add(step)
+    if (field === undefined || field === 'result') values.add(step)
+    if (field === undefined || field === 'results') results.add(step)
+  }
+  return { steps: [...steps], values: [...values], results: [...results], args, all }
+}
+
+function collectPaths(template: Json, paths: Path[]): void {
+  if (typeof template === 'string') {
+    for (const expression of expressionsIn(template)) paths.push(...pathsOfCondition(expression))
+  } else if (typeof template === 'object' && template !== null) {
+    for (const inner of Object.values(template)) collectPaths(inner as Json, paths)
+  }
+}
+
+function expressionsIn(text: string): string[] {
+  if (!text.includes('${')) return []
+  return emptyIfInvalid(() =>
+    parseTemplate(text).flatMap((part) => (typeof part === 'string' ? [] : [part.expression])),
+  )
+}
+
+/** Plain text in a list is no condition: what does not compile refers to nothing. */
+function pathsOfCondition(text: string): readonly Path[] {
+  return emptyIfInvalid(() => [...compile(text).paths])
+}
+
+function emptyIfInvalid<T>(read: () => T[]): T[] {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof ExpressionError) return []
+    throw error
+  }
+}
+
+// Secrets stay out of everything that is written down: `${secret.NAME}` renders to a reference, and only the process that
+// runs the tool puts the value in, last of all. A reference is known by its class, so that data from outside that looks
+// like one, such as {"$secret": "HOME"}, stays data.
+
+class SecretReference {
+  readonly secret: string
+  constructor(secret: string) {
+    this.secret = secret
+  }
+  toJSON(): Json {
+    return { $secret: this.secret }
+  }
+}
+
+/** Text with secrets in it. */
+class SecretText {
+  readonly parts: readonly (string | SecretReference)[]
+  constructor(parts: readonly (string | SecretReference)[]) {
+    this.parts = parts
+  }
+  toJSON(): Json {
+    return { $text: this.parts.map((part) => (typeof part === 'string' ? part : part.toJSON())) }
+  }
+}
+
+type FindSecret = (name: string) => string | undefined
+
+/** The value with its secrets put in; for the tool alone, never to be kept. */
+export function withSecrets(value: Json, secret: FindSecret): Json {
+  if (typeof value !== 'object' || value === null) return value
+  if (value instanceof SecretReference) return resolveSecret(value, secret)
+  if (value instanceof SecretText) {
+    return value.parts.map((part) => (typeof part === 'string' ? part : resolveSecret(part, secret))).join('')
+  }
+  if (Array.isArray(value)) return listWithSecrets(value, secret)
+  return mapWithSecrets(value as { readonly [key: string]: Json }, secret)
+}
+
+function listWithSecrets(list: readonly Json[], secret: FindSecret): readonly Json[] {
+  let copy: Json[] | undefined
+  for (let index = 0; index < list.length; index++) {
+    const after = withSecrets(list[index] as Json, secret)
+    if (after === list[index]) continue
+    copy ??= [...list]
+    copy[index] = after
+  }
+  return copy ?? list
+}
+
+function mapWithSecrets(map: { readonly [key: string]: Json }, secret: FindSecret): Json {
+  let copy: Record<string, Json> | undefined
+  for (const key in map) {
+    const after = withSecrets(map[key] as Json, secret)
+    if (after === map[key]) continue
+    copy ??= { ...map }
+    copy[key] = after
+  }
+  return copy ?? map
+}
+
+function resolveSecret({ secret: name }: SecretReference, secret: FindSecret): string {
+  const value = secret(name)
+  if (value !== undefined && value !== '') return value
+  throw new ExpressionError(
+    `\${secret.${name}}`,
+    `the secret ${name} is not set; give the process that runs the step the environment variable STAGEDOOR_SECRET_${name}`,
+  )
 }

@@ -3,10 +3,8 @@
  * parsePlaybook() takes: that knows of steps and expressions, and its word counts.
  */
 import { type TSchema, Type } from 'typebox'
-import { TOOLS, type ToolName } from './definition.ts'
-import { DURATION_PATTERN } from './duration.ts'
-import { PLAYBOOK_NAME, STEP_NAME } from './names.ts'
-import { TOOL_FORMS, type ToolArgument, type ToolForm } from './tool-arguments.ts'
+import { TOOL_SIGNATURES, type ToolArgument, type ToolSignature } from '../tools/tool.ts'
+import { DURATION_PATTERN, PLAYBOOK_NAME, STEP_NAME, TOOLS, type ToolName } from './definition.ts'
 
 const strict = { additionalProperties: false }
 const EXPRESSION = '\\$\\{'
@@ -103,7 +101,7 @@ function toolProperties(required: boolean) {
 }
 
 function toolDescription(): string {
-  const lines = Object.entries(TOOL_FORMS)
+  const lines = Object.entries(TOOL_SIGNATURES)
   return ['What runs.', ...lines.map(([name, form]) => `${name}: ${form.about}`)].join('\n')
 }
 
@@ -112,7 +110,7 @@ function tool() {
 }
 
 function argumentsByTool(): object[] {
-  return (Object.entries(TOOL_FORMS) as [ToolName, ToolForm][]).map(([name, form]) => ({
+  return (Object.entries(TOOL_SIGNATURES) as [ToolName, ToolSignature][]).map(([name, form]) => ({
     if: { properties: { tool: { const: name } }, required: ['tool'] },
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
     then: {
@@ -122,11 +120,11 @@ function argumentsByTool(): object[] {
   }))
 }
 
-function needsArguments({ args }: ToolForm): boolean {
+function needsArguments({ args }: ToolSignature): boolean {
   return Object.values(args ?? {}).some(({ required }) => required)
 }
 
-function toolArguments(args: NonNullable<ToolForm['args']>): object {
+function toolArguments(args: NonNullable<ToolSignature['args']>): object {
   const properties = Object.entries(args).map(([name, { about: description, ...argument }]) => {
     return [name, { description, ...ofKind(argument) }]
   })
@@ -137,10 +135,10 @@ function toolArguments(args: NonNullable<ToolForm['args']>): object {
 }
 
 /** Whatever it is, `${…}` may give it. */
-function ofKind({ kind, choices, most }: Pick<ToolArgument, 'kind' | 'choices' | 'most'>): object {
+function ofKind({ kind, choices, max }: Pick<ToolArgument, 'kind' | 'choices' | 'max'>): object {
   const template = { type: 'string', pattern: EXPRESSION }
   if (choices !== undefined) return { anyOf: [{ enum: choices }, template] }
-  if (most !== undefined) return { anyOf: [{ type: 'integer', minimum: 1, maximum: most }, template] }
+  if (max !== undefined) return { anyOf: [{ type: 'integer', minimum: 1, maximum: max }, template] }
   if (kind === 'any') return {}
   if (kind === 'text') return { type: 'string', minLength: 1 }
   const type = { list: 'array', map: 'object', number: 'number', boolean: 'boolean' }[kind]
@@ -250,7 +248,7 @@ function retry() {
           backoff: Type.Optional(
             duration('Before the second attempt; doubled before each further one. 1s unless said.'),
           ),
-          backoff_most: Type.Optional(duration('It grows no further. 5m unless said.')),
+          max_backoff: Type.Optional(duration('It grows no further. 5m unless said.')),
         },
         strict,
       ),

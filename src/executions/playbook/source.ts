@@ -15,15 +15,15 @@ import {
   type YAMLParseError,
   type YAMLWarning,
 } from 'yaml'
-import type { Json } from './definition.ts'
-import { type Finding, Findings, type Place, type Problem, written } from './problem.ts'
+import type { Json } from '../../kernel/json.ts'
+import { type Finding, Findings, type Place, type Problem, pathText } from './findings.ts'
 
-const LARGEST_BYTES = 1024 * 1024
+const MAX_SOURCE_BYTES = 1024 * 1024
 /** Aliases can make a short text endless. */
-const MOST_NODES = 100_000
-const DEEPEST = 64
-const MOST_OPEN = 4 * DEEPEST
-const MOST_PROBLEMS = 100
+const MAX_NODES = 100_000
+const MAX_NESTING = 64
+const MAX_OPEN_TOKENS = 4 * MAX_NESTING
+const MAX_PROBLEMS = 100
 /** Of YAML, brackets, braces, commas and `: ` in an expression without quotes are its own. */
 const BARE_EXPRESSION = /\bwhen:\s*[^\s"'|>]|[:,[]\s*\$\{/
 const SIGNS: Readonly<Record<string, string>> = {
@@ -45,19 +45,19 @@ export interface Source {
 
 export function readSource(text: string): Source {
   const findings = new Findings()
-  const places = new Places(text)
-  const value = read(text, places, findings)
+  const places = new SourcePositions(text)
+  const value = readYaml(text, places, findings)
   return {
     value: findings.hasErrors ? undefined : value,
     findings,
-    problems: (all) => located(all, places),
+    problems: (all) => locateProblems(all, places),
   }
 }
 
-function read(text: string, places: Places, findings: Findings): Json | undefined {
+function readYaml(text: string, places: SourcePositions, findings: Findings): Json | undefined {
   const bytes = Buffer.byteLength(text)
-  if (bytes > LARGEST_BYTES) {
-    findings.error([], `the playbook has ${bytes} bytes, more than the ${LARGEST_BYTES} that one may have`)
+  if (bytes > MAX_SOURCE_BYTES) {
+    findings.error([], `the playbook has ${bytes} bytes, more than the ${MAX_SOURCE_BYTES} that one may have`)
     return undefined
   }
   const deep = tooDeepAt(text, places)
@@ -79,7 +79,8 @@ function read(text: string, places: Places, findings: Findings): Json | undefine
   if (wrong !== undefined) {
     const remedy = places.lineAt(wrong.pos[0]).match(BARE_EXPRESSION) ? { remedy: QUOTES } : {}
     const open = openBracket(document, text, wrong)
-    if (open === undefined) findings.error(places.textAt(wrong.pos[0]), syntaxInWords(wrong.message), remedy)
+    if (open === undefined)
+      findings.error(places.textAt(wrong.pos[0]), syntaxErrorText(wrong.message), remedy)
     else findings.error(places.textAt(open), `the ${text[open]} is not closed`, remedy)
   }
   if (findings.hasErrors) return undefined
@@ -87,18 +88,18 @@ function read(text: string, places: Places, findings: Findings): Json | undefine
     findings.error([], 'the playbook is empty')
     return undefined
   }
-  return new Reading(places, findings).value(document.contents, [])
+  return new NodeReader(places, findings).value(document.contents, [])
 }
 
 /**
  * parseDocument() goes down a level with every bracket, and V8 ends the whole process when it compiles a pattern on a stack
  * that is nearly used up. The parser of tokens below it keeps a stack of its own, whose height can be looked at.
  */
-function tooDeepAt(text: string, places: Places): number | undefined {
+function tooDeepAt(text: string, places: SourcePositions): number | undefined {
   const parser = new Parser()
   for (const token of new Lexer().lex(text)) {
     for (const _ of parser.next(token));
-    if (parser.stack.length <= MOST_OPEN) continue
+    if (parser.stack.length <= MAX_OPEN_TOKENS) continue
     // The lines are counted by parseDocument(), which this text never reaches.
     places.countLines()
     return parser.offset
@@ -124,7 +125,7 @@ function openBracket(
   return found
 }
 
-function syntaxInWords(message: string): string {
+function syntaxErrorText(message: string): string {
   if (message.startsWith('Source contains multiple documents'))
     return 'a file holds one playbook; remove the `---`'
   const [, sign] = /^Unexpected ([a-z-]+) at node end/.exec(message) ?? []
@@ -133,7 +134,7 @@ function syntaxInWords(message: string): string {
 }
 
 /** Where things stand in the text. */
-class Places {
+class SourcePositions {
   readonly text: string
   readonly lines = new LineCounter()
   private readonly keys = new Map<string, number>()
@@ -202,26 +203,32 @@ class Places {
   readonly texts = new Map<string, string>()
 }
 
-function located(all: readonly Finding[], places: Places): Problem[] {
+function locateProblems(all: readonly Finding[], places: SourcePositions): Problem[] {
   const problems = all.map((finding): Problem & { line: number; column: number } => {
     const { line, col } = places.lines.linePos(places.offsetOf(finding, places.valueAt(finding.place)))
     const { severity, message, remedy } = finding
     // The counter knows no line of an empty text.
     const at = { line: Math.max(line, 1), column: Math.max(col, 1) }
-    return { severity, ...at, path: written(finding.place), message, ...(remedy !== undefined && { remedy }) }
+    return {
+      severity,
+      ...at,
+      path: pathText(finding.place),
+      message,
+      ...(remedy !== undefined && { remedy }),
+    }
   })
   problems.sort((left, right) => left.line - right.line || left.column - right.column)
-  return problems.slice(0, MOST_PROBLEMS)
+  return problems.slice(0, MAX_PROBLEMS)
 }
 
 /** From the nodes of the text to JSON. */
-class Reading {
-  private readonly places: Places
+class NodeReader {
+  private readonly places: SourcePositions
   private readonly findings: Findings
   private readonly anchors = new Map<string, Node>()
   private nodes = 0
 
-  constructor(places: Places, findings: Findings) {
+  constructor(places: SourcePositions, findings: Findings) {
     this.places = places
     this.findings = findings
   }
@@ -232,7 +239,7 @@ class Reading {
       return null
     }
     this.places.keep(place, node, key)
-    if (++this.nodes > MOST_NODES || place.length > DEEPEST) {
+    if (++this.nodes > MAX_NODES || place.length > MAX_NESTING) {
       if (!this.findings.hasErrors)
         this.findings.error(place, 'it is too large or nested too deeply, by its aliases perhaps')
       return null

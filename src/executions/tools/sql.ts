@@ -4,16 +4,10 @@
  * may touch is what its operator granted to it.
  */
 import pg from 'pg'
-import type { Pool } from '../../db/connection.ts'
-import { mapConnectionError } from '../../db/database-error.ts'
-import { isTransient } from '../../db/transient.ts'
-import type { Json, JsonObject } from '../playbook/definition.ts'
-import { type Tool, type ToolContext, ToolError } from '../tool.ts'
-import { Arguments } from './arguments.ts'
-import { LimitedQuery } from './limited-query.ts'
-import { sqlTypes } from './sql-values.ts'
-
-export const MOST_ROWS = 10_000
+import type { Json, JsonObject } from '../../kernel/json.ts'
+import type { Pool } from '../../kernel/postgres/connection.ts'
+import { isTransient, mapConnectionError } from '../../kernel/postgres/errors.ts'
+import { MAX_ROWS, type Tool, ToolArguments, type ToolContext, ToolError } from './tool.ts'
 
 /** Without a pool (PLAYBOOK_DATABASE_URL is not set) every call says what to set. */
 export function sqlTool(pool: Pool | undefined): Tool {
@@ -44,12 +38,12 @@ interface Statement {
 }
 
 function statementOf(args: JsonObject): Statement {
-  const given = new Arguments('sql', args, ['query', 'params', 'rows', 'limit'])
+  const given = new ToolArguments('sql', args, ['query', 'params', 'rows', 'limit'])
   return {
     query: given.text('query'),
     params: given.list('params'),
     rows: given.oneOf('rows', ['all', 'one', 'none']) ?? 'all',
-    limit: given.integer('limit', 1, MOST_ROWS) ?? MOST_ROWS,
+    limit: given.integer('limit', 1, MAX_ROWS) ?? MAX_ROWS,
   }
 }
 
@@ -60,11 +54,11 @@ async function inOwnTransaction(
   context: ToolContext,
 ): Promise<Json> {
   context.signal.throwIfAborted()
-  await client.query(begin(context))
+  await client.query(beginSql(context))
   const cancel = () => void cancelStatement(client, pool)
   context.signal.addEventListener('abort', cancel, { once: true })
   try {
-    const result = resultOf(await run(client, given), given)
+    const result = resultOf(await runStatement(client, given), given)
     await refuseLeftovers(client)
     await client.query('commit')
     // Settings, temporary tables and locks of this statement must not meet the next one's.
@@ -76,7 +70,7 @@ async function inOwnTransaction(
 }
 
 /** What follows from it follows from what the execution follows from. */
-function begin({ cause, playbook, step, deadline }: ToolContext): string {
+function beginSql({ cause, playbook, step, deadline }: ToolContext): string {
   const timeout = deadline === undefined ? 0 : Math.max(1, deadline.getTime() - Date.now())
   const settings = {
     application_name: `stagedoor playbook ${playbook} ${step}`,
@@ -115,9 +109,12 @@ async function refuseLeftovers(client: pg.PoolClient): Promise<void> {
   }
 }
 
-async function run(client: pg.PoolClient, { query, params, rows, limit }: Statement): Promise<LimitedQuery> {
-  const most = rows === 'one' ? 1 : rows === 'none' ? 0 : limit
-  const limited = new LimitedQuery({ text: query, values: params.map(asParameter), types: sqlTypes }, most)
+async function runStatement(
+  client: pg.PoolClient,
+  { query, params, rows, limit }: Statement,
+): Promise<LimitedQuery> {
+  const maxRows = rows === 'one' ? 1 : rows === 'none' ? 0 : limit
+  const limited = new LimitedQuery({ text: query, values: params.map(asParameter), types: sqlTypes }, maxRows)
   await limited.runOn(client)
   if (['BEGIN', 'START', 'COMMIT', 'ROLLBACK', 'PREPARE'].includes(limited.command)) {
     throw new ToolError(
@@ -174,5 +171,129 @@ function grantFor(message: string): string | undefined {
 function notConfigured(): ToolError {
   return new ToolError(
     'No database was named for the sql of playbooks: set PLAYBOOK_DATABASE_URL to the login stagedoor_playbook (`stagedoor login --reset` prints it) and grant it what its statements need',
+  )
+}
+
+// One statement by the extended protocol, which takes no second one, and no more rows than were asked for: the server is
+// told to stop, so that a forgotten WHERE does not fill the memory of the process.
+
+interface PortalConnection {
+  sync(): void
+}
+
+/** What the driver's own class does and its types do not say. */
+interface DriverQuery {
+  new (config: object, values: undefined, done: (error: Error | null, result: pg.QueryResult) => void): object
+}
+
+class LimitedQuery {
+  rows: JsonObject[] = []
+  /** Of what it wrote or gave. */
+  rowCount = 0
+  command = ''
+  isMore = false
+  private readonly config: object
+  private readonly maxRows: number
+
+  /** With 0 it runs to its end and its rows are dropped: what a SELECT calls is called for every row. */
+  constructor(config: { text: string; values: unknown[]; types: pg.CustomTypesConfig }, maxRows: number) {
+    // One more than asked for tells whether there are more.
+    this.config = { ...config, queryMode: 'extended', ...(maxRows > 0 && { rows: maxRows + 1 }) }
+    this.maxRows = maxRows
+  }
+
+  async runOn(client: pg.PoolClient): Promise<void> {
+    let suspended = false
+    const result = await new Promise<pg.QueryResult>((resolve, reject) => {
+      const query = new (pg.Query as unknown as DriverQuery)(this.config, undefined, (error, answer) =>
+        error ? reject(error) : resolve(answer),
+      )
+      Object.assign(query, {
+        handlePortalSuspended(connection: PortalConnection) {
+          suspended = true
+          connection.sync()
+        },
+        ...(this.maxRows === 0 && { handleDataRow() {} }),
+      })
+      client.query(query as pg.Submittable)
+    })
+    this.isMore = suspended || (this.maxRows > 0 && result.rows.length > this.maxRows)
+    this.rows = result.rows.slice(0, this.maxRows)
+    this.command = result.command ?? ''
+    this.rowCount = result.rowCount ?? this.rows.length
+  }
+}
+
+// What PostgreSQL answers, as JSON without loss: what a number of JavaScript cannot hold is a text, times are ISO 8601.
+
+const {
+  BOOL,
+  INT2,
+  INT4,
+  OID,
+  FLOAT4,
+  FLOAT8,
+  JSON: JSON_TYPE,
+  JSONB,
+  TIMESTAMP,
+  TIMESTAMPTZ,
+} = pg.types.builtins
+
+type Parse = (text: string) => Json
+
+/** NaN and the infinities stay texts. */
+const float: Parse = (text) => (Number.isFinite(Number(text)) ? Number(text) : text)
+const time: Parse = (text) =>
+  /^\d{4}-\d\d-\d\d \d\d:/.test(text) && !text.endsWith('BC')
+    ? text.replace(' ', 'T').replace(/\+00$/, 'Z')
+    : text
+
+const SCALARS: ReadonlyMap<number, Parse> = new Map<number, Parse>([
+  [BOOL, (text) => text === 't'],
+  [INT2, Number],
+  [INT4, Number],
+  [OID, Number],
+  [FLOAT4, float],
+  [FLOAT8, float],
+  [JSON_TYPE, (text) => JSON.parse(text) as Json],
+  [JSONB, (text) => JSON.parse(text) as Json],
+  [TIMESTAMP, time],
+  [TIMESTAMPTZ, time],
+])
+
+/** Arrays of the types above, and of those whose text is their value. */
+const ARRAYS: ReadonlyMap<number, number | undefined> = new Map([
+  [1000, BOOL],
+  [1005, INT2],
+  [1007, INT4],
+  [1028, OID],
+  [1021, FLOAT4],
+  [1022, FLOAT8],
+  [199, JSON_TYPE],
+  [3807, JSONB],
+  [1115, TIMESTAMP],
+  [1185, TIMESTAMPTZ],
+  ...[1001, 1002, 1003, 1009, 1014, 1015, 1016, 1182, 1183, 1187, 1231, 2951].map(
+    (oid) => [oid, undefined] as const,
+  ),
+])
+
+const TEXT_ARRAY = 1009
+const parseTextArray = pg.types.getTypeParser(TEXT_ARRAY as never, 'text') as (text: string) => Nested
+type Nested = readonly (string | null | Nested)[]
+
+const asText: Parse = (text) => text
+
+const sqlTypes = {
+  getTypeParser(oid: number): Parse {
+    if (!ARRAYS.has(oid)) return SCALARS.get(oid) ?? asText
+    const parse = SCALARS.get(ARRAYS.get(oid) ?? 0) ?? asText
+    return (text) => mapNested(parseTextArray(text), parse)
+  },
+} as unknown as pg.CustomTypesConfig
+
+function mapNested(values: Nested, parse: Parse): Json {
+  return values.map((value) =>
+    value === null ? null : typeof value === 'string' ? parse(value) : mapNested(value, parse),
   )
 }

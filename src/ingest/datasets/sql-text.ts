@@ -1,7 +1,7 @@
 /** Pieces of DuckDB SQL. Everything declared or found in a file becomes a literal here, never SQL. */
-export { duckText as text } from '../duckdb.ts'
+export { duckText as text } from '../duckdb-text.ts'
 
-import { duckText } from '../duckdb.ts'
+import { duckText } from '../duckdb-text.ts'
 
 /** A constant of JSON text, as a SQL literal. */
 export function jsonText(value: string): string {
@@ -24,10 +24,6 @@ export function matches(value: string, pattern: string): string {
   return `regexp_full_match(${value}, ${duckText(pattern)})`
 }
 
-export function replaced(value: string, pattern: string, by: string): string {
+export function replaceAll(value: string, pattern: string, by: string): string {
   return `regexp_replace(${value}, ${duckText(pattern)}, ${duckText(by)}, 'g')`
-}
-
-export function concat(parts: string[]): string {
-  return `concat(${parts.join(', ')})`
 }

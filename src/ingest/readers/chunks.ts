@@ -2,10 +2,14 @@
  * Chunks: the one form in which every file reaches DuckDB. UTF-8 CSV without a header, every field quoted, `\n`
  * line ends; columns line, flaw, extra, c0 … cN-1, and the payload before c0 where they are many.
  */
-import { type FileHandle, open, writeFile } from 'node:fs/promises'
+
+import { createReadStream, createWriteStream } from 'node:fs'
+import { type FileHandle, open, rename } from 'node:fs/promises'
 import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { storableText } from '../../kernel/text.ts'
 import { duckText } from '../duckdb.ts'
-import { addRawColumn, hasRawColumn, rawKeys, rawText } from './raw-payload.ts'
+import { unreadable } from './format.ts'
 
 /** What is wrong with a record before anyone looks at its values. */
 export type Flaw =
@@ -31,14 +35,14 @@ export interface ChunkRow {
 }
 
 /** A record of 1 MiB may double when its quotes are doubled, and every field gains quotes and a comma. */
-const LONGEST_LINE = 8 * 1024 * 1024
+const MAX_LINE_BYTES = 8 * 1024 * 1024
 
 /**
- * DuckDB holds what it writes for a chunk, several times over and beside its memory limit: chunks of long lines have
+ * DuckDB holds what it writes for a chunk, several times over and not counted in its memory limit: chunks of long lines have
  * fewer of them (20,000 lines of 500 columns in chunks of 16 MB: 700 MB resident, of 2 MB: 300 MB).
  */
 const LONG_LINE = 1024
-const MOST_BYTES_OF_LONG_LINES = 2 * 1024 * 1024
+const MAX_CHUNK_BYTES_OF_LONG_LINES = 2 * 1024 * 1024
 
 /** Written at once: a call for every row would cost more than the row. */
 const BLOCK_CHARACTERS = 256 * 1024
@@ -49,7 +53,7 @@ export function chunkSource(chunks: string[], columnCount: number): string {
   return [
     `read_csv([${chunks.map(duckText).join(', ')}], auto_detect = false, header = false, delim = ',', quote = '"'`,
     `escape = '"', new_line = '\\n', allow_quoted_nulls = false, strict_mode = true, parallel = false`,
-    `max_line_size = ${LONGEST_LINE}, buffer_size = ${LONGEST_LINE}, columns = {${columns.join(', ')}})`,
+    `max_line_size = ${MAX_LINE_BYTES}, buffer_size = ${MAX_LINE_BYTES}, columns = {${columns.join(', ')}})`,
   ].join(', ')
 }
 
@@ -90,40 +94,20 @@ export function flawIn(values: readonly (string | null)[]): Flaw | '' {
 }
 
 function storable(value: string): string {
-  return value
-    .replaceAll('\0', '')
-    .replace(/\p{Surrogate}/gu, '\ufffd')
-    .replace(/\r\n?/g, '\n')
-}
-
-/** One chunk from rows already held. */
-export async function writeChunk(path: string, headers: string[], rows: Iterable<ChunkRow>): Promise<void> {
-  await writeFile(path, blocksOf(rows, headers.length))
-  await addRawColumn([path], headers)
-}
-
-function* blocksOf(rows: Iterable<ChunkRow>, columns: number): Generator<string> {
-  let block = ''
-  for (const row of rows) {
-    block += chunkLine(row, columns)
-    if (block.length < BLOCK_CHARACTERS) continue
-    yield block
-    block = ''
-  }
-  yield block
+  return storableText(value, '').replace(/\r\n?/g, '\n')
 }
 
 /** Exactly `columns` values: what is missing is empty. NUL, which no text in PostgreSQL can hold, is left out. */
 export function chunkLine(row: ChunkRow, columns: number): string {
-  let text = `"${row.line}","${row.flaw ?? ''}",${quoted(row.extra?.length ? JSON.stringify(row.extra) : '')}`
-  for (let column = 0; column < columns; column++) text += `,${quoted(row.values[column] ?? '')}`
+  let text = `"${row.line}","${row.flaw ?? ''}",${quote(row.extra?.length ? JSON.stringify(row.extra) : '')}`
+  for (let column = 0; column < columns; column++) text += `,${quote(row.values[column] ?? '')}`
   return `${text}\n`
 }
 
-const TROUBLE = /["\r\0]/
+const NEEDS_ESCAPE = /["\r\0]/
 
-function quoted(text: string): string {
-  if (!TROUBLE.test(text)) return `"${text}"`
+function quote(text: string): string {
+  if (!NEEDS_ESCAPE.test(text)) return `"${text}"`
   return `"${text.replaceAll('\0', '').replace(/\r\n?/g, '\n').replaceAll('"', '""')}"`
 }
 
@@ -161,7 +145,7 @@ export class ChunkWriter {
     this.lines += records
     this.#inChunk += records
     this.#bytesInChunk += bytes.length
-    const isHeavy = this.#bytesInChunk > Math.max(MOST_BYTES_OF_LONG_LINES, LONG_LINE * this.#inChunk)
+    const isHeavy = this.#bytesInChunk > Math.max(MAX_CHUNK_BYTES_OF_LONG_LINES, LONG_LINE * this.#inChunk)
     if (this.#inChunk >= this.#perChunk || isHeavy) await this.#closeFile()
   }
 
@@ -204,4 +188,101 @@ export class ChunkWriter {
     this.#bytesInChunk = 0
     await file?.close()
   }
+}
+
+// The cells of a line as they came, as JSON. DuckDB makes it out of its columns, but holds a document for every line of a
+// vector: from about 130 columns on that did not fit into its memory. For files that wide we write it into the chunks,
+// and DuckDB reads only the columns that mean something.
+
+const MAX_COLUMNS_IN_DUCKDB = 100
+
+/** Chunks with so many columns have the payload as a column of its own, `raw`, before the first cell. */
+export function hasRawColumn(columnCount: number): boolean {
+  return columnCount > MAX_COLUMNS_IN_DUCKDB
+}
+
+/** The names of the cells: a repeated header gets ' (2)'. */
+export function rawKeys(headers: readonly string[]): string[] {
+  const seen = new Map<string, number>()
+  const taken = new Set(headers)
+  return headers.map((header) => {
+    let count = (seen.get(header) ?? 0) + 1
+    let key = count === 1 ? header : `${header} (${count})`
+    while (count > 1 && taken.has(key)) key = `${header} (${++count})`
+    seen.set(header, count)
+    taken.add(key)
+    return key
+  })
+}
+
+function rawText(keys: readonly string[], values: readonly string[]): string {
+  return `{${keys.map((key, column) => `${JSON.stringify(key)}:${JSON.stringify(values[column] ?? '')}`).join(',')}}`
+}
+
+export async function addRawColumn(chunks: readonly string[], headers: readonly string[]): Promise<void> {
+  if (!hasRawColumn(headers.length)) return
+  // Within a chunk a quote is doubled.
+  const names = rawKeys(headers).map((key) => doubleQuotes(`${JSON.stringify(key)}:`))
+  for (const chunk of chunks) {
+    const wider = `${chunk}.wide`
+    const text = createReadStream(chunk, { encoding: 'utf8', highWaterMark: 1 << 18 })
+    await pipeline(widened(text, names), createWriteStream(wider))
+    await rename(wider, chunk)
+  }
+}
+
+async function* widened(blocks: AsyncIterable<string>, names: string[]): AsyncGenerator<string> {
+  let unread = ''
+  for await (const block of blocks) {
+    unread += block
+    let at = 0
+    let out = ''
+    for (;;) {
+      const cells = cellsAt(unread, at, names.length)
+      if (!cells) break
+      out += `${unread.slice(at, cells.from)}"{${cells.values.map((cell, column) => names[column]! + jsonCell(cell)).join(',')}}",${unread.slice(cells.from, cells.next)}`
+      at = cells.next
+    }
+    unread = unread.slice(at)
+    if (out !== '') yield out
+  }
+  if (unread !== '') throw unreadable('a part of it was lost while it was read')
+}
+
+/** Line, flaw and extra come before the cells. */
+const COLUMNS_BEFORE = 3
+
+interface Cells {
+  /** Quotes in them are doubled. */
+  values: string[]
+  from: number
+  next: number
+}
+
+/** Every field of a chunk stands in quotes, a comma or a line's end behind it. */
+function cellsAt(text: string, start: number, count: number): Cells | undefined {
+  const values: string[] = []
+  let from = start
+  let at = start
+  for (let field = 0; field < COLUMNS_BEFORE + count; field++) {
+    let end = text.indexOf('"', at + 1)
+    while (end >= 0 && text[end + 1] === '"') end = text.indexOf('"', end + 2)
+    // At the very end the next character may be the quote's other half.
+    if (end < 0 || end + 1 >= text.length) return undefined
+    if (field === COLUMNS_BEFORE) from = at
+    if (field >= COLUMNS_BEFORE) values.push(text.slice(at + 1, end))
+    at = end + 2
+  }
+  return { values, from, next: at }
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON escapes them.
+const NOT_PLAIN = /["\\\x00-\x1f]/
+
+function jsonCell(cell: string): string {
+  return NOT_PLAIN.test(cell) ? doubleQuotes(JSON.stringify(cell.replaceAll('""', '"'))) : `""${cell}""`
+}
+
+function doubleQuotes(text: string): string {
+  return text.replaceAll('"', '""')
 }

@@ -3,29 +3,22 @@
  * every way that may be meant and taking the reading that fits best. Where the header itself is in doubt, the file is
  * refused: every value below would stand under a wrong name.
  */
-import { StagedoorError } from '../../errors.ts'
+import { StagedoorError } from '../../kernel/errors.ts'
+import type { Flaw } from './chunks.ts'
+import { BACKSLASH, type CsvRecord, type Marks, QUOTE, readCsvRecord } from './csv-record.ts'
 import {
-  type CsvEvidence,
-  DELIMITERS,
-  enclosedOtherwise,
-  evidenceOf,
-  isData,
-  type PlacedRecord,
-} from './csv-evidence.ts'
-import { BACKSLASH, type Marks, QUOTE, readCsvRecord } from './csv-record.ts'
-import { unreadable } from './format.ts'
-import {
+  type FileNote,
   findHeader,
   headerNames,
   looksLikeHeader,
   trailingBlanks,
+  unreadable,
   usualWidth,
   withoutHeader,
-} from './header.ts'
-import type { FileNote } from './reading.ts'
+} from './format.ts'
 
 export interface Dialect extends Marks {
-  /** 0: the file has none, and its columns were named by whoever uploads it. */
+  /** 0: the file has no header, and the uploader named its columns. */
   headerLine: number
   /** As written, outer blanks trimmed. */
   headers: string[]
@@ -48,7 +41,7 @@ interface Placed extends PlacedRecord {
   from: number
 }
 
-interface Reading extends Marks {
+interface DialectCandidate extends Marks {
   records: Placed[]
   header: number
   known: number
@@ -63,10 +56,10 @@ export function findDialect(sample: Buffer, whole: boolean, options: DialectOpti
   const asked = options.delimiter ?? named?.delimiter
   const start = named ? { from: named.next, line: 2 } : { from: 0, line: 1 }
   const knows = options.knowsHeader ?? (() => false)
-  const best = (marks: Omit<Marks, 'delimiter'>): Reading =>
+  const best = (marks: Omit<Marks, 'delimiter'>): DialectCandidate =>
     (asked ? [asked] : DELIMITERS)
       .map((delimiter) => ({ ...marks, delimiter: delimiter.charCodeAt(0) }))
-      .map((tried) => rated(tried, readRecords(sample, whole, tried, start), knows))
+      .map((tried) => rate(tried, readRecords(sample, whole, tried, start), knows))
       .reduce((a, b) => (compare(b.score, a.score) > 0 ? b : a))
   let reading = best({ quote: QUOTE, escapedBy: QUOTE })
   const flawed = (records: Placed[]) => records.some(({ flaw }) => isQuoteFlaw(flaw))
@@ -110,7 +103,7 @@ function readRecords(
 }
 
 /** Better readings know more headers, have a header that looks like one, and records of one width, a large one. */
-function rated(marks: Marks, records: Placed[], knows: (name: string) => boolean): Reading {
+function rate(marks: Marks, records: Placed[], knows: (name: string) => boolean): DialectCandidate {
   const { header, known } = findHeader(records, knows)
   const width = usualWidth(records)
   const fit = records.filter((record) => record.fields.length === width).length / Math.max(records.length, 1)
@@ -129,13 +122,13 @@ function isQuoteFlaw(flaw: string | undefined): boolean {
 }
 
 /** The header and all records below it have the same number of fields. */
-function isEven({ records, header }: Reading): boolean {
+function isEven({ records, header }: DialectCandidate): boolean {
   const rows = records.slice(Math.max(header, 0))
   return rows.length > 1 && rows.every(({ fields }) => fields.length === rows[0]!.fields.length)
 }
 
 /** Quotes of another kind are quotes where some column has them around nearly all of its values. */
-function hasQuotedColumn({ records, header }: Reading): boolean {
+function hasQuotedColumn({ records, header }: DialectCandidate): boolean {
   const rows = records.slice(header + 1)
   const columns = rows[0]?.fields.length ?? 0
   return Array.from({ length: columns }, (_, column) => column).some((column) => {
@@ -145,7 +138,7 @@ function hasQuotedColumn({ records, header }: Reading): boolean {
   })
 }
 
-function dialectOf(reading: Reading, sample: Buffer, knows: (name: string) => boolean): Dialect {
+function dialectOf(reading: DialectCandidate, sample: Buffer, knows: (name: string) => boolean): Dialect {
   const { delimiter, quote, escapedBy, records } = reading
   const header = records[reading.header]
   const above = records.slice(0, Math.max(reading.header, 0))
@@ -196,7 +189,7 @@ function dialectOf(reading: Reading, sample: Buffer, knows: (name: string) => bo
 
 /** The columns have names from elsewhere: every record is data. */
 function namedDialect(
-  reading: Reading,
+  reading: DialectCandidate,
   names: readonly string[],
   start: { from: number; line: number },
 ): Dialect {
@@ -264,7 +257,7 @@ function unnamedNote(header: string[], line: number): FileNote[] {
 }
 
 function otherQuotesNote(header: Placed, quote: string): FileNote[] {
-  const count = enclosedOtherwise(header, quote)
+  const count = countOtherQuotes(header, quote)
   if (count === 0) return []
   const message = 'Names in the header stand in quotes of another kind, which were kept'
   return [{ rule: 'file.other_quotes', message, line: header.line, count }]
@@ -322,4 +315,241 @@ function likeHeaderNote(above: Placed[], header: Placed, columns: number): FileN
   if (!like) return []
   const message = `Line ${like.line} may be the header and was taken for a title: check that line ${header.line} has the names of the columns`
   return [{ rule: 'file.title_like_header', message, line: like.line }]
+}
+
+// What the first records say about all of them, and which later records contradict it. A quote or a delimiter that is
+// not where it should be can leave the right number of fields behind: lenience needs evidence from the whole file, so a
+// record that can be read in two ways is flagged unless the others show which way is meant.
+
+const DELIMITERS = ['\t', ';', '|', ',']
+
+export type Kind = 'blank' | 'year' | 'number' | 'date' | 'time' | 'text'
+
+export interface CsvEvidence {
+  /** Some field of the file is quoted: then its writer quotes values, and a bare value has no quotes by accident. */
+  quotes: boolean
+  /** By column: most of its values stand in quotes. */
+  quotedColumns: boolean[]
+  /** By column: what most of its values are. */
+  kinds: Kind[]
+  /** Delimiters of other files that do not stand in this file's values by habit. */
+  otherDelimiters: string[]
+  /** Lines below the header that go on with it: units, or a second row of names. */
+  headerLines: number[]
+  /** A record usually has values behind its first column. */
+  filled: boolean
+}
+
+const NUMBER = /^[-+(]?\s*(?:\p{Sc}|[A-Z]{3}\s)?\s*[-+]?\d[\d.,'’\s]*\s*(?:%|\p{Sc}|[A-Z]{3})?\)?$/u
+const DATE = /^\d{1,4}([./-])\d{1,2}\1\d{1,4}(?:[T\s].*)?$/
+const TIME = /^\d{1,2}:\d{2}(?::\d{2})?/
+
+export function kindOf(value: string): Kind {
+  const text = value.trim()
+  if (text === '') return 'blank'
+  if (/^(?:19|20)\d\d$/.test(text)) return 'year'
+  if (DATE.test(text)) return 'date'
+  if (TIME.test(text)) return 'time'
+  return NUMBER.test(text) ? 'number' : 'text'
+}
+
+/** What at least four of five values of a column are; `text` where nothing is that common. */
+function columnKinds(rows: readonly { fields: string[] }[], columns: number): Kind[] {
+  return Array.from({ length: columns }, (_, column) => {
+    const counts = new Map<Kind, number>()
+    for (const { fields } of rows) {
+      const kind = kindOf(fields[column] ?? '')
+      if (kind !== 'blank') counts.set(kind, (counts.get(kind) ?? 0) + 1)
+    }
+    const filled = [...counts.values()].reduce((sum, count) => sum + count, 0)
+    const [kind, count] = [...counts].sort((a, b) => b[1] - a[1])[0] ?? ['blank', 0]
+    if (filled > 0 && count >= 0.8 * filled) return kind
+    const numbers = (counts.get('number') ?? 0) + (counts.get('year') ?? 0)
+    return filled > 0 && numbers >= 0.8 * filled ? 'number' : filled === 0 ? 'blank' : 'text'
+  })
+}
+
+function isTyped(kind: Kind): boolean {
+  return kind !== 'text' && kind !== 'blank'
+}
+
+/**
+ * The header is a line of values like those below it: the file has none. Either a cell of it is of the kind of its column
+ * (`2024` above amounts is a name), or it stands again in its column, which the name of a column does not.
+ */
+export function isData(header: readonly string[], rows: readonly { fields: string[] }[]): boolean {
+  const cells = header.map(kindOf)
+  if (cells.every((kind) => kind !== 'text')) return true
+  const kinds = columnKinds(rows, header.length)
+  if (cells.some((kind, column) => kind !== 'text' && kind !== 'blank' && kind === kinds[column])) return true
+  return standsAgain(header, rows) > 1
+}
+
+/** How often a cell of the header stands in its own column below, in lines that are not the header again. */
+function standsAgain(header: readonly string[], rows: readonly { fields: string[] }[]): number {
+  const isAgain = (field: string, column: number) =>
+    field.trim() !== '' && field.trim() === header[column]?.trim()
+  return rows
+    .filter(({ fields }) => !fields.every((field, column) => field.trim() === '' || isAgain(field, column)))
+    .reduce((times, { fields }) => times + fields.filter(isAgain).length, 0)
+}
+
+const NO_VALUE = /^(?:n\/?a|nan|null|none|nil|unknown|missing|-+|—)$/i
+
+/** Names or units: text in every column whose other values are numbers or dates, and at least in one such. */
+function goesOnWithHeader(fields: readonly string[], kinds: readonly Kind[]): boolean {
+  const typed = kinds.flatMap((kind, column) => (isTyped(kind) ? [column] : []))
+  const cells = typed.map((column) => (fields[column] ?? '').trim())
+  const isName = (cell: string) => kindOf(cell) === 'text' && /\p{L}/u.test(cell) && !NO_VALUE.test(cell)
+  return cells.some(isName) && cells.every((cell) => cell === '' || isName(cell))
+}
+
+interface PlacedRecord extends CsvRecord {
+  line: number
+}
+
+function evidenceOf(
+  rows: readonly PlacedRecord[],
+  header: CsvRecord | undefined,
+  columns: number,
+  delimiter: string,
+): CsvEvidence {
+  const whole = rows.filter(({ flaw, fields }) => !flaw && fields.length >= columns)
+  const lead = leadingLines(whole, columns)
+  const data = whole.slice(lead.length)
+  const kinds = columnKinds(data, columns)
+  const share = (count: number) => count / Math.max(data.length, 1)
+  return {
+    quotes: [...rows, ...(header ? [header] : [])].some(({ inQuotes }) => inQuotes.includes(true)),
+    quotedColumns: Array.from({ length: columns }, (_, column) => {
+      return share(data.filter(({ inQuotes }) => inQuotes[column]).length) > 0.5
+    }),
+    kinds,
+    otherDelimiters: DELIMITERS.filter((other) => {
+      const fits = data.filter(({ fields }) => otherFields(fields, delimiter, other).length === columns)
+      return other !== delimiter && columns > 1 && (fits.length <= 2 || share(fits.length) < 0.05)
+    }),
+    headerLines: lead,
+    filled:
+      (columns > 2 || isTyped(kinds[1] ?? 'text')) &&
+      share(data.filter(({ fields }) => hasOnlyFirst(fields)).length) < 0.5,
+  }
+}
+
+/** One value tells nothing about its column: at least two of the lines below have one in each typed column. */
+function leadingLines(rows: readonly PlacedRecord[], columns: number): number[] {
+  const lines: number[] = []
+  for (const [index, { fields, line }] of rows.slice(0, 3).entries()) {
+    const below = rows.slice(index + 1)
+    const kinds = columnKinds(below, columns).map((kind, column) => {
+      const isSettled = below.filter((row) => (row.fields[column] ?? '').trim() !== '').length > 1
+      return isSettled ? kind : 'text'
+    })
+    if (!goesOnWithHeader(fields, kinds)) break
+    lines.push(line)
+  }
+  return lines
+}
+
+export function hasOnlyFirst(fields: readonly string[]): boolean {
+  return fields[0]!.trim() !== '' && fields.slice(1).every((field) => field.trim() === '')
+}
+
+/** The record as another delimiter would have cut it. */
+function otherFields(fields: readonly string[], delimiter: string, other: string): string[] {
+  return fields.join(delimiter).split(other)
+}
+
+/** What a record's quotes and delimiters contradict, where its number of fields is right. */
+export function contradictingFlaw(
+  record: CsvRecord,
+  evidence: CsvEvidence,
+  marks: { delimiter: string; quote: string },
+): Flaw | undefined {
+  if (hasStrayQuote(record, evidence, marks.quote)) return 'stray_quote'
+  if (isCutByAnother(record, evidence, marks.delimiter)) return 'other_delimiter'
+  return undefined
+}
+
+/** `5" screen`: behind a digit, and not before a letter. */
+const INCH = /(?<=\d)"(?![\p{L}\d"])/gu
+
+function hasStrayQuote({ fields, inQuotes }: CsvRecord, evidence: CsvEvidence, quote: string): boolean {
+  const bare = fields.map((field, column) => (inQuotes[column] ? '' : field))
+  if (ENCLOSING.some(([opens, closes]) => opens !== quote && isTornApart(bare, opens, closes))) return true
+  // An apostrophe is a letter of many words; only those around a value count where they quote.
+  if (quote !== '"') return false
+  let isOpen = false
+  for (const [column, field] of bare.entries()) {
+    if (!field.includes('"')) continue
+    // A quote that opened in an earlier value may close here: then the delimiter between them was no delimiter.
+    if (isOpen) return true
+    const strange = field.replace(INCH, '').split('"').length - 1
+    // No number and no date has a quote in it.
+    if (isTyped(evidence.kinds[column] ?? 'text')) return true
+    // `5"` at the end of a column that is quoted elsewhere may as well have lost its opening quote.
+    const lostOpening = evidence.quotedColumns[column] && field.trimEnd().endsWith('"')
+    if (evidence.quotes && (strange > 0 || lostOpening)) return true
+    isOpen = strange % 2 === 1
+  }
+  return false
+}
+
+const ENCLOSING: [opens: string, closes: string][] = [
+  ["'", "'"],
+  ['`', '`'],
+  ['"', '"'],
+  ['“', '”'],
+  ['„', '“'],
+  ['‘', '’'],
+  ['«', '»'],
+]
+
+/** `'a`, `b'`: one value in quotes of another kind, cut at the delimiter within it. */
+function isTornApart(bare: readonly string[], opens: string, closes: string): boolean {
+  const begins = bare.findIndex((field) => {
+    const text = field.trim()
+    return text.startsWith(opens) && !(text.length > 1 && text.endsWith(closes))
+  })
+  if (begins < 0) return false
+  return bare.slice(begins + 1).some((field) => {
+    const text = field.trim()
+    return text.endsWith(closes) && !(text.length > 1 && text.startsWith(opens))
+  })
+}
+
+/** How many values stand in quotes of another kind, which are kept with them. */
+export function countOtherQuotes(
+  { fields, inQuotes }: Pick<CsvRecord, 'fields' | 'inQuotes'>,
+  quote: string,
+): number {
+  return fields.filter((field, column) => {
+    const text = field.trim()
+    return (
+      !inQuotes[column] &&
+      ENCLOSING.some(
+        ([opens, closes]) =>
+          opens !== quote && text.length > 1 && text.startsWith(opens) && text.endsWith(closes),
+      )
+    )
+  }).length
+}
+
+/** One line with another delimiter whose values hold this one: `Ann;1,5` among `Bob,2`. */
+function isCutByAnother(record: CsvRecord, evidence: CsvEvidence, delimiter: string): boolean {
+  if (!record.bare) return false
+  return evidence.otherDelimiters.some((other) => {
+    const parts = otherFields(record.fields, delimiter, other)
+    const columns = evidence.kinds.length
+    if (parts.length < columns || !evidence.kinds.some(isTyped)) return false
+    // The first value may hold it, too.
+    const cells = [parts.slice(0, parts.length - columns + 1).join(other), ...parts.slice(1 - columns)]
+    return cells.every((cell, column) => cell === cell.trim() && fits(cell, evidence.kinds[column]!))
+  })
+}
+
+function fits(value: string, kind: Kind): boolean {
+  const found = kindOf(value)
+  if (!isTyped(kind)) return !isTyped(found)
+  return found === 'blank' || found === kind || (kind === 'number' && found === 'year')
 }

@@ -1,6 +1,6 @@
 /**
  * One record of a CSV, read with care: the reader for the first lines, where nothing is known yet, and for every
- * record that `csv-scanner.ts` finds irregular. It says what is wrong and shows as much as can be shown.
+ * record that `csv.ts` finds irregular. It says what is wrong and shows as much as can be shown.
  */
 import { isUtf8 } from 'node:buffer'
 import type { Flaw } from './chunks.ts'
@@ -13,9 +13,9 @@ const BLANK = 32
 const TAB = 9
 
 /** A longer record is not held. */
-export const LONGEST_RECORD = 1024 * 1024
+export const MAX_RECORD_BYTES = 1024 * 1024
 /** A quoted field of more lines is taken for a quote that someone forgot to close. */
-export const MOST_LINES_QUOTED = 100
+const MAX_QUOTED_LINES = 100
 
 export interface CsvRecord {
   fields: string[]
@@ -53,8 +53,8 @@ interface Place extends Marks {
 /** `undefined`: the record does not end within these bytes, and more are to come. */
 export function readCsvRecord(window: Place): CsvRecord | undefined {
   // What a record is must not depend on how much of the file happens to be at hand.
-  const tooLong = window.end - window.from > LONGEST_RECORD
-  const place = tooLong ? { ...window, end: window.from + LONGEST_RECORD, last: false } : window
+  const tooLong = window.end - window.from > MAX_RECORD_BYTES
+  const place = tooLong ? { ...window, end: window.from + MAX_RECORD_BYTES, last: false } : window
   const { bytes, from, end, last } = place
   const record = readFields(place)
   if (record === 'more') return tooLong ? readTooLong(place) : undefined
@@ -141,7 +141,7 @@ function readQuoted(place: Place, from: number): QuotedField | 'more' | QuoteFla
     if (bytes[at] !== quote) {
       if (at + 1 >= end && !last) return overlong(place, lineEnds)
       at = behindLineEnd(bytes, at, end)
-      if (++lineEnds > MOST_LINES_QUOTED) return 'unterminated_quote'
+      if (++lineEnds > MAX_QUOTED_LINES) return 'unterminated_quote'
       continue
     }
     if (at + 1 >= end && !last) return overlong(place, lineEnds)
@@ -154,35 +154,35 @@ function readQuoted(place: Place, from: number): QuotedField | 'more' | QuoteFla
     if (next >= end && !last) return overlong(place, lineEnds)
     const closes = next >= end || bytes[next] === delimiter || bytes[next] === LF || bytes[next] === CR
     if (!closes) return lineEnds > 0 ? 'unterminated_quote' : 'stray_quote'
-    const text = unescaped(bytes.toString('utf8', from + 1, at), quote, escapedBy)
+    const text = unescapeQuotes(bytes.toString('utf8', from + 1, at), quote, escapedBy)
     return { text: lineEnds > 0 ? text.replace(/\r\n?/g, '\n') : text, next, lineEnds }
   }
 }
 
-function unescaped(text: string, quote: number, escapedBy: number): string {
+function unescapeQuotes(text: string, quote: number, escapedBy: number): string {
   const mark = String.fromCharCode(quote)
   if (escapedBy !== BACKSLASH) return text.replaceAll(mark + mark, mark)
   return text.replace(quote === QUOTE ? /\\(["\\])|"(")/g : /\\(['\\])|'(')/g, '$1$2')
 }
 
 function overlong(place: Place, lineEnds: number): 'more' | 'unterminated_quote' {
-  return lineEnds > 0 && place.end - place.from >= LONGEST_RECORD ? 'unterminated_quote' : 'more'
+  return lineEnds > 0 && place.end - place.from >= MAX_RECORD_BYTES ? 'unterminated_quote' : 'more'
 }
 
 /** Values of a record that nobody can hold are cut for showing. */
-export const SHOWN_CHARACTERS = 1000
-const SHOWN_FIELDS = 2000
+export const MAX_SHOWN_CHARACTERS = 1000
+const MAX_SHOWN_FIELDS = 2000
 
 function readTooLong({ bytes, from, end, delimiter }: Place): CsvRecord {
   const fields: string[] = []
   let lines = 0
   for (let at = from; at < end; at++)
     if (bytes[at] === LF || (bytes[at] === CR && bytes[at + 1] !== LF)) lines++
-  for (let at = from; at < end && fields.length < SHOWN_FIELDS; ) {
+  for (let at = from; at < end && fields.length < MAX_SHOWN_FIELDS; ) {
     const found = bytes.indexOf(delimiter, at)
     const fieldEnd = found === -1 || found > end ? end : found
-    const shownEnd = Math.min(fieldEnd, at + 4 * SHOWN_CHARACTERS)
-    fields.push(bytes.toString('utf8', at, shownEnd).slice(0, SHOWN_CHARACTERS))
+    const shownEnd = Math.min(fieldEnd, at + 4 * MAX_SHOWN_CHARACTERS)
+    fields.push(bytes.toString('utf8', at, shownEnd).slice(0, MAX_SHOWN_CHARACTERS))
     at = fieldEnd + 1
   }
   const inQuotes = fields.map(() => false)

@@ -8,7 +8,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { analyse } from 'chardet'
 import { distance } from 'fastest-levenshtein'
 import iconv from 'iconv-lite'
-import { StagedoorError } from '../../errors.ts'
+import { StagedoorError } from '../../kernel/errors.ts'
 
 /** A name that iconv-lite knows; the Unicode ones are written as `utf-8`, `utf-16le`, `utf-16be`. */
 export type Encoding = string
@@ -171,7 +171,7 @@ function encodeText(text: string): Buffer {
   return Buffer.concat(parts.map((part, index) => (index % 2 === 1 ? DAMAGED : Buffer.from(part))))
 }
 
-export interface GuessedEncoding {
+interface GuessedEncoding {
   encoding: Encoding
   /** Values of the file as they would read: what a person can judge by. */
   samples: string[]
@@ -186,7 +186,7 @@ const STRANGE = /[\p{Cc}\p{Co}\p{Cn}\ufffd]/u
 const BEYOND_ASCII = /[\u0080-\uffff]/
 
 /** Likely encodings of bytes that are no UTF-8, most likely first, each with what the file would say in it. */
-export function guessEncodings(bytes: Buffer): GuessedEncoding[] {
+function guessEncodings(bytes: Buffer): GuessedEncoding[] {
   const guesses: GuessedEncoding[] = []
   for (const { name } of analyse(withoutAscii(bytes))) {
     const encoding = name.toLowerCase()
@@ -203,14 +203,14 @@ export function guessEncodings(bytes: Buffer): GuessedEncoding[] {
 /** Lines of plain ASCII say nothing about the encoding and drown those that do. */
 function withoutAscii(bytes: Buffer): Buffer {
   const lines = bytes.toString('latin1').split(/\r\n|\r|\n/)
-  const telling = lines.filter((line) => BEYOND_ASCII.test(line))
-  return Buffer.from(telling.join('\n'), 'latin1')
+  const nonAscii = lines.filter((line) => BEYOND_ASCII.test(line))
+  return Buffer.from(nonAscii.join('\n'), 'latin1')
 }
 
 function samplesOf(text: string): string[] {
   const values = text.split(/[\r\n,;\t|"]+/).map((value) => value.trim())
-  const telling = new Set(values.filter((value) => BEYOND_ASCII.test(value)))
-  return [...telling].slice(0, MAX_SAMPLES).map((value) => value.slice(0, MAX_SAMPLE_CHARACTERS))
+  const nonAscii = new Set(values.filter((value) => BEYOND_ASCII.test(value)))
+  return [...nonAscii].slice(0, MAX_SAMPLES).map((value) => value.slice(0, MAX_SAMPLE_CHARACTERS))
 }
 
 /** How many records have characters beyond ASCII and are UTF-8, and how many are not. */
@@ -243,7 +243,7 @@ export async function requireUtf8(
 ): Promise<void> {
   if (found.encoding !== 'utf-8' || found.isCertain) return
   if (invalid === 0 || valid >= MIN_VALID_SHARE * (valid + invalid)) return
-  const guesses = guessEncodings(await tellingBytes(file))
+  const guesses = guessEncodings(await nonAsciiBytes(file))
   const shown = guesses.map(
     ({ encoding, samples }) => `${encoding}: ${samples.map((sample) => `“${sample}”`).join(', ')}`,
   )
@@ -260,7 +260,7 @@ export async function requireUtf8(
 }
 
 /** Whole lines from the first one on that is not ASCII. */
-async function tellingBytes(file: FileHandle): Promise<Buffer> {
+async function nonAsciiBytes(file: FileHandle): Promise<Buffer> {
   const buffer = Buffer.alloc(GUESSED_BYTES)
   for (let position = 0; ; position += GUESSED_BYTES) {
     const { bytesRead } = await file.read(buffer, 0, GUESSED_BYTES, position)

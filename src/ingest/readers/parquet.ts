@@ -1,12 +1,10 @@
 /** A Parquet file as chunks, through DuckDB: every value as text, without a digit lost. */
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { StagedoorError } from '../../errors.ts'
+import { StagedoorError } from '../../kernel/errors.ts'
 import { duckName, duckText, queryDuck, runDuck } from '../duckdb.ts'
-import { LONGEST_RECORD, SHOWN_CHARACTERS } from './csv-record.ts'
-import { unreadable } from './format.ts'
-import { headerNames, MOST_COLUMNS } from './header.ts'
-import type { NormalisedFile, ReadOptions } from './reading.ts'
+import { MAX_RECORD_BYTES, MAX_SHOWN_CHARACTERS } from './csv-record.ts'
+import { headerNames, MAX_COLUMNS, type NormalisedFile, type ReadOptions, unreadable } from './format.ts'
 
 /** A column of the chunks: a column of the file, or a member of a struct in it. */
 interface Column {
@@ -17,8 +15,8 @@ interface Column {
 }
 
 /** Every vector of a column takes 32 KB, at each step of turning it into text: wide files have shorter chunks. */
-const MOST_CELLS_IN_CHUNK = 1_000_000
-const DEEPEST = 50
+const MAX_CELLS_IN_CHUNK = 1_000_000
+const MAX_DEPTH = 50
 const STRUCT = /^STRUCT\(.*\)$/s
 
 export async function normaliseParquet(
@@ -26,19 +24,19 @@ export async function normaliseParquet(
   folder: string,
   options: ReadOptions,
 ): Promise<NormalisedFile> {
-  const { columns, lines, source } = await describe(path)
+  const { columns, lines, source } = await describe(path, options.keepsJson)
   if (lines === 0) throw new StagedoorError('file_has_no_rows')
   if (options.maxLines !== undefined && lines > options.maxLines) {
     throw new StagedoorError('upload_too_many_lines', { limit: options.maxLines })
   }
   const headers = headerNames(columns.map(({ name }) => name))
   const total = (await stat(path)).size
-  const perChunk = Math.min(options.chunkLines ?? 20_000, Math.ceil(MOST_CELLS_IN_CHUNK / columns.length))
+  const perChunk = Math.min(options.chunkLines ?? 20_000, Math.ceil(MAX_CELLS_IN_CHUNK / columns.length))
   const chunks: string[] = []
   for (let from = 0; from < lines; from += perChunk) {
     options.signal?.throwIfAborted()
     const chunk = join(folder, `chunk-${String(chunks.length + 1).padStart(5, '0')}.csv`)
-    await writeRows(columns, source, from, perChunk, chunk)
+    await writeRows({ columns, source, from, count: perChunk, chunk })
     chunks.push(chunk)
     const done = Math.min(lines, from + perChunk)
     options.onProgress?.({ bytes: Math.floor((total * done) / lines), total, lines: done })
@@ -56,7 +54,10 @@ export async function normaliseParquet(
   }
 }
 
-async function describe(path: string): Promise<{ columns: Column[]; lines: number; source: string }> {
+async function describe(
+  path: string,
+  keepsJson: ReadOptions['keepsJson'],
+): Promise<{ columns: Column[]; lines: number; source: string }> {
   // Older writers do not say which of their bytes are text.
   const file = `read_parquet(${duckText(path)}, binary_as_string = true)`
   try {
@@ -69,9 +70,9 @@ async function describe(path: string): Promise<{ columns: Column[]; lines: numbe
       `SELECT sum(num_rows)::BIGINT AS lines FROM parquet_file_metadata(${duckText(path)})`,
     )
     return {
-      columns: await flattened(columns, file, 0),
+      columns: await flatten(columns, file, 0, keepsJson),
       lines: Number(counted?.lines ?? 0),
-      source: numbered(path, columns),
+      source: numberedSql(path, columns),
     }
   } catch (error) {
     if (error instanceof StagedoorError) throw error
@@ -80,7 +81,7 @@ async function describe(path: string): Promise<{ columns: Column[]; lines: numbe
 }
 
 /** The records with their number, from 0, as `stagedoor_record`. */
-function numbered(path: string, columns: Column[]): string {
+function numberedSql(path: string, columns: Column[]): string {
   const taken = columns.some(({ name }) => name.toLowerCase() === 'file_row_number')
   const read = (option: string) => `read_parquet(${duckText(path)}, binary_as_string = true${option})`
   // DuckDB refuses to number a file that has a column of that name; counting takes longer, because nothing is skipped.
@@ -95,10 +96,15 @@ async function describeSelect(select: string): Promise<{ name: string; type: str
 }
 
 /** Structs become dotted names, as objects in JSON do; lists and maps stay JSON. */
-async function flattened(columns: Column[], file: string, depth: number): Promise<Column[]> {
+async function flatten(
+  columns: Column[],
+  file: string,
+  depth: number,
+  keepsJson: ReadOptions['keepsJson'],
+): Promise<Column[]> {
   const flat: Column[] = []
   for (const column of columns) {
-    if (!STRUCT.test(column.type) || depth >= DEEPEST) {
+    if (!STRUCT.test(column.type) || depth >= MAX_DEPTH || keepsJson?.(column.name)) {
       flat.push(column)
       continue
     }
@@ -109,18 +115,25 @@ async function flattened(columns: Column[], file: string, depth: number): Promis
         value: `struct_extract(${column.value}, ${duckText(name)})`,
       }),
     )
-    flat.push(...(await flattened(members, file, depth + 1)))
-    if (flat.length > MOST_COLUMNS) throw unreadable(`it has more than ${MOST_COLUMNS} columns`)
+    flat.push(...(await flatten(members, file, depth + 1, keepsJson)))
+    if (flat.length > MAX_COLUMNS) throw unreadable(`it has more than ${MAX_COLUMNS} columns`)
   }
   return flat
 }
 
-async function writeRows(columns: Column[], source: string, from: number, count: number, chunk: string) {
+async function writeRows(part: {
+  columns: Column[]
+  source: string
+  from: number
+  count: number
+  chunk: string
+}): Promise<void> {
+  const { columns, source, from, count, chunk } = part
   const texts = columns.map((column, index) => `${asText(column)} AS c${index}`).join(', ')
   const nul = columns.flatMap((column, index) => (holdsText(column) ? `contains(c${index}, chr(0))` : []))
-  const tooLong = `${columns.map((_, index) => `strlen(c${index})`).join(' + ')} > ${LONGEST_RECORD}`
+  const tooLong = `${columns.map((_, index) => `strlen(c${index})`).join(' + ')} > ${MAX_RECORD_BYTES}`
   const clean = columns.map(
-    (_, index) => `CASE WHEN too_long THEN left(c${index}, ${SHOWN_CHARACTERS}) ELSE c${index} END`,
+    (_, index) => `CASE WHEN too_long THEN left(c${index}, ${MAX_SHOWN_CHARACTERS}) ELSE c${index} END`,
   )
   const sql = `
     COPY (

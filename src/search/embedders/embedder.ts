@@ -1,22 +1,25 @@
-/** Texts become vectors. One model behind one interface: every implementation passes the same suite. */
+/** The interface of embedders, which turn texts into vectors; every one passes the same test suite. And the hashed embedder. */
+import type { Queryable } from '../../kernel/postgres/connection.ts'
+import { storableText } from '../../kernel/text.ts'
+import { withStoreErrors } from '../stores/store.ts'
 
-export type EmbeddingUse = 'passage' | 'query'
+type EmbeddingUse = 'passage' | 'query'
 
 export interface Embedder {
   /** As search_collection.embedder names it. */
   readonly name: 'hashed' | 'lsa' | 'openai'
   readonly model: string
   readonly dimension: number
-  /** Of model and template: vectors of two fingerprints mean nothing to each other. */
+  /** Of model and template: vectors of different fingerprints are not comparable. */
   readonly fingerprint: string
-  /** Normalised, one for each text, in their order. */
+  /** One normalised vector per text, in the order of the texts. */
   embed(texts: readonly string[], use: EmbeddingUse, signal?: AbortSignal): Promise<Float32Array[]>
 }
 
-/** An outage or a rate limit: nothing is wrong with the texts, and trying again later is all there is to do. */
+/** An outage or a rate limit: the texts are fine, a retry may help. */
 export class EmbedderUnavailable extends Error {
   readonly retryAfterMs: number | undefined
-  /** It did answer, and did not ask for patience: after all it may be the text (Ollama says 500 to one that is too long). */
+  /** It answered, and not with a rate limit: the text may be at fault (Ollama answers 500 to a text that is too long). */
   readonly answered: boolean
 
   constructor(
@@ -30,10 +33,117 @@ export class EmbedderUnavailable extends Error {
   }
 }
 
-/** This input, or an answer that cannot be right: another dimension, NaN, another count. */
+/** The input was refused, or the vectors cannot be right: another dimension, another count, NaN. */
 export class EmbedderRefused extends Error {
   constructor(message: string, options: { cause?: unknown } = {}) {
     super(message, options)
     this.name = 'EmbedderRefused'
   }
+}
+
+// Lexemes of texts, for the embedders that count words, from PostgreSQL in one round trip. One text search configuration for all
+// languages: a question does not say its language, and only lexemes made the same way match. Diacritics are removed first, as in the
+// keyword leg, so that Vietnamese typed without them matches; stemming hardly changes its syllables.
+
+/** For each text, how often each lexeme occurs. */
+export type CountWords = (texts: readonly string[]) => Promise<Map<string, number>[]>
+
+/** For an SQL expression, in statements that read the texts themselves. */
+export const lexemesSql = (text: string): string =>
+  `to_tsvector('pg_catalog.english', iu_core.fn_search_normalize(${text}))`
+
+export function createWordCounter(db: Queryable): CountWords {
+  // An unreachable database is not the fault of a text.
+  const database = withStoreErrors(db)
+  return async (texts) => {
+    const { rows } = await database.query<{ lexemes: string[]; counts: number[] }>(
+      `select array(select w.lexeme from unnest(a.words) as w order by w.lexeme collate "C") as lexemes,
+              array(select cardinality(w.positions) from unnest(a.words) as w order by w.lexeme collate "C") as counts
+         from unnest($1::text[]) with ordinality as t (text, place)
+        cross join lateral (select ${lexemesSql('t.text')} as words offset 0) as a
+        order by t.place`,
+      // NUL separates words.
+      [texts.map((text) => storableText(text, ' '))],
+    )
+    return rows.map(({ lexemes, counts }) => new Map(lexemes.map((lexeme, at) => [lexeme, counts[at]!])))
+  }
+}
+
+// Arithmetic that several embedders and stores share.
+
+/** In place. Returns false for a vector without direction: all zero, or not a number. */
+export function normalise(vector: Float32Array): boolean {
+  let sum = 0
+  for (const value of vector) sum += value * value
+  if (!(sum > 0) || sum === Number.POSITIVE_INFINITY) return false
+  const scale = 1 / Math.sqrt(sum)
+  for (let at = 0; at < vector.length; at++) vector[at]! *= scale
+  return true
+}
+
+/** Little-endian, like every machine that this runs on. */
+export function bytesOf(floats: Float32Array): Buffer {
+  return Buffer.from(floats.buffer, floats.byteOffset, floats.byteLength)
+}
+
+/** A copy: the driver's buffer may start at any byte, floats must be aligned to four. */
+export function floatsOf(bytes: Uint8Array): Float32Array {
+  return new Float32Array(Uint8Array.from(bytes).buffer)
+}
+
+/**
+ * The vector of a text without a single word that the model knows. The last axis is reserved for such texts: they are near to no text
+ * with words, and a question without known words points away from them, so that it finds nothing.
+ */
+export function wordlessVector(dimension: number, use: 'passage' | 'query'): Float32Array {
+  const vector = new Float32Array(dimension)
+  vector[dimension - 1] = use === 'passage' ? 1 : -1
+  return vector
+}
+
+/** Whether the embedder knows no word of the question: its nearest texts mean nothing. */
+export function isWordless(vector: Float32Array): boolean {
+  return vector.every((value, axis) => value === (axis === vector.length - 1 ? -1 : 0))
+}
+
+// The hashed embedder: words are hashed into a fixed number of axes. No model and no network; for a corpus too small to fit a model.
+
+const HASHED_DIMENSION = 256
+
+interface HashedOptions {
+  readonly words: CountWords
+  readonly dimension?: number | undefined
+}
+
+export function createHashedEmbedder({ words, dimension = HASHED_DIMENSION }: HashedOptions): Embedder {
+  return {
+    name: 'hashed',
+    model: 'hashed-1',
+    dimension,
+    fingerprint: `hashed-1/${dimension} text`,
+    async embed(texts, use, signal) {
+      signal?.throwIfAborted()
+      if (texts.length === 0) return []
+      return (await words(texts)).map((counts) => vectorOf(counts, dimension, use))
+    },
+  }
+}
+
+function vectorOf(counts: Map<string, number>, dimension: number, use: 'passage' | 'query'): Float32Array {
+  const vector = new Float32Array(dimension)
+  for (const [word, count] of counts) {
+    const hash = fnv1a(word)
+    // The sign comes from a bit that the axis does not depend on: words that share an axis cancel as often as they add.
+    vector[(hash >>> 1) % (dimension - 1)]! += (hash & 1 ? 1 : -1) * (1 + Math.log(count))
+  }
+  return normalise(vector) ? vector : wordlessVector(dimension, use)
+}
+
+function fnv1a(word: string): number {
+  let hash = 0x811c9dc5
+  for (const byte of Buffer.from(word)) hash = Math.imul(hash ^ byte, 0x01000193)
+  // The low bits of FNV are weak.
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return (hash ^ (hash >>> 16)) >>> 0
 }

@@ -1,27 +1,33 @@
-/** Vectors in a table of pgvector for each collection: for corpora that are too large to be mirrored into a process. */
-import type { Queryable } from '../../db/connection.ts'
-import { StagedoorError } from '../../errors.ts'
-import { guarded, type StateOf } from './guarded.ts'
-import { reached } from './reached.ts'
-import { type ScrolledPoint, StoreUnavailable, type VectorStore } from './store.ts'
+/** The pgvector store: one table per collection; for a corpus that is too large to mirror into a process. */
+
+import { StagedoorError } from '../../kernel/errors.ts'
+import type { Queryable } from '../../kernel/postgres/connection.ts'
+import {
+  type FindCollectionState,
+  guardStore,
+  type ScrolledPoint,
+  StoreUnavailable,
+  type VectorStore,
+  withStoreErrors,
+} from './store.ts'
 
 const PAGE = 1_000
 
-export interface PgvectorStoreOptions {
+interface PgvectorStoreOptions {
   readonly db: Queryable
-  readonly stateOf: StateOf
+  readonly stateOf: FindCollectionState
 }
 
 export function createPgvectorStore({ db, stateOf }: PgvectorStoreOptions): VectorStore {
-  const { query } = reached(db)
+  const { query } = withStoreErrors(db)
   const ask = async <Row>(sql: string, values: unknown[]): Promise<Row[]> => {
     try {
       return (await query(sql, values)).rows as Row[]
     } catch (error) {
-      throw translated(error)
+      throw translateError(error)
     }
   }
-  return guarded(
+  return guardStore(
     {
       kind: 'pgvector',
       async ensure(collection, dimension) {
@@ -40,7 +46,7 @@ export function createPgvectorStore({ db, stateOf }: PgvectorStoreOptions): Vect
         }
       },
       async remove(collection, ids) {
-        await ask('select iu_core.fn_search_pgvector_remove($1, $2)', [collection, ids])
+        await ask('select iu_core.fn_search_pgvector_delete($1, $2)', [collection, ids])
       },
       async nearest(collection, vector, { workspace, limit, only, signal }) {
         signal?.throwIfAborted()
@@ -69,7 +75,7 @@ export function createPgvectorStore({ db, stateOf }: PgvectorStoreOptions): Vect
         return { points, ...(next !== undefined && { next }) }
       },
       async drop(collection) {
-        await ask('select iu_core.fn_search_pgvector_remove($1, null)', [collection])
+        await ask('select iu_core.fn_search_pgvector_delete($1, null)', [collection])
       },
       async close() {},
     },
@@ -88,7 +94,7 @@ function tableOf(collection: string): string {
   return `iu_core.search_vectors_${collection}`
 }
 
-function translated(error: unknown): unknown {
+function translateError(error: unknown): unknown {
   const { code, message } = error as { code?: string; message: string }
   if (code === '0A000') {
     return new StagedoorError(
@@ -97,7 +103,7 @@ function translated(error: unknown): unknown {
       { cause: error },
     )
   }
-  // Lost, or never made: as little of an answer as from a server that is away.
+  // A missing table is treated like an unavailable server.
   if (code === '42P01') return new StoreUnavailable('The collection is not in pgvector', { cause: error })
   if (code === 'SD001' || code?.startsWith('22')) {
     return new StagedoorError('argument_invalid', { reason: message }, { cause: error })

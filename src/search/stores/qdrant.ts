@@ -1,15 +1,22 @@
-/** Vectors in Qdrant, one collection there for each of ours. */
-import { StagedoorError } from '../../errors.ts'
-import { guarded, type StateOf } from './guarded.ts'
-import { connectQdrant, type QdrantAddress, statusOf } from './qdrant-connection.ts'
-import type { PointPayload, ScrolledPoint, VectorStore } from './store.ts'
+/** The Qdrant store: one Qdrant collection per collection. */
+
+import type { QdrantClient } from '@qdrant/js-client-rest'
+import { StagedoorError } from '../../kernel/errors.ts'
+import {
+  type FindCollectionState,
+  guardStore,
+  type PointPayload,
+  type ScrolledPoint,
+  StoreUnavailable,
+  type VectorStore,
+} from './store.ts'
 
 const PAGE = 1_000
-/** Numbers in a request: as JSON about half of the 32 MB that a server takes. */
-const MOST_NUMBERS = 1_000_000
+/** As JSON about half of the 32 MB that a server accepts. */
+const MAX_NUMBERS_PER_REQUEST = 1_000_000
 
-export interface QdrantStoreOptions extends QdrantAddress {
-  readonly stateOf: StateOf
+interface QdrantStoreOptions extends QdrantAddress {
+  readonly stateOf: FindCollectionState
 }
 
 export function createQdrantStore({ stateOf, ...address }: QdrantStoreOptions): VectorStore {
@@ -22,7 +29,7 @@ export function createQdrantStore({ stateOf, ...address }: QdrantStoreOptions): 
     return typeof vectors?.size === 'number' ? vectors.size : Number.NaN
   }
 
-  return guarded(
+  return guardStore(
     {
       kind: 'qdrant',
       async ensure(collection, dimension) {
@@ -31,15 +38,15 @@ export function createQdrantStore({ stateOf, ...address }: QdrantStoreOptions): 
           await ask((client) =>
             client
               .createCollection(collection, { vectors: { size: dimension, distance: 'Cosine' } })
-              // Another worker was quicker.
+              // Another worker has created it.
               .catch((error) => (statusOf(error) === 409 ? true : Promise.reject(error))),
           )
         } else if (made !== dimension) {
           throw new StagedoorError('argument_invalid', {
-            reason: `${collection} is there with vectors of ${made} numbers, not ${dimension}`,
+            reason: `${collection} exists with vectors of ${made} numbers, not ${dimension}`,
           })
         }
-        // Also where it was made already: whoever made it may have been stopped in between.
+        // Also if the collection exists: its creator may have been stopped before this.
         await ask((client) =>
           client.createPayloadIndex(collection, {
             field_name: 'workspace_id',
@@ -49,7 +56,10 @@ export function createQdrantStore({ stateOf, ...address }: QdrantStoreOptions): 
         )
       },
       async upsert(collection, points) {
-        const page = Math.max(1, Math.min(PAGE, Math.floor(MOST_NUMBERS / points[0]!.vector.length)))
+        const page = Math.max(
+          1,
+          Math.min(PAGE, Math.floor(MAX_NUMBERS_PER_REQUEST / points[0]!.vector.length)),
+        )
         for (let from = 0; from < points.length; from += page) {
           const some = points.slice(from, from + page).map(({ id, vector, payload }) => ({
             id,
@@ -108,5 +118,74 @@ export function createQdrantStore({ stateOf, ...address }: QdrantStoreOptions): 
       async close() {},
     },
     stateOf,
+  )
+}
+
+const TIMEOUT_MS = 10_000
+
+interface QdrantAddress {
+  readonly url: string
+  readonly apiKey?: string | undefined
+  readonly timeoutMs?: number
+}
+
+/** Calls Qdrant and translates its errors. `missing` is returned if the collection does not exist. */
+type AskQdrant = <T>(
+  question: (client: QdrantClient) => Promise<T>,
+  options?: { missing?: T; signal?: AbortSignal | undefined },
+) => Promise<T>
+
+/** Loads the official client on the first call. */
+export function connectQdrant(address: QdrantAddress): AskQdrant {
+  let client: Promise<QdrantClient> | undefined
+  return async (question, { signal, ...missing } = {}) => {
+    signal?.throwIfAborted()
+    client ??= connect(address)
+    const asked = client.then(question)
+    try {
+      return await (signal ? Promise.race([asked, rejectOnAbort(signal)]) : asked)
+    } catch (error) {
+      signal?.throwIfAborted()
+      if (statusOf(error) === 404 && 'missing' in missing) return missing.missing as never
+      throw translateError(error, new URL(address.url).host)
+    }
+  }
+}
+
+async function connect({ url, apiKey, timeoutMs = TIMEOUT_MS }: QdrantAddress): Promise<QdrantClient> {
+  const { QdrantClient } = await import('@qdrant/js-client-rest')
+  const { origin, pathname } = new URL(url)
+  return new QdrantClient({
+    url: origin,
+    // The client forgets the path of a URL.
+    ...(pathname !== '/' && { prefix: pathname.replace(/\/$/, '') }),
+    // As a header, because given as a key it writes a warning about http to the console.
+    ...(apiKey !== undefined && { headers: { 'api-key': apiKey } }),
+    timeout: timeoutMs,
+    checkCompatibility: false,
+  })
+}
+
+function rejectOnAbort(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+}
+
+function statusOf(error: unknown): number | undefined {
+  return (error as { status?: number }).status
+}
+
+/** The server's own message is not repeated: it may quote texts. */
+function translateError(error: unknown, host: string): Error {
+  const status = statusOf(error)
+  if (status === 400 || status === 413 || status === 422) {
+    return new StagedoorError('argument_invalid', {
+      reason: `Qdrant at ${host} rejected the points (${status})`,
+    })
+  }
+  if (status === 404) return new StoreUnavailable(`Qdrant at ${host} does not have the collection`)
+  return new StoreUnavailable(
+    status === undefined ? `Qdrant at ${host} does not answer` : `Qdrant at ${host} answered ${status}`,
   )
 }

@@ -1,5 +1,7 @@
-/** Where vectors live. Postgres says what should be there; a store holds it, and every one passes the same suite. */
-import { StagedoorError } from '../../errors.ts'
+/** The interface of vector stores. PostgreSQL records which points a store should hold; every store passes the same test suite. */
+import { StagedoorError } from '../../kernel/errors.ts'
+import type { Queryable } from '../../kernel/postgres/connection.ts'
+import { isConnectionError, mapDatabaseError } from '../../kernel/postgres/errors.ts'
 
 export type StoreKind = 'postgres' | 'pgvector' | 'qdrant'
 
@@ -23,12 +25,12 @@ export interface Point {
 export interface NearestOptions {
   readonly limit: number
   readonly workspace: string
-  /** The only points that may be answered: what the filters left over. */
+  /** Only these points may be returned: those that the filters allow. */
   readonly only?: readonly string[]
   readonly signal?: AbortSignal
 }
 
-export interface Near {
+export interface NearestPoint {
   readonly id: string
   /** Cosine: 1 is the same direction. */
   readonly score: number
@@ -41,21 +43,21 @@ export interface ScrolledPoint {
 
 export interface VectorStore {
   readonly kind: StoreKind
-  /** Makes the collection if it is not there; one that is there with another dimension is an error. */
+  /** Creates the collection if it does not exist; another dimension is an error. */
   ensure(collection: string, dimension: number): Promise<void>
   upsert(collection: string, points: readonly Point[]): Promise<void>
-  /** By id, never by filter: what is unknown is left alone. */
+  /** By id, never by filter. Unknown ids are ignored. */
   remove(collection: string, ids: readonly string[]): Promise<void>
-  nearest(collection: string, vector: Float32Array, options: NearestOptions): Promise<Near[]>
-  /** Of these points, as far as they are there: what is like a good hit is found by going towards it (feedback.ts). */
+  nearest(collection: string, vector: Float32Array, options: NearestOptions): Promise<NearestPoint[]>
+  /** The vectors of those points that exist; for relevance feedback. */
   vectors(collection: string, ids: readonly string[]): Promise<Map<string, Float32Array>>
-  /** What is really there, of every workspace and in the order of ids; `next` goes on. */
+  /** All points of every workspace, ordered by id. `next`, if present, is the `after` of the next page. */
   scroll(collection: string, after?: string): Promise<{ points: ScrolledPoint[]; next?: string }>
   drop(collection: string): Promise<void>
   close(): Promise<void>
 }
 
-/** An outage: nothing is wrong with the points, and trying again later is all there is to do. */
+/** An outage: the points are fine, a retry may help. */
 export class StoreUnavailable extends Error {
   constructor(message: string, options: { cause?: unknown } = {}) {
     super(message, options)
@@ -63,12 +65,107 @@ export class StoreUnavailable extends Error {
   }
 }
 
-/** Made and written by others: whatever its row says, it is only read (VG-1, VA-5). */
+/** Another system writes this collection: Stagedoor only reads it, whatever its row says (VG-1, VA-5). */
 export const LEGACY_COLLECTION = 'production_documents'
 
 export class LegacyCollection extends StagedoorError {
   constructor(collection: string) {
     super('collection_legacy', { collection })
     this.name = 'LegacyCollection'
+  }
+}
+
+/** The state of search_collection; undefined if there is no such row. */
+export type FindCollectionState = (collection: string) => Promise<string | undefined>
+
+/** Refuses writes to collections of others (VG-1, VA-5): the old knowledge base by its name, and collections without a row. */
+export function guardStore(store: VectorStore, stateOf: FindCollectionState): VectorStore {
+  const refuseOthers = async (collection: string): Promise<void> => {
+    if (collection === LEGACY_COLLECTION) throw new LegacyCollection(collection)
+    const state = await stateOf(collection)
+    if (state === 'legacy') throw new LegacyCollection(collection)
+    if (state === undefined) throw new StagedoorError('collection_unknown', { collection })
+  }
+  return {
+    kind: store.kind,
+    async ensure(collection, dimension) {
+      await refuseOthers(collection)
+      await store.ensure(collection, dimension)
+    },
+    async upsert(collection, points) {
+      await refuseOthers(collection)
+      refuseInvalidVectors(points)
+      if (points.length > 0) await store.upsert(collection, points)
+    },
+    async remove(collection, ids) {
+      await refuseOthers(collection)
+      if (ids.length > 0) await store.remove(collection, ids)
+    },
+    async drop(collection) {
+      await refuseOthers(collection)
+      await store.drop(collection)
+    },
+    nearest: (collection, vector, options) => store.nearest(collection, vector, options),
+    vectors: (collection, ids) => store.vectors(collection, ids),
+    scroll: (collection, after) => store.scroll(collection, after),
+    close: () => store.close(),
+  }
+}
+
+/** An invalid vector would match every question, or break the order of the others. */
+function refuseInvalidVectors(points: readonly Point[]): void {
+  const dimension = points[0]?.vector.length
+  for (const { id, vector } of points) {
+    if (
+      vector.length !== dimension ||
+      !vector.every(Number.isFinite) ||
+      vector.every((value) => value === 0)
+    ) {
+      throw new StagedoorError('argument_invalid', {
+        reason: `The vector of ${id} is invalid: it has another dimension, is all zero or holds a value that is not a number`,
+      })
+    }
+  }
+}
+
+/** An unreachable database becomes StoreUnavailable. Only for `query(sql, values)`: other forms of the driver are not used here. */
+export function withStoreErrors(db: Queryable): Queryable {
+  const query = async (sql: string, values: unknown[]): Promise<unknown> => {
+    try {
+      return await db.query(sql, values)
+    } catch (error) {
+      if (error instanceof StagedoorError) throw error
+      const { code } = error as { code?: unknown }
+      // An error with an SQLSTATE comes from the server.
+      const fromServer = typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code)
+      if (fromServer && !isUnavailableState(code)) throw mapDatabaseError(error)
+      if (fromServer || isConnectionError(error)) {
+        throw new StoreUnavailable('The database does not answer', { cause: error })
+      }
+      throw error
+    }
+  }
+  return { query: query as Queryable['query'] }
+}
+
+const isUnavailableState = (state: string): boolean => ['08', '53', '57', '58'].includes(state.slice(0, 2))
+
+interface PassingQuery<T> {
+  readonly limit: number
+  /** How many nearest are asked for at most. */
+  readonly maxAsked: number
+  readonly keyOf: (item: T) => string
+  nearest(asked: number): Promise<{ readonly found: readonly T[]; readonly isLast: boolean }>
+  passing(keys: readonly string[]): Promise<readonly string[]>
+}
+
+/** Asks for more and more of the nearest, until `limit` of them pass the filters or there are no more. */
+export async function nearestPassing<T>(query: PassingQuery<T>): Promise<readonly T[]> {
+  const { limit, maxAsked, keyOf, nearest, passing } = query
+  for (let asked = 4 * limit; ; asked = Math.min(8 * asked, maxAsked)) {
+    const { found, isLast } = await nearest(asked)
+    const pass = new Set(found.length > 0 ? await passing(found.map(keyOf)) : [])
+    const kept = found.filter((item) => pass.has(keyOf(item)))
+    if (kept.length >= limit || isLast || asked >= maxAsked) return kept.slice(0, limit)
   }
 }

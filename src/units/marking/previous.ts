@@ -1,5 +1,8 @@
-/** Which piece of a document is which of the cut before: so that it keeps its address, wherever it went and whatever it is called. */
-import { likenesses } from './similarity.ts'
+/**
+ * Matches the pieces of a document with those of its last cut, so that a piece keeps its address when it was moved, renamed or edited.
+ * Then the report: what a marking would change, piece by piece.
+ */
+import type { ManifestPiece } from '../manifest.ts'
 
 /** A piece of the document as it was cut before. */
 export interface PreviousPiece {
@@ -10,7 +13,7 @@ export interface PreviousPiece {
   readonly parent: string | null
   /** To recognise it when it has changed. */
   readonly text?: string
-  /** An earlier cut dropped it: its address stays its own, and it is known again when it is back. */
+  /** An earlier cut dropped it. Its address stays reserved, and it is matched again if it comes back. */
   readonly dropped?: boolean
 }
 
@@ -27,18 +30,18 @@ export interface FoundPiece {
   readonly proposed: string
 }
 
-const THRESHOLD = 0.5
-/** Of two pieces of the same name less likeness is enough. */
-const NAMESAKES = 0.2
+const MIN_SIMILARITY = 0.5
+/** For two pieces of the same name a lower similarity is enough. */
+const MIN_SIMILARITY_OF_SAME_NAME = 0.2
 
-/** For each piece the number of the previous one that it is. */
-export function recognise(
+/** For each piece the index of the previous piece that it matches. The surest criteria come first. */
+export function matchPrevious(
   found: readonly FoundPiece[],
   previous: readonly PreviousPiece[],
 ): (number | undefined)[] {
   const matching = new Matching(found, previous)
   matching.byHash()
-  matching.awayFromStrangers()
+  matching.byTextOfRenamed()
   matching.byAddress()
   matching.byTitleAndParent()
   matching.byChildren()
@@ -71,78 +74,79 @@ class Matching {
     this.#free = new Set([...previous.keys()].filter((number) => !previous[number]!.dropped))
   }
 
-  /** After those that were there until now. */
+  /** Adds the dropped pieces as candidates, after those of the last cut. */
   addDropped(): void {
     this.#previous.forEach(({ dropped }, number) => {
       if (dropped) this.#free.add(number)
     })
   }
 
-  /** The same text. Of several, those between the same neighbours or in the same section first. */
+  /** By equal text. Of several candidates, those with the same neighbours or in the same section come first. */
   byHash(): void {
-    const twins = this.#candidates(
+    const groups = this.#candidates(
       ({ hash }) => hash,
       ({ hash }) => hash,
     )
-    for (const { now, before } of twins)
+    for (const { now, before } of groups)
       if (now.length === 1 && before.length === 1) this.#take(now[0]!, before[0]!)
-    for (const twin of twins) this.#takeNeighbours(twin)
-    for (const twin of twins) this.#takeOfSameParent(twin)
-    for (const twin of twins) this.#takeProposed(twin)
-    for (const twin of twins) this.#takeInOrder(twin)
+    for (const group of groups) this.#takeNeighbours(group)
+    for (const group of groups) this.#takeOfSameParent(group)
+    for (const group of groups) this.#takeProposed(group)
+    for (const group of groups) this.#takeInOrder(group)
   }
 
   /**
-   * A piece that has another name now, where what has its name has none of its words: the text says who it is. Only of those: a
-   * section that was written anew keeps its address, unless its text is elsewhere.
+   * By similar text, for a renamed piece whose old name now belongs to a piece with another text. Not for others: a section that was
+   * rewritten keeps its address, unless its old text is elsewhere.
    */
-  awayFromStrangers(): void {
+  byTextOfRenamed(): void {
     const groups = this.#candidates(({ base }) => base, this.#baseOf)
     if (groups.length === 0) return
     const left = [...this.#found.keys()].filter((one) => this.taken[one] === undefined)
     const free = [...this.#free]
-    const alike = likenesses(
+    const similar = similarPairs(
       free.map((other) => this.#previous[other]!.text ?? this.#previous[other]!.title),
       left.map((one) => this.#found[one]!.text),
-      NAMESAKES,
+      MIN_SIMILARITY_OF_SAME_NAME,
     ).map(({ before, now, score }) => ({ other: free[before]!, one: left[now]!, score }))
     const groupNow = new Map(groups.flatMap((group) => group.now.map((one) => [one, group] as const)))
     const groupBefore = new Map(groups.flatMap((group) => group.before.map((one) => [one, group] as const)))
-    // Whoever is like a namesake has found its like.
+    // Pieces that are similar to one of the same name are left to byAddress.
     const known = new Set<number>()
     const recognised = new Set<number>()
-    for (const { other, one } of alike) {
+    for (const { other, one } of similar) {
       const group = groupBefore.get(other)
       if (group === undefined || group !== groupNow.get(one)) continue
       known.add(one)
       recognised.add(other)
     }
-    for (const { other, one, score } of alike) {
-      if (score < THRESHOLD || !groupBefore.has(other) || recognised.has(other) || known.has(one)) continue
+    for (const { other, one, score } of similar) {
+      if (score < MIN_SIMILARITY || !groupBefore.has(other) || recognised.has(other) || known.has(one))
+        continue
       this.#take(one, other)
     }
   }
 
-  /** Under the address that it would get anyway. Where several would, the text says which is which. */
+  /** By the address that the title gives. If several pieces have it, by similar text first. */
   byAddress(): void {
-    for (const namesakes of this.#candidates(({ base }) => base, this.#baseOf)) {
-      const { now, before } = namesakes
-      if (now.length > 1 || before.length > 1) this.#takeAlike(now, before, NAMESAKES)
-      this.#takeProposed(namesakes)
-      this.#takeInOrder(namesakes)
+    for (const group of this.#candidates(({ base }) => base, this.#baseOf)) {
+      const { now, before } = group
+      if (now.length > 1 || before.length > 1) this.#takeSimilar(now, before, MIN_SIMILARITY_OF_SAME_NAME)
+      this.#takeProposed(group)
+      this.#takeInOrder(group)
     }
   }
 
   byTitleAndParent(): void {
-    for (const namesakes of this.#candidates(
+    for (const group of this.#candidates(
       ({ title, kind }) => `${kind} ${title}`,
       ({ title, kind }) => `${kind} ${title}`,
     )) {
-      this.#takeOfSameParent(namesakes)
+      this.#takeOfSameParent(group)
     }
   }
 
-  /** A section of another name with the same pieces in it. */
+  /** By content: a renamed section that contains the same pieces. */
   byChildren(): void {
     this.#found.forEach(({ parent }, child) => {
       const before = this.taken[child]
@@ -153,18 +157,18 @@ class Matching {
   }
 
   byText(): void {
-    this.#takeAlike([...this.#found.keys()], [...this.#previous.keys()], THRESHOLD)
+    this.#takeSimilar([...this.#found.keys()], [...this.#previous.keys()], MIN_SIMILARITY)
   }
 
-  #takeAlike(now: readonly number[], before: readonly number[], threshold: number): void {
+  #takeSimilar(now: readonly number[], before: readonly number[], threshold: number): void {
     const left = now.filter((one) => this.taken[one] === undefined)
     const free = before.filter((other) => this.#free.has(other))
-    const alike = likenesses(
+    const similar = similarPairs(
       free.map((other) => this.#previous[other]!.text ?? this.#previous[other]!.title),
       left.map((one) => this.#found[one]!.text),
       threshold,
     )
-    for (const pair of alike) this.#take(left[pair.now]!, free[pair.before]!)
+    for (const pair of similar) this.#take(left[pair.now]!, free[pair.before]!)
   }
 
   #take(one: number, other: number): void {
@@ -172,14 +176,14 @@ class Matching {
     this.taken[one] = other
   }
 
-  /** Those beside which a neighbour of theirs was. */
+  /** Matches candidates whose neighbour before or after is matched with their old neighbour. */
   #takeNeighbours({ now, before }: Candidates): void {
     const members = new Set(before)
     for (const one of now) {
       const last = one > 0 ? this.taken[one - 1] : undefined
       const next = this.taken[one + 1]
-      const beside = [last === undefined ? -1 : last + 1, next === undefined ? -1 : next - 1]
-      const other = beside
+      const neighbours = [last === undefined ? -1 : last + 1, next === undefined ? -1 : next - 1]
+      const other = neighbours
         .sort((a, b) => a - b)
         .find((number) => members.has(number) && this.#free.has(number))
       if (other !== undefined) this.#take(one, other)
@@ -187,31 +191,31 @@ class Matching {
   }
 
   #takeOfSameParent({ now, before }: Candidates): void {
-    const waiting = this.#waiting(before, (other) => {
+    const takeFirst = this.#byKey(before, (other) => {
       const container = this.#previous[other]!.parent
       return container === null ? null : this.#numbers.get(container)
     })
     for (const one of now) {
       const { parent } = this.#found[one]!
-      waiting(one, parent === undefined ? null : this.taken[parent])
+      takeFirst(one, parent === undefined ? null : this.taken[parent])
     }
   }
 
   #takeProposed({ now, before }: Candidates): void {
-    const waiting = this.#waiting(before, (other) => this.#previous[other]!.address)
-    for (const one of now) waiting(one, this.#found[one]!.proposed)
+    const takeFirst = this.#byKey(before, (other) => this.#previous[other]!.address)
+    for (const one of now) takeFirst(one, this.#found[one]!.proposed)
   }
 
   #takeInOrder({ now, before }: Candidates): void {
-    const waiting = this.#waiting(before, () => null)
-    for (const one of now) waiting(one, null)
+    const takeFirst = this.#byKey(before, () => null)
+    for (const one of now) takeFirst(one, null)
   }
 
   /**
-   * Takes for a piece the first that is free of those with a key. Each is looked at once, however many ask: ten thousand equal
-   * sections are no more work than others.
+   * Returns a function that matches a piece with the first free candidate of a key. Each candidate is visited once, so that ten
+   * thousand equal sections take linear time.
    */
-  #waiting<Key>(before: readonly number[], keyOf: (other: number) => Key): (one: number, key: Key) => void {
+  #byKey<Key>(before: readonly number[], keyOf: (other: number) => Key): (one: number, key: Key) => void {
     const queues = new Map<Key, number[]>()
     for (const other of before.toReversed()) {
       const queue = queues.get(keyOf(other))
@@ -245,4 +249,178 @@ class Matching {
   #baseOf({ address }: PreviousPiece): string {
     return this.#bases.has(address) ? address : address.replace(/-\d+$/, '')
   }
+}
+
+// Similarity of texts, by the pairs of adjacent words that they share.
+
+interface SimilarPair {
+  readonly before: number
+  readonly now: number
+  /** 1: the same words in the same order. */
+  readonly score: number
+}
+
+/** A pair of words that occurs in more texts than this is ignored: it does not distinguish them. */
+const MAX_TEXTS_OF_PAIR = 40
+
+/** Pairs of texts with at least this similarity (Dice coefficient), the most similar first. */
+function similarPairs(before: readonly string[], now: readonly string[], threshold: number): SimilarPair[] {
+  const holders = new Map<string, number[]>()
+  const sizes = before.map((text, index) => {
+    const pairs = pairsOf(text)
+    for (const pair of pairs) {
+      const those = holders.get(pair)
+      if (those) those.push(index)
+      else holders.set(pair, [index])
+    }
+    return pairs.size
+  })
+  const found: SimilarPair[] = []
+  now.forEach((text, index) => {
+    const pairs = pairsOf(text)
+    const shared = new Map<number, number>()
+    for (const pair of pairs) {
+      const those = holders.get(pair)
+      if (those === undefined || those.length > MAX_TEXTS_OF_PAIR) continue
+      for (const one of those) shared.set(one, (shared.get(one) ?? 0) + 1)
+    }
+    for (const [one, count] of shared) {
+      const score = (2 * count) / (sizes[one]! + pairs.size)
+      if (score >= threshold) found.push({ before: one, now: index, score })
+    }
+  })
+  return found.sort((a, b) => b.score - a.score || a.before - b.before || a.now - b.now)
+}
+
+/** Returns a function for the share of another text's word pairs that occur in this one, from 0 to 1. */
+function shareOf(whole: string): (text: string) => number {
+  const there = pairsOf(whole)
+  return (text) => {
+    const pairs = [...pairsOf(text)]
+    return pairs.length === 0 ? 0 : pairs.filter((pair) => there.has(pair)).length / pairs.length
+  }
+}
+
+/** Pairs of adjacent words, or of characters in scripts without spaces. A text of one word has that word. */
+function pairsOf(text: string): Set<string> {
+  const words =
+    text.toLowerCase().match(/\p{sc=Han}|\p{sc=Hiragana}|\p{sc=Katakana}|\p{sc=Thai}|[\p{L}\p{N}\p{M}]+/gu) ??
+    []
+  if (words.length < 2) return new Set(words)
+  return new Set(words.slice(1).map((word, index) => `${words[index]} ${word}`))
+}
+
+// The report of a marking.
+
+export type PieceChange = 'new' | 'changed' | 'moved' | 'same'
+
+/** The piece that contains it (null: the document), and the piece before it there (null: it is first). */
+export interface PiecePlace {
+  readonly parent: string | null
+  readonly after: string | null
+}
+
+export interface MarkedPiece {
+  readonly address: string
+  readonly title: string
+  readonly kind: string
+  readonly bytes: number
+  readonly change: PieceChange
+  /** Its old and its new place, if it moved, also if its text changed as well. */
+  readonly moved?: { readonly from: PiecePlace; readonly to: PiecePlace }
+}
+
+export interface RemovedPiece {
+  readonly address: string
+  readonly title: string
+  readonly kind: string
+  /** Whether its text was removed from the document, or the manifest leaves it out, or has it in another piece. */
+  readonly text_is: 'removed' | 'in_no_piece' | 'in_another_piece'
+}
+
+export interface MarkReport {
+  readonly pieces: readonly MarkedPiece[]
+  /** Pieces of the last cut that are no longer in the manifest. */
+  readonly removed: readonly RemovedPiece[]
+}
+
+export function reportOf(
+  pieces: readonly ManifestPiece[],
+  previous: readonly PreviousPiece[],
+  source: string,
+): MarkReport {
+  const cut = previous.filter(({ dropped }) => !dropped)
+  const before = new Map(cut.map((piece, number) => [piece.address, { ...piece, number }]))
+  const inOrder = longestIncreasing(pieces.map(({ address }) => before.get(address)?.number))
+  const placesBefore = placesOf(cut)
+  const placesNow = placesOf(pieces)
+  const marked = pieces.map(({ address, title, kind, from, to, hash, parent }, index) => {
+    const was = before.get(address)
+    before.delete(address)
+    const isMoved = was !== undefined && (was.parent !== parent || !inOrder.has(index))
+    const change: PieceChange =
+      was === undefined ? 'new' : was.hash !== hash ? 'changed' : isMoved ? 'moved' : 'same'
+    const moved = { from: placesBefore.get(address)!, to: placesNow.get(address)! }
+    return { address, title, kind, bytes: to - from, change, ...(isMoved && { moved }) }
+  })
+  const removed = [...before.values()]
+  return { pieces: marked, removed: removed.length === 0 ? [] : locateRemoved(removed, pieces, source) }
+}
+
+function placesOf(
+  pieces: readonly { readonly address: string; readonly parent: string | null }[],
+): Map<string, PiecePlace> {
+  const last = new Map<string | null, string>()
+  return new Map(
+    pieces.map(({ address, parent }) => {
+      const after = last.get(parent) ?? null
+      last.set(parent, address)
+      return [address, { parent, after }]
+    }),
+  )
+}
+
+/** Share of a removed piece's words in the text outside of all pieces from which on it counts as left out: it may have been edited. */
+const MIN_SHARE = 0.5
+
+function locateRemoved(
+  removed: readonly PreviousPiece[],
+  pieces: readonly ManifestPiece[],
+  source: string,
+): RemovedPiece[] {
+  const bytes = Buffer.from(source)
+  const starts = [...pieces.map(({ from }) => from), bytes.length]
+  const leftOut = starts.map((start, index) => bytes.toString('utf8', pieces[index - 1]?.to ?? 0, start))
+  const share = shareOf(leftOut.join('\n'))
+  return removed.map(({ address, title, kind, text = '' }) => {
+    const isLeftOut = share(text) >= MIN_SHARE
+    const isThere = text !== '' && source.includes(text)
+    return {
+      address,
+      title,
+      kind,
+      text_is: isLeftOut ? 'in_no_piece' : isThere ? 'in_another_piece' : 'removed',
+    }
+  })
+}
+
+/** Indexes of a longest increasing subsequence: the most pieces that are still in their old order, so that the fewest count as moved. */
+function longestIncreasing(numbers: readonly (number | undefined)[]): Set<number> {
+  const ends: number[] = []
+  const before: (number | undefined)[] = []
+  numbers.forEach((number, index) => {
+    if (number === undefined) return
+    let low = 0
+    let high = ends.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (numbers[ends[middle]!]! < number) low = middle + 1
+      else high = middle
+    }
+    before[index] = ends[low - 1]
+    ends[low] = index
+  })
+  const increasing = new Set<number>()
+  for (let at = ends.at(-1); at !== undefined; at = before[at]) increasing.add(at)
+  return increasing
 }

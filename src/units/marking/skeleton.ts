@@ -1,22 +1,23 @@
 /**
- * What a Markdown parser has to see of a text to find its blocks: usually one letter for a line, one line for a paragraph, two for a
- * table and one for a run of short list items. A twentieth of the text is left, and the parser's time is less by more than that.
+
+ * Shortens a Markdown text to what the parser needs to find its blocks: usually one letter per line, one line per paragraph, two per
+ * table and one per run of short list items. The parser gets a twentieth of the text and takes less than a twentieth of the time.
  */
 export interface SkeletonLine {
-  /** What the parser gets. */
+  /** The text for the parser. */
   readonly seen: string
-  /** What it stands for: offsets in the text, without the newline at its end. */
+  /** The part of the document that it replaces: offsets, without the newline at the end. */
   readonly start: number
   end: number
-  /** Nothing that began before goes on in it, but for a fence or HTML. */
+  /** No block continues from before into it, except a code fence or HTML. */
   readonly fresh: boolean
-  /** What it is in any case, with the line after it if it is a table: if no fence or HTML is open. */
+  /** Its kind of block if no fence or HTML is open; a table includes the next line. */
   readonly is?: 'paragraph' | 'heading' | 'table'
-  /** Where the items of its list begin, if it stands for several. */
+  /** Where the items of its list begin, if it replaces several. */
   items?: number[]
 }
 
-/** No other block than a paragraph begins like this, nor interrupts one. */
+/** A line that starts like this starts or continues a paragraph, and no other block. */
 const TEXT =
   /^(?:[^\s#\-+*_\d><`~|:=[]|[*_]{1,3}[\p{L}\p{N}([`"']|`{1,2}[^`\s]|\d+(?![\d.)])|\[[^\]\\]*\](?!:))/u
 const HEADING = /^#{1,6}[ \t]+[\p{L}\p{N}]/u
@@ -69,7 +70,7 @@ function isBlank(text: string, from: number, to: number): boolean {
 function linesOf(text: string, { start, end, lines }: Group): SkeletonLine[] {
   const whole = text.slice(start, end)
   const given = whole.split('\n')
-  // What may be HTML, or end it, is left as it is.
+  // Lines that may start or end HTML are kept.
   const isText = !/[<>]/.test(whole)
   const [first, second] = given as [string, string?]
   const afterFirst = start + first.length + 1
@@ -80,7 +81,7 @@ function linesOf(text: string, { start, end, lines }: Group): SkeletonLine[] {
   }
   if (isText && isTable(given)) {
     return [
-      { seen: shortened(first), start, end: afterFirst - 1, fresh: false, is: 'table' },
+      { seen: shorten(first), start, end: afterFirst - 1, fresh: false, is: 'table' },
       { seen: second!, start: afterFirst, end, fresh: false },
     ]
   }
@@ -95,7 +96,7 @@ function linesOf(text: string, { start, end, lines }: Group): SkeletonLine[] {
       return
     }
     const fresh = index === 0 ? isFresh(line) : isText && ANY_ITEM.test(line) && ANY_ITEM.test(given[0]!)
-    const seen = shortened(line)
+    const seen = shorten(line)
     run = isItem ? { seen, start: at, end: at + line.length, fresh, items: [at] } : undefined
     made.push(run ?? { seen, start: at, end: at + line.length, fresh })
   })
@@ -119,7 +120,7 @@ function startsWithText(line: string): boolean {
   return (letter >= 0x61 && letter <= 0x7a) || TEXT.test(line)
 }
 
-/** Nothing but a row begins with a bar, so the first two lines decide. */
+/** Only a table row starts with a bar, so the first two lines decide whether it is a table. */
 function isTable(lines: readonly string[]): boolean {
   const [header, delimiters] = lines
   return (
@@ -136,10 +137,10 @@ function cellsOf(row: string): number {
 }
 
 /**
- * After the first letter of a line only bars matter, for tables, and the brackets of HTML. A link definition and what may open a
- * fence are left as they are.
+ * After the first letter of a line only the bars of tables and the brackets of HTML matter. Link definitions and possible code fences
+ * are kept.
  */
-function shortened(line: string): string {
+function shorten(line: string): string {
   const letter = line.search(/\p{L}/u)
   if (letter < 0 || line.includes('<') || line.includes('>', letter)) return line
   const before = line.slice(0, letter)

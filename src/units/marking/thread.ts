@@ -1,7 +1,7 @@
-/** The thread of beside.ts: marks one document, says what came of it, and ends. */
+/** The worker thread of in-thread.ts: marks one document, posts the result, and ends. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { StagedoorError } from '../../errors.ts'
-import type { Answer, Question } from './beside.ts'
+import { StagedoorError } from '../../kernel/errors.ts'
+import type { Answer, Question } from './in-thread.ts'
 import { markDocument } from './mark.ts'
 
 const { given, options } = workerData as Question
@@ -9,7 +9,7 @@ parentPort!.postMessage(answer())
 
 function answer(): Answer {
   try {
-    // A Buffer arrives as the plain bytes that it is made of.
+    // A Buffer arrives as a Uint8Array.
     return { marking: markDocument(typeof given === 'string' ? given : Buffer.from(given), options) }
   } catch (error) {
     if (!(error instanceof StagedoorError)) throw error

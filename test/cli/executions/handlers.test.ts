@@ -10,7 +10,8 @@ import { until } from '../../support/until.ts'
 
 const db = useDatabase()
 const home = temporaryHome('cli-handlers')
-const TIMEOUT = { timeout: 120_000 }
+const TIMEOUT = { timeout: 300_000 }
+const LONG = { ...TIMEOUT, tags: 'long' } as const
 let env: Record<string, string>
 
 beforeAll(() => {
@@ -76,21 +77,21 @@ it('items that failed are shown with their errors, in show and as events', TIMEO
   const ran = await cli('run', path, '--handlers', failing, '--json')
   expect(ran).toMatchObject({ code: 0 })
   const id = JSON.parse(ran.stdout).execution_id
-  const shown = (await cli('executions', 'show', id)).stdout
+  const shown = (await cli('execution', 'show', id)).stdout
   expect(shown).toMatch(
     /Items that failed\n( {2}geocode +item \d +no address for \d\n){5} {2}… and 1 more: .*--failed/,
   )
-  const events = (await cli('executions', 'events', id, '--failed')).stdout.trim().split('\n')
+  const events = (await cli('execution', 'events', id, '--failed')).stdout.trim().split('\n')
   expect(events).toHaveLength(6)
   expect(events.join('\n')).toMatch(/loop.shard.failed +geocode#1 +item 6: no address for 6/)
-  const traced = (await cli('executions', 'trace', id)).stdout
+  const traced = (await cli('execution', 'trace', id)).stdout
   expect(traced).toMatch(/◐ geocode loop.done .*1 done, 6 failed of 7[\s\S]*events \d+ --failed/)
   expect(traced).not.toContain('loop.shard.done')
 })
 
 it(
   'looking away says who is needed, and show, wait and engines say what stands still for which handler',
-  TIMEOUT,
+  LONG,
   async () => {
     const path = file('geo.yaml', GEO)
     const hanging = file('hanging.mjs', handlers('return x === 0 ? 0 : new Promise(() => {})'))
@@ -101,29 +102,25 @@ it(
     await run.says(/✔ names/)
     // So that the loop has begun for good: one item is done, the rest waits for whoever comes.
     await expect
-      .poll(async () => JSON.parse((await cli('executions', 'show', id!, '--json')).stdout).items_done, {
-        timeout: 20_000,
-      })
+      .poll(async () => JSON.parse((await cli('execution', 'show', id!, '--json')).stdout).items_done)
       .toBe(1)
     run.child.kill('SIGKILL')
     await expect
-      .poll(async () => (await cli('executions', 'show', id!)).stdout, { timeout: 30_000 })
-      .toMatch(
-        /It stands still: 6 items of geocode wait for the handler geocode, which no running process has/,
-      )
-    const waited = await cli('executions', 'wait', id!, '--timeout', '5s')
-    expect(waited.stderr).toContain('stands still: 6 items of geocode wait for the handler geocode')
-    expect(waited.stdout).toMatch(/It stands still[\s\S]*stagedoor worker --handlers FILE/)
-    expect((await cli('executions', 'engines')).stdout).toMatch(
+      .poll(async () => (await cli('execution', 'show', id!)).stdout)
+      .toMatch(/It waits: 6 items of geocode wait for the handler geocode, which no running process has/)
+    const waited = await cli('execution', 'wait', id!, '--timeout', '5s')
+    expect(waited.stderr).toContain('waiting: 6 items of geocode wait for the handler geocode')
+    expect(waited.stdout).toMatch(/It waits[\s\S]*stagedoor worker --handlers FILE/)
+    expect((await cli('execution', 'engines')).stdout).toMatch(
       new RegExp(`16 of 16 .*none\\nexecution ${id}: 6 items of geocode wait`),
     )
-    await cli('executions', 'cancel', id!)
+    await cli('execution', 'cancel', id!)
 
     const again = startCli(['run', path, '--handlers', hanging], env)
     await again.says(/✔ names/)
     expect(await again.end()).toBe(130)
     expect(again.output()).toMatch(
-      /It (stands still|goes on until)[\s\S]*geocode[\s\S]*worker --handlers .*hanging.mjs/,
+      /It (waits|goes on until)[\s\S]*geocode[\s\S]*worker --handlers .*hanging.mjs/,
     )
     expect(again.output()).not.toContain('another process drives it')
     await server.end()
@@ -145,15 +142,15 @@ it(
     const first = await cli('run', file('geo.yaml', GEO), '--handlers', bad)
     expect(first).toMatchObject({ code: 1 })
     const [, id] = /rerun (\d+) --from report --version latest/.exec(first.stdout)!
-    const rerun = await cli('executions', 'rerun', id!, '--from', 'report', '--handlers', good)
+    const rerun = await cli('execution', 'rerun', id!, '--from', 'report', '--handlers', good)
     expect(rerun).toMatchObject({ code: 0, stdout: expect.stringMatching(/✔ completed in .*\n7/) })
     expect(rerun.stderr).toMatch(/✔ report/)
     expect(rerun.stderr).not.toMatch(/✔ names/)
-    const told = await cli('executions', 'rerun', id!, '--from', 'report')
+    const told = await cli('execution', 'rerun', id!, '--from', 'report')
     expect(told.stderr).toContain('calls the handler report, which no running process has')
     const mended = GEO.replace('output: "${steps.report.result}"', 'output: { n: "${args.n}" }')
-    await cli('playbook', 'add', file('geo.yaml', mended))
-    const latest = ['executions', 'rerun', id!, '--from', 'report', '--handlers', good, '--version']
+    await cli('playbook', 'register', file('geo.yaml', mended))
+    const latest = ['execution', 'rerun', id!, '--from', 'report', '--handlers', good, '--version']
     expect((await cli(...latest, 'latest')).stdout).toMatch(/"n": 7/)
     expect((await cli(...latest, '1')).stdout).toMatch(/in .*\n7/)
     expect(await cli(...latest, '9')).toMatchObject({ code: 8 })
@@ -172,10 +169,10 @@ it('a rejection that nobody handled names the steps in hand and gives the lease 
   )
   const path = file('stray.yaml', 'name: stray\nsteps:\n  - { step: begin, tool: handler, call: begin }\n')
   const worker = startCli(['worker', '--handlers', stray, '--no-search'], env)
-  await worker.says(/Working/, 60_000)
+  await worker.says(/Working/)
   const begun = await cli('run', path, '--detach', '--json')
   const { execution_id } = JSON.parse(begun.stdout) as { execution_id: string }
-  await until('it has ended', () => worker.child.exitCode !== null, 30_000)
+  await until('it has ended', () => worker.child.exitCode !== null)
   expect(worker.child.exitCode).toBe(1)
   expect(worker.output()).toContain('one of these steps may be the cause')
   expect(worker.output()).toContain(`${execution_id}:begin#1`)

@@ -1,4 +1,5 @@
 /** What `run` starts: in which workspace, once for a key; and what consumers and schedules would start. */
+// @module-tag long
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
@@ -10,7 +11,7 @@ import { temporaryHome } from '../../support/temporary-home.ts'
 
 const db = useDatabase()
 const home = temporaryHome('cli-starting')
-const TIMEOUT = { timeout: 90_000 }
+const TIMEOUT = { timeout: 300_000 }
 let env: Record<string, string>
 let workspace: string
 
@@ -53,8 +54,8 @@ it(
     expect(await db.owner('select workspace_id, purpose from iu_core.iu_staging_record')).toEqual([
       { workspace_id: workspace, purpose: 'A draft' },
     ])
-    expect((await cli('executions', 'show', execution_id)).stdout).toMatch(
-      /A colleague looks at the record and decides/,
+    expect((await cli('execution', 'show', execution_id)).stdout).toMatch(
+      /A second person checks the record and decides/,
     )
   },
 )
@@ -66,7 +67,7 @@ it(
     const other = await createWorkspace(db, 'Beta')
     expect(await cli('run', file('holds.yaml', HOLDS), '--timeout', '4s')).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/The step draft holds something[\s\S]*--workspace: Acme, Beta/),
+      stderr: expect.stringMatching(/The step draft stages something[\s\S]*--workspace: Acme, Beta/),
     })
     expect(await cli('run', file('one.yaml', ONE('one')))).toMatchObject({ code: 0 })
     await db.owner('delete from public.workspaces where id = $1', [other])
@@ -82,9 +83,9 @@ it(
       .query(`select noetl.fn_execution_start('holds')::text as id`)
     const worker = startCli(['worker'], env)
     await expect
-      .poll(async () => (await cli('executions', 'show', rows[0].id)).stdout, { timeout: 40_000 })
+      .poll(async () => (await cli('execution', 'show', rows[0].id)).stdout)
       .toMatch(/Nobody can decide on the record that it waits for: it belongs to no workspace/)
-    expect((await cli('executions', 'show', rows[0].id)).stdout).not.toContain('A colleague')
+    expect((await cli('execution', 'show', rows[0].id)).stdout).not.toContain('A second person')
     expect(await worker.end()).toBe(0)
   },
 )
@@ -94,7 +95,7 @@ it('the same key again says that nothing new ran, and with other arguments is re
   expect((await cli('run', path, '--key', 'k')).stdout).toMatch(/✔ completed in/)
   const again = await cli('run', path, '--key', 'k')
   expect(again.stderr).toContain('was started before with this key; nothing new is started')
-  expect(again.stdout).toMatch(/✔ was completed already, \d+ s ago/)
+  expect(again.stdout).toMatch(/✔ was completed already, \d+ (s|min) ago/)
   expect(await cli('run', path, '--key', 'k', '--set', 'n=4')).toMatchObject({
     code: 6,
     stderr: expect.stringMatching(/belongs to the execution \d+, which has other arguments/),
@@ -103,9 +104,9 @@ it('the same key again says that nothing new ran, and with other arguments is re
 })
 
 it('a consumer and a schedule that name no playbook, or none that there is, say so', TIMEOUT, async () => {
-  await cli('playbook', 'add', file('one.yaml', ONE('hello')))
+  await cli('playbook', 'register', file('one.yaml', ONE('hello')))
   const consumer = async (name: string, ...more: string[]) =>
-    (await cli('consumer', 'add', name, '--on', 'dot.run.applied', '--kind', 'playbook_start', ...more))
+    (await cli('consumer', 'register', name, '--on', 'dot.run.applied', '--kind', 'playbook_start', ...more))
       .stdout
   expect(await consumer('a')).toContain('name no playbook')
   expect(await consumer('b', '--payload-ref', 'hello')).toContain('--payload-ref playbook:NAME')
@@ -114,7 +115,7 @@ it('a consumer and a schedule that name no playbook, or none that there is, say 
   const schedule = async (payload: object) =>
     (
       await cli(
-        ...['schedule', 'add', 'nightly', '--cron', '0 6 * * *', '--kind', 'playbook_start'],
+        ...['schedule', 'set', 'nightly', '--cron', '0 6 * * *', '--kind', 'playbook_start'],
         ...['--payload', JSON.stringify(payload)],
       )
     ).stdout

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util'
 import { expect, it } from 'vitest'
-import type { EndedStep, ShownStep } from '../../../src/cli/commands/run/course.ts'
-import { activeLine, endedLine, lackingText } from '../../../src/cli/commands/run/step-lines.ts'
+import { activeLine, endedLine, missingHandlersText } from '../../../src/cli/execution-format.ts'
+import type { ActiveStep, EndedStep } from '../../../src/cli/execution-watch.ts'
 
 const began = new Date('2026-11-16T08:00:00Z')
 const after = (seconds: number) => new Date(began.getTime() + seconds * 1000)
@@ -9,7 +9,11 @@ const plain = stripVTControlCharacters
 const step = { node_id: 'a#1', step: 'a', began, attempt: 1 }
 
 it('a loop says how much time is left, once that can be told', () => {
-  const loop = (done: number): ShownStep => ({ ...step, kind: 'loop', loop: { total: 100, done, failed: 0 } })
+  const loop = (done: number): ActiveStep => ({
+    ...step,
+    kind: 'loop',
+    loop: { total: 100, done, failed: 0 },
+  })
   expect(plain(activeLine(loop(25), 1, after(5)))).toMatch(/25 of 100 {2}5\/s {2}15.0 s left$/)
   expect(plain(activeLine(loop(25), 1, after(1)))).not.toContain('left')
   expect(plain(activeLine(loop(0), 1, after(5)))).not.toContain('left')
@@ -33,10 +37,10 @@ it.each([
 
 it('what waits for a handler is said by its number, its step and the handlers', () => {
   const lacking = { execution_id: '1', step: 'geocode', needs: ['geocode', 'cache'], items: 1550 }
-  expect(lackingText([lacking, { ...lacking, step: 'mail' }])).toBe(
+  expect(missingHandlersText([lacking, { ...lacking, step: 'mail' }])).toBe(
     '1,550 items of geocode wait for the handlers geocode, cache, which no running process has (and mail likewise)',
   )
-  expect(lackingText([{ ...lacking, needs: ['geocode'], items: null }])).toMatch(
+  expect(missingHandlersText([{ ...lacking, needs: ['geocode'], items: null }])).toMatch(
     /^the step geocode waits for the handler/,
   )
 })

@@ -29,7 +29,7 @@ beforeAll(async () => {
 })
 
 const show = (...args: string[]) =>
-  runCli(['executions', 'show', id, ...args], {
+  runCli(['execution', 'show', id, ...args], {
     DATABASE_URL: db.url('stagedoor_api'),
     DATABASE_DIRECT_URL: db.url(MIGRATOR),
     STAGEDOOR_HOME: home,
@@ -40,7 +40,7 @@ it('shows the first steps, says how to see the rest, and goes on at what failed'
   expect(stdout).toMatch(/✔ turn1 [\s\S]*✔ turn100 /)
   expect(stdout).not.toContain('✔ turn101 ')
   expect(stdout).toContain('--from turn250')
-  const [, after] = new RegExp(`and more: stagedoor executions show ${id} --after (\\d+)`).exec(stdout)!
+  const [, after] = new RegExp(`and more: stagedoor execution show ${id} --after (\\d+)`).exec(stdout)!
   const rest = (await show('--after', after!, '--limit', '200')).stdout
   expect(rest).toMatch(/✔ turn101 [\s\S]*✖ turn250 /)
   expect(rest).not.toContain('and more')

@@ -48,9 +48,7 @@ beforeAll(async () => {
   await db.owner(`select iu_core.fn_gate_set('iu_core.staging_writes_enabled', true)`)
 })
 
-it('a dataset of one’s own: what is missing is printed with the statements, then it takes files', {
-  timeout: 120_000,
-}, async () => {
+it('a dataset of one’s own: what is missing is printed with the statements, then it takes files', async () => {
   const path = file('orders.json', JSON.stringify(ORDERS))
   expect(await cli('dataset', 'check', path)).toMatchObject({
     code: 2,
@@ -59,7 +57,7 @@ it('a dataset of one’s own: what is missing is printed with the statements, th
   await db.owner(
     'create table public.orders (workspace_id uuid not null, order_id text not null, amount numeric)',
   )
-  const refused = await cli('dataset', 'add', path)
+  const refused = await cli('dataset', 'register', path)
   expect(refused).toMatchObject({
     code: 2,
     stderr: expect.stringMatching(/\ncreate unique index on (public\.)?orders/),
@@ -70,7 +68,7 @@ it('a dataset of one’s own: what is missing is printed with the statements, th
     code: 0,
     stdout: expect.stringContaining('can be used'),
   })
-  const added = await cli('dataset', 'add', path, '--no-approval', '--json')
+  const added = await cli('dataset', 'register', path, '--no-approval', '--json')
   expect(JSON.parse(added.stdout)).toMatchObject({
     dataset: 'orders',
     approval_required: false,
@@ -95,38 +93,40 @@ it('a dataset of one’s own: what is missing is printed with the statements, th
   expect((await cli('lineage', 'public.orders', '--key', key, '--id', workspace_id)).code).toBe(2)
 })
 
-it('a header that means something is remembered, and forgotten', { timeout: 60_000 }, async () => {
+it('a header that means something is remembered, and forgotten', async () => {
   const ingest = () => cli('ingest', file('nr.csv', 'Nr.,Amount\nA-18,1\n'), '--dataset', 'orders')
   expect((await ingest()).code).toBe(2)
   const map = (...args: string[]) => cli('dataset', 'map', 'orders', '--platform', 'file', ...args)
-  expect((await map('--header', 'Nr.=order_id', '--header', 'Comment=')).stdout).toMatch(/Nr\. +→ +order_id/)
-  expect(JSON.parse((await map('--json')).stdout)).toEqual({
+  expect((await map('--set', 'Nr.=order_id', '--set', 'Comment=')).stdout).toMatch(/Nr\. +→ +order_id/)
+  expect(JSON.parse((await map('--json')).stdout)).toMatchObject({
     headers: { 'Nr.': 'order_id', Comment: null },
     field_values: {},
   })
   expect((await ingest()).code).toBe(0)
-  expect((await map('--header', 'Nr.=nonsense')).code).toBe(2)
-  expect((await map('--forget', 'Nr.', '--forget', 'Comment')).stdout).toContain('Nothing is remembered')
+  expect((await map('--set', 'Nr.=nonsense')).code).toBe(2)
+  expect((await map('--forget', 'Nr.', '--forget', 'Comment')).stdout).toContain('Nothing is mapped')
 })
 
-it('a rule in TypeScript comes with its file, also when a line is corrected', {
-  timeout: 120_000,
-}, async () => {
+it('a rule in TypeScript comes with its file, also when a line is corrected', async () => {
   const rule = `check: (line) => line.amount > 100 ? [{ line: 0, column: 'Amount', field: 'amount',
     value: String(line.amount), rule: 'amount.much', message: 'Too much.', suggestion: 'Ask.' }] : []`
   const path = file('orders.mjs', `export default { ...${JSON.stringify(ORDERS)}, version: 2, ${rule} }`)
-  expect((await cli('dataset', 'add', path)).stdout).toMatch(
+  expect((await cli('dataset', 'register', path)).stdout).toMatch(
     /version 2[\s\S]*rule in TypeScript is known only/,
   )
+  expect(await cli('dataset', 'export', 'orders')).toMatchObject({
+    stdout: expect.stringMatching(/^\{[\s\S]*\}\n$/),
+    stderr: 'It has a rule in TypeScript, which is not in the export.\n',
+  })
   const much = await cli('ingest', file('much.csv', 'Order,Amount\nB-1,500\n'), '--dataset', path)
   expect(much).toMatchObject({ code: 5, stdout: expect.stringMatching(/✖ +2 +Amount +500 +Too much/) })
   const [, id] = /upload problems (\S+)/.exec(much.stdout)!
-  const fix = ['upload', 'fix', id!, '--line', '2', '--set', 'Amount=400']
+  const fix = ['upload', 'repair', id!, '--line', '2', '--set', 'Amount=400']
   expect(await cli(...fix)).toMatchObject({ code: 2, stderr: expect.stringContaining('--dataset') })
   expect((await cli(...fix, '--dataset', path)).stdout).toMatch(/Still wrong[\s\S]*Too much/)
 })
 
-it('a declaration that cannot be read says why', { timeout: 60_000 }, async () => {
+it('a declaration that cannot be read says why', async () => {
   const cases: [RegExp, string][] = [
     [/is not JSON/, file('broken.json', '{"a":')],
     [/fields.order_id.type|rows/, file('poor.json', JSON.stringify({ ...ORDERS, rows: [] }))],
@@ -147,7 +147,7 @@ it('a declaration that cannot be read says why', { timeout: 60_000 }, async () =
     const { code, stderr } = await cli('dataset', 'check', path)
     expect({ path, code, stderr }).toMatchObject({ code: 2, stderr: expect.stringMatching(words) })
   }
-  expect((await cli('dataset', 'add', 'nonsense')).code).toBe(8)
+  expect((await cli('dataset', 'register', 'nonsense')).code).toBe(8)
   expect((await cli('dataset', 'show', 'nonsense')).code).toBe(8)
   const typed = await cli(
     'dataset',

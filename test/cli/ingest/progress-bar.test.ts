@@ -1,8 +1,8 @@
 import { Writable } from 'node:stream'
 import { afterEach, expect, it, vi } from 'vitest'
-import { createOutput } from '../../../src/cli/output.ts'
-import { progressBars } from '../../../src/cli/progress-bar.ts'
-import type { Progress } from '../../../src/ingest/progress.ts'
+import { createIngestProgress } from '../../../src/cli/progress.ts'
+import { createOutput } from '../../../src/cli/terminal.ts'
+import type { Progress } from '../../../src/ingest/uploads.ts'
 
 const STEPS: Progress[] = [
   { stage: 'read', done: 50, total: 100, lines: 2 },
@@ -34,7 +34,7 @@ function noted(json: boolean, to: ReturnType<typeof stream>): string {
     text += chunk
     return true
   })
-  const bars = progressBars(createOutput(json), to.stream)
+  const bars = createIngestProgress(createOutput(json), to.stream)
   for (const step of STEPS) bars.report(step)
   bars.stop()
   return text

@@ -1,4 +1,5 @@
 /** What the command line says of an upload that does not go through, and how it ends. */
+// @module-tag long
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -22,7 +23,7 @@ function file(name: string, lines: readonly string[]): string {
 beforeAll(async () => {
   server = startCli(['start'], { ...env, PORT: String(await freePort()) })
   await server.says(/Ctrl-C stops everything/)
-}, 120_000)
+})
 afterAll(async () => {
   await server.end()
 })
@@ -52,7 +53,9 @@ it('the same wrong bytes are refused again, and so are those that wait; what is 
   expect((await cli('ingest', staged, ...META, '--until', 'staged')).code).toBe(0)
   expect(await cli('ingest', staged, ...META)).toMatchObject({
     code: 5,
-    stderr: expect.stringMatching(/is staged, and is not taken further[\s\S]*stagedoor upload show/),
+    stderr: expect.stringMatching(
+      /already uploaded, as upload \S+, which is staged[\s\S]*stagedoor upload show/,
+    ),
   })
 })
 
@@ -71,9 +74,9 @@ it('leaving out more lines than is usual ends with 5 and names the share that wo
 it('every hint names whoever is to act', async () => {
   const path = file('named.csv', [line(7, '7.00'), line(8, 'lots')])
   const { stdout } = await cli('ingest', path, ...META)
-  const [, id] = /stagedoor upload fix (\S+) --file wrong-lines.csv --as operator\n/.exec(stdout)!
+  const [, id] = /stagedoor upload repair (\S+) --file wrong-lines.csv --as operator\n/.exec(stdout)!
   const exported = await upload('export', id!, '-o', join(folder, 'out.csv'))
-  expect(exported.stdout).toMatch(/upload fix \S+ --file \S+ --as operator/)
+  expect(exported.stdout).toMatch(/upload repair \S+ --file \S+ --as operator/)
   expect((await upload('show', id!, '--as', 'viewer')).stdout).toMatch(/--on-invalid skip.* --as operator/)
 })
 
@@ -84,7 +87,7 @@ it('what does not fit is said with its headers and the command that maps one; it
   expect({ code, stderr }).toMatchObject({
     code: 2,
     stderr: expect.stringMatching(
-      /The file has “Name”, “Street”\.[\s\S]*dataset map ads --platform meta --header "\S+ ?\S*=\w+" --as operator/,
+      /The file has “Name”, “Street”\.[\s\S]*dataset map ads --platform meta --set "\S+ ?\S*=\w+" --as operator/,
     ),
   })
   const list = await upload('list', '--status', 'failed', '--json')
@@ -92,7 +95,7 @@ it('what does not fit is said with its headers and the command that maps one; it
   expect((await upload('show', id)).stdout).toContain(`stagedoor upload discard ${id} --as operator`)
   expect((await upload('discard', id, '--as', 'operator')).code).toBe(0)
 
-  const unknown = await cli('dataset', 'map', 'ads', '--platform', 'meta', '--header', 'Name=nonsense')
+  const unknown = await cli('dataset', 'map', 'ads', '--platform', 'meta', '--set', 'Name=nonsense')
   expect(unknown.stderr).toMatch(/no field nonsense; it has .*campaign_name/)
 
   const junk = join(folder, 'junk.csv')
@@ -104,7 +107,7 @@ it('what does not fit is said with its headers and the command that maps one; it
 })
 
 it('values, names and pages are written for people', async () => {
-  expect((await cli('dataset', 'add', 'ads', '--no-approval')).code).toBe(0)
+  expect((await cli('dataset', 'register', 'ads', '--no-approval')).code).toBe(0)
   const fields = (await cli('dataset', 'show', 'ads', '--json')).stdout
   expect(Object.keys(JSON.parse(fields).definition.fields).slice(0, 2)).toEqual([
     'campaign_id',
@@ -128,7 +131,7 @@ it('values, names and pages are written for people', async () => {
   const [, plan] = /stagedoor upload plan (\S+) --rows/.exec(dry.stdout)!
   expect((await upload('plan', plan!, '--rows')).stdout).toContain('spend: 64.20 → 80.25')
 
-  const events = await cli('events', 'list')
+  const events = await cli('event', 'list')
   expect(events.stdout).toMatch(/^when +what +who +id +about\n/)
   expect(events.stdout).toMatch(/staging\.ingestion_complete +Operator/)
 })

@@ -10,7 +10,7 @@ import { temporaryHome } from '../../support/temporary-home.ts'
 
 const db = useDatabase()
 const home = temporaryHome('cli-units-external')
-const TIMEOUT = { timeout: 60_000 }
+const TIMEOUT = { timeout: 300_000 }
 const NOWHERE = '0190a0a0-0000-7000-8000-000000000000'
 const text = join(home, 'leave.md')
 let env: Record<string, string>
@@ -40,57 +40,63 @@ const json = async (...args: string[]) => {
 
 it('an empty database teaches the first step', TIMEOUT, async () => {
   expect((await cli('unit', 'list')).stdout).toMatch(/No unit here yet[\s\S]*stagedoor mark handbook.md/)
-  expect((await cli('unit', 'list', '--under', 'x')).stdout).toMatch(/No unit is so/)
-  expect((await cli('topic', 'list')).stdout).toMatch(/No topic yet[\s\S]*stagedoor topic add/)
+  expect((await cli('unit', 'list', '--under', 'x')).stdout).toMatch(/No unit matches/)
+  expect((await cli('topic', 'list')).stdout).toMatch(/No topic yet[\s\S]*stagedoor topic create/)
   expect((await cli('unit', 'check')).stdout).toMatch(/Nothing is due/)
 })
 
-it('a unit is born, shown, edited by what is found in it, compared and read as it was', TIMEOUT, async () => {
-  const born = await cli('unit', 'create', 'handbook/leave', '--file', text, '--as', 'operator')
-  expect(born.stdout).toMatch(/handbook\/leave is born, a draft[\s\S]*stagedoor unit show handbook\/leave/)
-  const shown = await cli('unit', 'show', 'handbook/leave')
-  expect(shown.stdout).toMatch(/^draft {2}Leave {2}handbook\/leave {2}version 1\n/)
-  expect(shown.stdout).toMatch(/tier +0 born; it lacks container, edge/)
-  expect(shown.stdout).toMatch(/You have 28 days of leave a year\./)
-  expect(shown.stdout).toMatch(/enact with the reviewer’s token/)
+it(
+  'a unit is created, shown, edited by what is found in it, compared and read as it was',
+  TIMEOUT,
+  async () => {
+    const created = await cli('unit', 'create', 'handbook/leave', '--file', text, '--as', 'operator')
+    expect(created.stdout).toMatch(
+      /handbook\/leave is created, a draft[\s\S]*stagedoor unit show handbook\/leave/,
+    )
+    const shown = await cli('unit', 'show', 'handbook/leave')
+    expect(shown.stdout).toMatch(/^draft {2}Leave {2}handbook\/leave {2}version 1\n/)
+    expect(shown.stdout).toMatch(/tier +0 created; it lacks container, edge/)
+    expect(shown.stdout).toMatch(/You have 28 days of leave a year\./)
+    expect(shown.stdout).toMatch(/enact with the reviewer’s token/)
 
-  const slice = [
-    'unit',
-    'slice',
-    'handbook/leave',
-    '--find',
-    '28 days',
-    '--text',
-    '30 days',
-    '--note',
-    'agreed',
-  ]
-  const edited = await cli(...slice)
-  expect(edited.stderr).toContain('On version 1, the current one')
-  expect(edited.stdout).toMatch(/is at version 2/)
-  expect((await cli('unit', 'diff', 'handbook/leave')).stdout).toMatch(
-    /-You have 28 days.*\n\+You have 30 days/,
-  )
-  expect((await cli('unit', 'show', 'handbook/leave', '--version', '1')).stdout).toMatch(
-    /version 1 of 2[\s\S]*28 days/,
-  )
-  const history = await cli('unit', 'history', 'handbook/leave')
-  expect(history.stdout).toMatch(/2 .* agreed\n1 /)
-  const [, first] = /--as-of (\S+)/.exec(history.stdout)!
-  const then = await cli('unit', 'show', 'handbook/leave', '--as-of', first!)
-  expect(then.stdout).toMatch(/^draft .*\n[\s\S]*As it was at [\s\S]*now +draft, version 2[\s\S]*28 days/)
-  // What is known only as it is now is not told as of then.
-  expect(then.stdout).not.toMatch(/tier|checker|search/)
-  expect((await cli('unit', 'show', 'handbook/leave', '--text')).stdout).toBe(
-    '# Leave\n\nYou have 30 days of leave a year.\n',
-  )
-})
+    const slice = [
+      'unit',
+      'edit',
+      'handbook/leave',
+      '--find',
+      '28 days',
+      '--replace',
+      '30 days',
+      '--note',
+      'agreed',
+    ]
+    const edited = await cli(...slice)
+    expect(edited.stderr).toContain('On version 1, the current one')
+    expect(edited.stdout).toMatch(/is at version 2/)
+    expect((await cli('unit', 'diff', 'handbook/leave')).stdout).toMatch(
+      /-You have 28 days.*\n\+You have 30 days/,
+    )
+    expect((await cli('unit', 'show', 'handbook/leave', '--version', '1')).stdout).toMatch(
+      /version 1 of 2[\s\S]*28 days/,
+    )
+    const history = await cli('unit', 'history', 'handbook/leave')
+    expect(history.stdout).toMatch(/2 .* agreed\n1 /)
+    const [, first] = /--as-of (\S+)/.exec(history.stdout)!
+    const then = await cli('unit', 'show', 'handbook/leave', '--as-of', first!)
+    expect(then.stdout).toMatch(/^draft .*\n[\s\S]*As it was at [\s\S]*now +draft, version 2[\s\S]*28 days/)
+    // What is known only as it is now is not told as of then.
+    expect(then.stdout).not.toMatch(/tier|checker|search/)
+    expect((await cli('unit', 'show', 'handbook/leave', '--text')).stdout).toBe(
+      '# Leave\n\nYou have 30 days of leave a year.\n',
+    )
+  },
+)
 
 it('a text comes from standard input; the same text is no new version', TIMEOUT, async () => {
   const piped = await runCli(['unit', 'create', 'piped', '--json'], env, 'From a pipe.\n')
   expect(JSON.parse(piped.stdout)).toMatchObject({ canonical_address: 'piped' })
   const same = await runCli(['unit', 'edit', 'piped', '--expect', '1'], env, 'From a pipe.\n')
-  expect(same.stdout).toMatch(/was so already: it stays at version 1/)
+  expect(same.stdout).toMatch(/has this text already: it stays at version 1/)
   expect(await json('unit', 'edit', 'piped', '--title', 'Piped', '--expect', '1')).toMatchObject({
     version_no: 2,
     changed: true,
@@ -115,8 +121,9 @@ it('a stale edit is refused with both hashes and the diff on stderr', TIMEOUT, a
 
 it('topics, profile, edges, containers and the checker', TIMEOUT, async () => {
   await runCli(['unit', 'create', 'shelf', '--kind', 'document'], env, 'Shelf')
-  for (const name of ['a', 'b']) await runCli(['unit', 'create', `shelf/${name}`, '--in', 'shelf'], env, name)
-  await json('topic', 'add', 'leave', '--description', 'Being away')
+  for (const name of ['a', 'b'])
+    await runCli(['unit', 'create', `shelf/${name}`, '--container', 'shelf'], env, name)
+  await json('topic', 'create', 'leave', '--description', 'Being away')
   expect((await cli('topic', 'list')).stdout).toMatch(/leave +0 +workspace +Being away/)
   const [, last] = /The page after it: (--after \S+)/.exec(
     (await cli('topic', 'list', '--limit', '1')).stdout,
@@ -138,17 +145,17 @@ it('topics, profile, edges, containers and the checker', TIMEOUT, async () => {
   expect(checked.stdout).toMatch(/shelf\/a +edge_unverified +— cites → shelf\/c/)
   expect(checked.stdout).toMatch(/2 units checked/)
   expect((await cli('unit', 'list', '--deviates')).stdout).toContain('shelf/a')
-  expect(await json('unit', 'edge', 'remove', edge_id)).toEqual({ edge_id, removed: true })
+  expect(await json('unit', 'edge', 'delete', edge_id)).toEqual({ edge_id, deleted: true })
 
   expect((await cli('unit', 'reorder', 'shelf', 'shelf/b', 'shelf/a')).stdout).toMatch(
     /its 2 units in this order/,
   )
   const order = async () =>
-    (await json('unit', 'list', '--in', 'shelf')).map((unit: { title: string }) => unit.title)
+    (await json('unit', 'list', '--container', 'shelf')).map((unit: { title: string }) => unit.title)
   expect(await order()).toEqual(['b', 'a'])
   await json('unit', 'move', 'shelf/b', '--out')
   expect(await order()).toEqual(['a'])
-  await json('unit', 'move', 'shelf/b', '--into', 'shelf')
+  await json('unit', 'move', 'shelf/b', '--container', 'shelf')
   expect(await order()).toEqual(['a', 'b'])
 })
 
@@ -160,10 +167,10 @@ it(
       (await runCli(['unit', 'create', 'rule', '--json'], env, 'Rule.')).stdout,
     )
     for (const as of [[], ['--as', 'reviewer']]) {
-      const refused = await cli('unit', 'enact', 'rule', '--apr', 'A1', ...as)
+      const refused = await cli('unit', 'enact', 'rule', '--approval-ref', 'A1', ...as)
       expect(refused).toMatchObject({
         code: 5,
-        stderr: expect.stringContaining(`POST /api/units/${id}/enact`),
+        stderr: expect.stringContaining(`POST /api/v1/units/${id}/enact`),
       })
     }
     await db.as(reviewer, (client) => client.query(`select iu_core.fn_unit_enact($1, 1, 'A1')`, [id]))
@@ -200,26 +207,35 @@ it.each([
     /is not a kind of unit[\s\S]*There are commentary, document/,
     ['unit', 'create', 'odd', '--file', text, '--kind', 'poem'],
   ],
-  [2, /is not in the text/, ['unit', 'slice', 'handbook/leave', '--find', 'nothing', '--text', 'x']],
-  [2, /more than once/, ['unit', 'slice', 'handbook/leave', '--find', 'a', '--text', 'x']],
-  [2, /Say which part/, ['unit', 'slice', 'handbook/leave', '--text', 'x']],
+  [2, /is not in the text/, ['unit', 'edit', 'handbook/leave', '--find', 'nothing', '--replace', 'x']],
+  [2, /more than once/, ['unit', 'edit', 'handbook/leave', '--find', 'a', '--replace', 'x']],
+  [2, /Say which part/, ['unit', 'edit', 'handbook/leave', '--replace', 'x']],
+  [
+    2,
+    /a part of the text, or its title/,
+    ['unit', 'edit', 'handbook/leave', '--find', 'a', '--replace', 'x', '--title', 'T'],
+  ],
   [
     2,
     /not within the text/,
-    ['unit', 'slice', 'handbook/leave', '--from', '1', '--to', '999', '--text', 'x'],
+    ['unit', 'edit', 'handbook/leave', '--from', '1', '--to', '999', '--replace', 'x'],
   ],
   [2, /Not in the topic vocabulary/, ['unit', 'profile', 'handbook/leave', '--topics', 'nope']],
   [
     2,
-    /A profile does not hold lifecycle_status/,
+    /A profile cannot contain lifecycle_status/,
     ['unit', 'profile', 'handbook/leave', 'lifecycle_status=enacted'],
   ],
   [2, /write it as key=value/, ['unit', 'profile', 'handbook/leave', 'summary']],
-  [6, /cannot be inside|in itself/, ['unit', 'move', 'shelf', '--into', 'shelf/a']],
-  [2, /--into CONTAINER, or --out/, ['unit', 'move', 'shelf']],
-  [2, /A whole number from 1 to 1000000/, ['unit', 'move', 'shelf/a', '--into', 'shelf', '--position', '0']],
-  [2, /is not the id of an edge/, ['unit', 'edge', 'remove', 'that']],
-  [8, /There is no edge/, ['unit', 'edge', 'remove', NOWHERE]],
+  [6, /cannot be inside|in itself/, ['unit', 'move', 'shelf', '--container', 'shelf/a']],
+  [2, /--container CONTAINER, or --out/, ['unit', 'move', 'shelf']],
+  [
+    2,
+    /A whole number from 1 to 1000000/,
+    ['unit', 'move', 'shelf/a', '--container', 'shelf', '--position', '0'],
+  ],
+  [2, /is not the id of an edge/, ['unit', 'edge', 'delete', 'that']],
+  [8, /There is no edge/, ['unit', 'edge', 'delete', NOWHERE]],
   [5, /right to operate/, ['unit', 'edit', 'handbook/leave', '--file', text, '--as', 'viewer']],
   [
     5,
@@ -236,7 +252,7 @@ it.each([
 })
 
 it('an edit that is refused says nothing of the version that it was not made on', TIMEOUT, async () => {
-  const { stderr } = await cli('unit', 'slice', 'handbook/leave', '--find', 'nothing', '--text', 'x')
+  const { stderr } = await cli('unit', 'edit', 'handbook/leave', '--find', 'nothing', '--replace', 'x')
   expect(stderr).not.toContain('the current one')
 })
 

@@ -1,6 +1,6 @@
 /** Playbooks in the memory of an engine: not all of them, but always those that it has just asked for. */
 import { expect, it } from 'vitest'
-import { Catalog } from '../../../src/executions/engine/catalog.ts'
+import { Catalog } from '../../../src/executions/engine/load.ts'
 import { playbook, useEngines } from './engines.ts'
 
 const engines = useEngines()
@@ -17,10 +17,10 @@ it('from a thousand versions on, those that were asked for are known, and the ot
   await catalog.read(ids.slice(0, 1000))
 
   await catalog.read([ids[0]!, ids[1000]!])
-  expect([ids[0], ids[1000]].map((id) => catalog.known(id!)?.path)).toEqual(['one', 'one'])
-  expect(catalog.known(ids[1]!)).toBeUndefined()
+  expect([ids[0], ids[1000]].map((id) => catalog.find(id!)?.path)).toEqual(['one', 'one'])
+  expect(catalog.find(ids[1]!)).toBeUndefined()
   await catalog.read([ids[1001]!])
-  expect(catalog.known(ids[0]!)).toBeDefined()
+  expect(catalog.find(ids[0]!)).toBeDefined()
   await catalog.read(ids)
-  expect(ids.every((id) => catalog.known(id) !== undefined)).toBe(true)
+  expect(ids.every((id) => catalog.find(id) !== undefined)).toBe(true)
 })

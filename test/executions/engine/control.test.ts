@@ -29,7 +29,7 @@ function held() {
 }
 
 describe('an execution', () => {
-  it('that is cancelled ends at once, and what runs is told', async () => {
+  it('that is cancelled ends at once, and what runs is aborted', async () => {
     const hold = held()
     await engines.start({ a: hold.handler, b: () => null })
     await engines.register(playbook('cancelled', [{ step: 'a', next: 'b' }, { step: 'b' }]))
@@ -46,7 +46,7 @@ describe('an execution', () => {
 
   it('that is cancelled takes its items from whoever runs them', async () => {
     const hold = held()
-    await engines.start({ each: hold.handler }, { leaseMs: 1500 })
+    await engines.start({ each: hold.handler }, { leaseMs: 3000 })
     await engines.register(
       playbook('wide', [{ step: 'each', loop: { in: [1, 2, 3, 4], mode: 'fanout', max_in_flight: 4 } }]),
     )
@@ -80,7 +80,7 @@ describe('an execution', () => {
     expect(after).toBe(1)
   })
 
-  it('that is paused in a fan-out begins no item more than those in hand, though hundreds are handed out', async () => {
+  it('that is paused in a fan-out begins no item more than those it has claimed, though hundreds are issued', async () => {
     const hold = held()
     await engines.start({ a: hold.handler }, { concurrency: 4 })
     await engines.register(

@@ -3,10 +3,10 @@ import pino from 'pino'
 import { afterEach } from 'vitest'
 import { type Engine, type EngineOptions, startEngine } from '../../../src/executions/engine/engine.ts'
 import type { ExecutionEvent } from '../../../src/executions/event.ts'
-import type { Json, JsonObject, Playbook, Step } from '../../../src/executions/playbook/definition.ts'
-import { createResults } from '../../../src/executions/results/tiers.ts'
-import type { PlaybookHandlers, Tools } from '../../../src/executions/tool.ts'
-import { handlerTool } from '../../../src/executions/tools/handler.ts'
+import type { Playbook, Step } from '../../../src/executions/playbook/definition.ts'
+import { createResultStore } from '../../../src/executions/results.ts'
+import { handlerTool, type PlaybookHandlers, type Tools } from '../../../src/executions/tools/tool.ts'
+import type { Json, JsonObject } from '../../../src/kernel/json.ts'
 import { type TestDatabase, useDatabase } from '../../support/database.ts'
 import { until } from '../../support/until.ts'
 
@@ -33,7 +33,7 @@ function whole({ call, args = {}, next, retry, loop, ...step }: ShortStep): Step
     tools: step.wait ? [] : [{ tool: 'handler', call: call ?? step.step, args }],
     on_error: 'fail',
     ...step,
-    retry: { attempts: 1, backoff_ms: 1, backoff_most_ms: 1000, ...retry },
+    retry: { attempts: 1, backoff_ms: 1, max_backoff_ms: 1000, ...retry },
     ...(loop && {
       loop: {
         as: 'item',
@@ -60,11 +60,15 @@ export interface Engines {
   start(handlers: PlaybookHandlers, options?: Partial<EngineOptions>): Promise<Engine>
   register(playbook: Playbook): Promise<void>
   run(name: string, args?: JsonObject): Promise<string>
+  /** The id of an execution that waits for an hour before its step `a`; no engine has it in memory. */
+  runUntilWaiting(name: string): Promise<string>
   /** The row of noetl.execution, once it has ended. */
   ended(execution: string, withinMs?: number): Promise<Ended>
   status(execution: string): Promise<string | undefined>
   log(execution: string): Promise<ExecutionEvent[]>
   differences(): Promise<string[]>
+  /** As when the lease of this engine has passed and another engine noticed it: no test waits for that. */
+  endLease(engine: string): Promise<void>
 }
 
 export interface Ended {
@@ -81,14 +85,14 @@ export function useEngines(): Engines {
     running.clear()
   })
   const worker = () => db.pool('stagedoor_worker')
-  return {
+  const engines: Engines = {
     db,
     async start(handlers, options = {}) {
       const engine = await startEngine({
         pool: worker(),
         listenUrl: db.url('stagedoor_worker'),
         tools: handlersAsTools(handlers),
-        results: createResults({ pool: worker() }),
+        results: createResultStore({ pool: worker() }),
         log: pino({ level: process.env.LOG_LEVEL ?? 'silent' }),
         shutdownMs: 2000,
         ...options,
@@ -110,7 +114,19 @@ export function useEngines(): Engines {
       )
       return rows[0]!.id
     },
-    ended: (execution, withinMs = 15_000) =>
+    async runUntilWaiting(name) {
+      const wait = { kind: 'timer', for_ms: 3_600_000 } as const
+      await engines.register(playbook(name, [{ step: 'wait', wait, next: 'a' }, { step: 'a' }]))
+      const engine = await engines.start({ a: () => 1 })
+      const id = await engines.run(name)
+      await until(
+        'it waits',
+        async () => (await db.owner('select from noetl.wait where execution_id = $1', [id])).length,
+      )
+      await engine.stop()
+      return id
+    },
+    ended: (execution, withinMs = 60_000) =>
       until(
         `execution ${execution} has ended`,
         async () => {
@@ -134,6 +150,13 @@ export function useEngines(): Engines {
         execution,
       ]) as unknown as Promise<ExecutionEvent[]>
     },
+    async endLease(engine) {
+      await db.owner(
+        `update noetl.engine set leased_until = clock_timestamp() - interval '1 second' where engine_id = $1`,
+        [engine],
+      )
+      await db.owner('select noetl.fn_engine_reap()')
+    },
     async differences() {
       const rows = await db.owner<{ line: string }>(
         "select execution_id || ' ' || difference as line from noetl.fn_projection_differences()",
@@ -141,4 +164,5 @@ export function useEngines(): Engines {
       return rows.map((row) => row.line)
     },
   }
+  return engines
 }

@@ -1,5 +1,5 @@
 /** The engine's pool with faults put in: what happens to statements that are not flushes or heartbeats is the test's to say. */
-import type { Pool } from '../../../src/db/connection.ts'
+import type { Pool } from '../../../src/kernel/postgres/connection.ts'
 
 /** `before` may throw, as a connection does that breaks, or take its time. */
 export function faultyPool(pool: Pool, before: (sql: string) => void | Promise<void>): Pool {

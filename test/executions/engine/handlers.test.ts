@@ -1,10 +1,11 @@
 /** Steps whose handler another process has: handed over by whoever drives, run once, and never lost between the two. */
 import { describe, expect, it } from 'vitest'
-import type { Pool } from '../../../src/db/connection.ts'
 import type { ExecutionEvent } from '../../../src/executions/event.ts'
-import type { PlaybookHandler, PlaybookHandlers, ToolContext } from '../../../src/executions/tool.ts'
+import type { PlaybookHandler, PlaybookHandlers, ToolContext } from '../../../src/executions/tools/tool.ts'
+import type { Pool } from '../../../src/kernel/postgres/connection.ts'
 import { until } from '../../support/until.ts'
 import { playbook, useEngines } from './engines.ts'
+import { faultyPool } from './faulty-pool.ts'
 
 const engines = useEngines()
 const STEPS = [
@@ -53,7 +54,7 @@ const endsOf = (log: readonly ExecutionEvent[]) =>
 async function look(issueAfter: string, grace: string | null = null): Promise<boolean> {
   await engines.db
     .pool('stagedoor_worker')
-    .query('select noetl.fn_handlers_missing($1, $2)', [issueAfter, grace])
+    .query('select noetl.fn_handlers_review_missing($1, $2)', [issueAfter, grace])
   return true
 }
 const issues = () =>
@@ -61,11 +62,8 @@ const issues = () =>
     "select subject_ref, title, resolution from iu_core.system_issue where code = 'handler_missing'",
   )
 
-/** Its heartbeat stands still, as that of a process that was killed. */
-const DYING = { beats: false, drives: false, leaseMs: 1000 }
-
 describe('an engine that drives without the handler', () => {
-  it('hands each step to one that has it, and the log is as if it ran here', async () => {
+  it('sends each step to an engine that has its handler, and the log is as if it ran here', async () => {
     await engines.start({})
     const { runs, handlers } = four()
     await engines.start(handlers, { drives: false })
@@ -87,9 +85,9 @@ describe('an engine that drives without the handler', () => {
   })
 
   it('shares the shards with one that has it: every execution completes, whoever drives it', async () => {
-    await engines.start({}, { leaseMs: 1500 })
+    await engines.start({})
     const { runs, handlers } = four()
-    const second = await engines.start(handlers, { leaseMs: 1500 })
+    const second = await engines.start(handlers)
     const held = () =>
       engines.db
         .owner('select from noetl.execution_shard where owner = $1', [second.id])
@@ -219,7 +217,7 @@ describe('an engine that drives without the handler', () => {
     expect(await rows()).toEqual([])
   })
 
-  it('tells people of a handler that is missing, and that it is back, by itself', async () => {
+  it('opens an issue about a missing handler, and resolves it when the handler is back', async () => {
     await engines.start({ other: () => null })
     await engines.start({ a: () => null }, { runs: false, leaseMs: 60_000, name: 'runs nothing' })
     await engines.register(playbook('missing', [{ step: 'a', next: 'other' }, { step: 'other' }]))
@@ -260,11 +258,7 @@ describe('an engine that drives without the handler', () => {
     void both.finally(() => {
       over = true
     })
-    await until(
-      'the grace is over for all',
-      async () => (await look('1 minute', '0 seconds')) && over,
-      15_000,
-    )
+    await until('the grace is over for all', async () => (await look('1 minute', '0 seconds')) && over)
 
     const [failed, loopFailed] = await both
     expect(failed).toMatchObject({ status: 'FAILED' })
@@ -290,7 +284,7 @@ describe('an engine that drives without the handler', () => {
           return stopped.opened
         },
       },
-      { drives: false, leaseMs: 1500 },
+      { drives: false, leaseMs: 3000 },
     )
     await engines.register(playbook('cancelled', [{ step: 'a' }]))
     const id = await engines.run('cancelled')
@@ -308,17 +302,27 @@ describe('a step that was handed over', () => {
     await engines.start({})
     const late = gate()
     const dead = counted({ a: () => late.opened.then(() => 'late') })
-    await engines.start(dead.handlers, DYING)
+    // Its heartbeat stands still and it asks for nothing any more, as a process that was killed.
+    let isDead = false
+    const over = gate()
+    const pool = faultyPool(engines.db.pool('stagedoor_worker'), async () => {
+      if (isDead) await over.opened
+    })
+    const terms = { pool, sendsHeartbeats: false, drives: false, leaseMs: 60_000 }
+    const killed = await engines.start(dead.handlers, terms)
     await engines.register(playbook('died', [{ step: 'a' }], { output: '${steps.a.result}' }))
     const id = await engines.run('died')
     await until('the first runs it', () => dead.runs.size === 1)
+    isDead = true
+    await engines.endLease(killed.id)
     await until('it is free again', async () => (await rows()).every(({ leased_by }) => leased_by === null))
-    expect(await engines.status(id)).toBe('RUNNING')
+    await until('it is known to run', async () => (await engines.status(id)) === 'RUNNING')
     const heir = counted({ a: () => 'heir' })
     await engines.start(heir.handlers, { drives: false })
 
     expect(await engines.ended(id)).toMatchObject({ status: 'COMPLETED' })
     late.open()
+    over.open()
     const log = await engines.log(id)
     expect(log.at(-1)!.result).toMatchObject({ value: 'heir' })
     expect([...heir.runs]).toEqual([[`${id}:a#1:1`, 1]])
@@ -340,7 +344,10 @@ describe('a step that was handed over', () => {
       await first.stop()
       const taken = new Set<number>()
       const next = counted({ a: () => 'twice' })
-      await engines.start(next.handlers, { runs: false, hooks: { shardTaken: (shard) => taken.add(shard) } })
+      await engines.start(next.handlers, {
+        runs: false,
+        hooks: { onShardTaken: (shard) => taken.add(shard) },
+      })
       await until('the next owner has it', () => taken.size === 16)
       // What comes after it in the inbox was told to the execution: by then it would have begun its commands.
       await engines.db.pool('stagedoor_worker').query('select noetl.fn_execution_pause($1)', [id])

@@ -1,7 +1,7 @@
 /** A connection that breaks once, at the worst moment: nothing is lost, and nothing that was done is done again. */
 import { expect, it } from 'vitest'
-import { createResults } from '../../../src/executions/results/tiers.ts'
-import { ToolError } from '../../../src/executions/tool.ts'
+import { createResultStore } from '../../../src/executions/results.ts'
+import { ToolError } from '../../../src/executions/tools/tool.ts'
 import { until } from '../../support/until.ts'
 import { playbook, useEngines } from './engines.ts'
 import { breakingOnce, faultyPool, gate } from './faulty-pool.ts'
@@ -9,7 +9,7 @@ import { breakingOnce, faultyPool, gate } from './faulty-pool.ts'
 const engines = useEngines()
 const worker = () => engines.db.pool('stagedoor_worker')
 
-it('an engine that cannot begin leaves nothing behind that goes on by itself', async () => {
+it('an engine that cannot start leaves nothing running', async () => {
   const pool = new Proxy(worker(), {
     get(target, name) {
       if (name === 'connect') return () => Promise.reject(new Error('Connection terminated unexpectedly'))
@@ -42,7 +42,7 @@ it('a large result is kept when the database is back, and its step does not run 
         return 'x'.repeat(20_000)
       },
     },
-    { results: createResults({ pool }) },
+    { results: createResultStore({ pool }) },
   )
   await engines.register(playbook('large', [{ step: 'large' }]))
 
@@ -58,7 +58,7 @@ it('a collection that could not be read once is read again for the next attempt'
     ]),
   )
   await engines.start({ each: () => 1 }, { runs: false })
-  const results = createResults({ pool: worker() })
+  const results = createResultStore({ pool: worker() })
   let loads = 0
   await engines.start(
     { each: () => 1 },
@@ -81,7 +81,7 @@ it('a collection that could not be read once is read again for the next attempt'
 it('what is refused while a value is fetched is decided again on the log, not on the state that was ahead of it', async () => {
   const [value, reading, work] = [gate(), gate(), gate()]
   const asked = { value: false, state: false }
-  const kept = createResults({ pool: worker() })
+  const kept = createResultStore({ pool: worker() })
   await engines.register(playbook('quick', [{ step: 'b' }]))
   await engines.register(
     playbook('overlap', [
@@ -113,7 +113,7 @@ it('what is refused while a value is fetched is decided again on the log, not on
       pool,
       results: {
         // The end of b is refused, and that of c cannot be routed before its value is here.
-        async keep(result, origin) {
+        async store(result, origin) {
           if (origin.execution_id !== overlapping) return { value: result }
           if (origin.node_name === 'b') return { value: 'nul \0 inside' }
           return origin.node_name === 'c' ? { ref: '99', bytes: 9999 } : { value: result }

@@ -3,16 +3,17 @@
  * never none. Two thousand times.
  */
 import { expect, it } from 'vitest'
+import { cases } from '../../support/length.ts'
 import { until } from '../../support/until.ts'
 import { playbook, useEngines } from './engines.ts'
 
-const LOOPS = 2000
+const LOOPS = cases(200, 2000)
 const AT_ONCE = 50
 
 const engines = useEngines()
 
 it(`completes ${LOOPS} fan-outs whose last two shards end together, each once`, {
-  timeout: 90_000,
+  tags: 'property',
 }, async () => {
   await engines.start({ after: () => null }, { runs: false })
   await engines.register(
@@ -34,11 +35,7 @@ it(`completes ${LOOPS} fan-outs whose last two shards end together, each once`, 
   await engines.db
     .pool('stagedoor_worker')
     .query(`select noetl.fn_execution_start('pair') from generate_series(1, $1)`, [LOOPS])
-  await until(
-    'all items are out',
-    () => count('select count(*)::integer as n from noetl.command', 2 * LOOPS),
-    40_000,
-  )
+  await until('all items are out', () => count('select count(*)::integer as n from noetl.command', 2 * LOOPS))
   // Of every pair one is with the first, one with the second.
   await engines.db.owner(
     'update noetl.command set leased_by = ($1::uuid[])[item_index + 1], lease_epoch = 1',
@@ -61,10 +58,8 @@ it(`completes ${LOOPS} fan-outs whose last two shards end together, each once`, 
     )
   }
 
-  await until(
-    'all have ended',
-    () => count(`select count(*)::integer as n from noetl.execution where status = 'COMPLETED'`, LOOPS),
-    40_000,
+  await until('all have ended', () =>
+    count(`select count(*)::integer as n from noetl.execution where status = 'COMPLETED'`, LOOPS),
   )
   const ends = await engines.db.owner(
     `select event_type, count(*)::integer as events, count(distinct execution_id)::integer as executions from noetl.event

@@ -1,22 +1,13 @@
 /** An engine that loses its lease has another soon, whatever is refused, delayed or lost on the way. */
 import type pg from 'pg'
 import { expect, it } from 'vitest'
-import { createPool } from '../../../src/db/connection.ts'
+import { createPool } from '../../../src/kernel/postgres/connection.ts'
 import { until } from '../../support/until.ts'
 import { playbook, useEngines } from './engines.ts'
 import { faultyPool, gate } from './faulty-pool.ts'
 
 const engines = useEngines()
 const worker = () => engines.db.pool('stagedoor_worker')
-
-/** As another engine does when a lease has passed. */
-async function endLease(engine: string): Promise<void> {
-  await engines.db.owner(
-    `update noetl.engine set leased_until = clock_timestamp() - interval '1 second' where engine_id = $1`,
-    [engine],
-  )
-  await engines.db.owner('select noetl.fn_engine_reap()')
-}
 
 for (const statement of ['fn_command_claim', 'fn_inbox_read', 'fn_command_cancelled'])
   it(`a late answer to ${statement} under an old lease does not end the new one`, async () => {
@@ -32,7 +23,7 @@ for (const statement of ['fn_command_claim', 'fn_inbox_read', 'fn_command_cancel
     const busy = gate()
     const engine = await engines.start(
       { a: () => 1, each: () => busy.passed },
-      { pool, leaseMs: 1500, pollMs: 20, hooks: { leaseLost: (reason) => lost.push(reason) } },
+      { pool, pollMs: 20, hooks: { onLeaseLost: (reason) => lost.push(reason) } },
     )
     await engines.register(playbook('plain', [{ step: 'a' }]))
     await engines.register(playbook('items', [{ step: 'each', loop: { in: [1], mode: 'parallel' } }]))
@@ -44,7 +35,7 @@ for (const statement of ['fn_command_claim', 'fn_inbox_read', 'fn_command_cancel
     const first = engine.id
     holds = true
     await until('the statement is under way', () => isHeld)
-    await endLease(first)
+    await engines.endLease(first)
     await until('the engine has a lease again', () => engine.id !== first && engine.health().ok)
     const second = engine.id
     held.open()
@@ -80,17 +71,18 @@ it('an engine whose registrations and first heartbeats are lost for a while trie
         }
       },
     })
-  const engine = await engines.start({ a: () => 1 }, { pool, leaseMs: 1500, pollMs: 20 })
+  const engine = await engines.start({ a: () => 1 }, { pool, pollMs: 20 })
   await engines.register(playbook('plain', [{ step: 'a' }]))
   const first = engine.id
   breaks = true
-  await endLease(first)
+  await engines.endLease(first)
   await until('the engine has a lease again', () => engine.id !== first && engine.health().ok)
   expect(broken).toBe(6)
   expect(await engines.ended(await engines.run('plain'))).toMatchObject({ status: 'COMPLETED' })
 })
 
 it('an engine whose pool is in use by others keeps its lease and writes its log: both have sessions from its start on', async () => {
+  const LEASE_MS = 3000
   const max = 8
   const pool = createPool(engines.db.url('stagedoor_worker'), { role: 'dot_executor', max })
   const taken: pg.PoolClient[] = []
@@ -104,7 +96,7 @@ it('an engine whose pool is in use by others keeps its lease and writes its log:
         await busy.passed
       },
     },
-    { pool, leaseMs: 1000, pollMs: 20, hooks: { leaseLost: (reason) => lost.push(reason) } },
+    { pool, leaseMs: LEASE_MS, pollMs: 20, hooks: { onLeaseLost: (reason) => lost.push(reason) } },
   )
   try {
     await engines.register(playbook('hoarding', [{ step: 'greedy' }]))
@@ -115,7 +107,7 @@ it('an engine whose pool is in use by others keeps its lease and writes its log:
       return row!.at.getTime()
     }
     const before = await leasedUntil()
-    await until('its lease was prolonged', async () => (await leasedUntil()) > before + 2000)
+    await until('its lease was prolonged', async () => (await leasedUntil()) > before + LEASE_MS)
     busy.open()
     await until('the end of the step is in the log', async () =>
       (await engines.log(id)).some(({ event_type }) => event_type === 'playbook.completed'),

@@ -1,29 +1,32 @@
-import { afterEach, describe, expect, it } from 'vitest'
-import { inTransaction } from '../../../src/db/transaction.ts'
-import { executionsLibrary, playbooksLibrary } from '../../../src/executions/library.ts'
-import { createResults } from '../../../src/executions/results/tiers.ts'
+import { describe, expect, it } from 'vitest'
+import type { Engine } from '../../../src/executions/engine/engine.ts'
+import { executionsLibrary, playbooksLibrary, type WorkOptions } from '../../../src/executions/library.ts'
+import { inTransaction } from '../../../src/kernel/postgres/transaction.ts'
 import { sqlstateOf } from '../../support/sqlstate.ts'
 import { until } from '../../support/until.ts'
-import { handlersAsTools, useEngines } from './engines.ts'
+import { useEngines } from './engines.ts'
 
 const engines = useEngines()
 const pool = () => engines.db.pool('stagedoor_worker')
-const around = {
+const started: Engine[] = []
+const deps = {
   get pool() {
     return pool()
   },
-  get workerUrl() {
-    return engines.db.url('stagedoor_worker')
-  },
   worker: <T>(work: Parameters<typeof inTransaction<T>>[1]) => inTransaction(pool(), work),
-  equip: (own: ReturnType<typeof pool>) => ({
-    tools: handlersAsTools({ greet: ({ name }) => `hello ${name}`, hang: () => new Promise(() => {}) }),
-    results: createResults({ pool: own }),
-  }),
+  async startEngine(options: WorkOptions) {
+    const handlers = {
+      greet: ({ name }: { name?: unknown }) => `hello ${name}`,
+      hang: () => new Promise(() => {}),
+    }
+    const engine = await engines.start(handlers, options)
+    started.push(engine)
+    return engine
+  },
+  engines: () => started,
 }
-const playbooks = playbooksLibrary(around)
-const executions = executionsLibrary(around)
-afterEach(() => executions.close())
+const playbooks = playbooksLibrary(deps)
+const executions = executionsLibrary(deps)
 
 const GREETING = `
 name: greeting
@@ -74,8 +77,8 @@ describe('the library', () => {
 
   it('starts one execution for a key, and none in a transaction that is rolled back', async () => {
     await playbooks.register(GREETING)
-    const id = await executions.start('greeting', {}, { idempotency_key: 'once' })
-    expect(await executions.start('greeting', {}, { idempotency_key: 'once' })).toBe(id)
+    const id = await executions.start('greeting', {}, { idempotencyKey: 'once' })
+    expect(await executions.start('greeting', {}, { idempotencyKey: 'once' })).toBe(id)
     let never = ''
     await inTransaction(pool(), async (client) => {
       never = await executions.start('greeting', {}, { client })
@@ -94,7 +97,7 @@ describe('the library', () => {
     expect(await sqlstateOf(executions.start('nowhere'))).toBe('SD802')
   })
 
-  it('gives up waiting when it is told to', async () => {
+  it('stops waiting when it is aborted', async () => {
     await playbooks.register('name: stuck\nsteps:\n  - step: hang\n    tool: handler\n    call: hang\n')
     await executions.work({ shutdownMs: 10 })
     const id = await executions.start('stuck')

@@ -1,6 +1,6 @@
 /** What loops see stays in memory as long as there is room, by its bytes. */
 import { expect, it } from 'vitest'
-import { LoopScopes } from '../../../src/executions/engine/loop-scopes.ts'
+import { LoopScopes } from '../../../src/executions/engine/worker.ts'
 import { useEngines } from './engines.ts'
 
 const engines = useEngines()
@@ -19,7 +19,7 @@ async function loopOf(bytes: number): Promise<[execution: string, loop: string]>
 it('the collection that was not asked for longest makes room for a new one', async () => {
   const loaded: string[] = []
   const results = {
-    keep: () => Promise.reject(new Error('nothing is kept here')),
+    store: () => Promise.reject(new Error('nothing is kept here')),
     load: async (result: { ref: string } | { value: unknown }) => {
       loaded.push((result as { ref: string }).ref)
       return ['item']

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ToolError } from '../../../src/executions/tool.ts'
+import { ToolError } from '../../../src/executions/tools/tool.ts'
 import { playbook, useEngines } from './engines.ts'
 
 const engines = useEngines()
@@ -84,7 +84,7 @@ describe.each(['sequential', 'parallel', 'fanout'] as const)('a %s loop', (mode)
     expect([...attempts.values()]).toEqual([3, 3, 3])
   })
 
-  it('ends with the first failure where it is told to', async () => {
+  it('ends with the first failure where its definition says so', async () => {
     await engines.start({
       each: ({ item }) => {
         if (item === 1) throw new ToolError('stop')
@@ -116,7 +116,7 @@ describe.each(['sequential', 'parallel', 'fanout'] as const)('a %s loop', (mode)
   })
 })
 
-it('a loop entered again does not hear of the old one, and each ends once', async () => {
+it('a loop entered again receives nothing of the old one, and each ends once', async () => {
   let rounds = 0
   await engines.start({ each: ({ item }) => item, count: () => ++rounds })
   const again = [{ when: 'result < 3', step: 'each' }]

@@ -12,7 +12,7 @@ it('grows for as long as no projection comes through, and is over with the next 
   const pool = faultyPool(engines.db.pool('stagedoor_worker'), (sql) => {
     if (isAway && sql.includes('fn_execution_project')) throw new Error('Connection terminated unexpectedly')
   })
-  const engine = await engines.start({ a: () => 1 }, { pool, hooks: { behind: (now) => (lagMs = now) } })
+  const engine = await engines.start({ a: () => 1 }, { pool, hooks: { onLag: (now) => (lagMs = now) } })
   await engines.register(playbook('late', [{ step: 'a' }]))
   const id = await engines.run('late')
   await engine.wait(id)

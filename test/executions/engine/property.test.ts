@@ -2,11 +2,13 @@
  * The random playbooks of the machine's own test on the real engine: two engines and a real database, while shards are taken
  * away, rows of the inbox come twice, and executions are paused and cancelled.
  */
+// @module-tag property
 import { setTimeout as pause } from 'node:timers/promises'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { ExecutionEvent } from '../../../src/executions/event.ts'
-import { ToolError } from '../../../src/executions/tool.ts'
+import { ToolError } from '../../../src/executions/tools/tool.ts'
+import { cases } from '../../support/length.ts'
 import { checkRun } from '../machine/check-run.ts'
 import type { Ran } from '../machine/memory-runner.ts'
 import { expected, TooLarge } from '../machine/reference.ts'
@@ -15,9 +17,9 @@ import { Script } from '../machine/script.ts'
 import { playbookOf } from '../machine/sketch.ts'
 import { useEngines } from './engines.ts'
 
-const CASES = Number(process.env.ENGINE_CASES ?? 30)
+const CASES = cases(6, 30)
 const SEED = Number(process.env.ENGINE_SEED ?? Date.now() % 2 ** 31)
-const MOST_MS = 60_000
+const MOST_MS = 120_000
 const FEWEST = 5
 const TURN_MS = 25
 /** The reference counts steps and items; each is several statements here. */
@@ -27,9 +29,7 @@ const engines = useEngines()
 const { owner } = engines.db
 let script = new Script(0, 0)
 
-it(`ends as the reference says on the real engine (${CASES} cases, seed ${SEED})`, {
-  timeout: 90_000,
-}, async () => {
+it(`ends as the reference says on the real engine (${CASES} cases, seed ${SEED})`, async () => {
   console.log(`engine against reference: ENGINE_SEED=${SEED}`)
   const handlers = {
     scripted: ({ salt }: { salt?: unknown }, context: { [name: string]: unknown }) => {
@@ -48,18 +48,18 @@ it(`ends as the reference says on the real engine (${CASES} cases, seed ${SEED})
   }
   await engines.start(handlers as never, { leaseMs: 1000, pollMs: 100 })
   await engines.start(handlers as never, { leaseMs: 1000, pollMs: 100 })
-  let cases = 0
+  let tried = 0
   await fc.assert(
     fc.asyncProperty(scenarios({ waits: ['timer'], cancels: true }), async (scenario) => {
       fc.pre(isSmall(scenario))
       checkRun(scenario, await run(scenario))
-      cases++
+      tried++
     }),
     { numRuns: CASES, seed: SEED, interruptAfterTimeLimit: MOST_MS, endOnFailure: true },
   )
-  console.log(`${cases} cases`)
+  console.log(`${tried} cases`)
   // Each is a second or more of taking shards away; how many fit beyond these is the machine's.
-  expect(cases).toBeGreaterThanOrEqual(Math.min(CASES, FEWEST))
+  expect(tried).toBeGreaterThanOrEqual(Math.min(CASES, FEWEST))
   expect(await engines.differences()).toEqual([])
 })
 

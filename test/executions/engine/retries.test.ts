@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ToolError } from '../../../src/executions/tool.ts'
+import { ToolError } from '../../../src/executions/tools/tool.ts'
 import { playbook, useEngines } from './engines.ts'
 
 const engines = useEngines()

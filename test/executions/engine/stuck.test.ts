@@ -1,4 +1,4 @@
-/** An execution that cannot go on is left alone and read again: what it is told waits for it, and stops nobody else. */
+/** An execution that cannot go on is left alone and read again: its messages wait for it, and block nobody else. */
 import pino from 'pino'
 import { expect, it } from 'vitest'
 import { until } from '../../support/until.ts'
@@ -6,29 +6,14 @@ import { playbook, useEngines } from './engines.ts'
 
 const engines = useEngines()
 const { owner } = engines.db
-const waits = (name: string) =>
-  playbook(name, [{ step: 'wait', wait: { kind: 'timer', for_ms: 3_600_000 }, next: 'a' }, { step: 'a' }])
 
 function listeningLog(): { log: pino.Logger; stuck: string[] } {
   const stuck: string[] = []
   const write = (line: string): void => {
     const { msg, execution_id } = JSON.parse(line) as { msg: string; execution_id: string }
-    if (msg === 'an execution is stuck') stuck.push(execution_id)
+    if (msg === 'execution is stuck; will be retried') stuck.push(execution_id)
   }
   return { log: pino({ level: 'error' }, { write }), stuck }
-}
-
-/** Its step waits, and no engine has it in memory. */
-async function waiting(name: string): Promise<string> {
-  await engines.register(waits(name))
-  const engine = await engines.start({ a: () => 1 })
-  const id = await engines.run(name)
-  await until(
-    'it waits',
-    async () => (await owner('select from noetl.wait where execution_id = $1', [id])).length,
-  )
-  await engine.stop()
-  return id
 }
 
 /** The last of its events is not there: the log cannot be folded until it is. */
@@ -48,7 +33,7 @@ async function addEvent(id: string, after: number): Promise<void> {
   )
 }
 
-/** The engine has read what is in its shard, and everything that it was told before is dealt with. */
+/** The engine has read what is in its shard, and has consumed every earlier message. */
 async function settle(id: string): Promise<void> {
   await engines.register(playbook('quick', [{ step: 'a' }]))
   const shardOf = async (one: string) =>
@@ -63,8 +48,8 @@ async function settle(id: string): Promise<void> {
 const inboxOf = (id: string) =>
   owner<{ kind: string }>('select kind from noetl.inbox where execution_id = $1 order by inbox_id', [id])
 
-it('what it is told is kept until its log can be read', async () => {
-  const id = await waiting('unreadable')
+it('its messages are kept until its log can be read', async () => {
+  const id = await engines.runUntilWaiting('unreadable')
   const { log, stuck } = listeningLog()
   await engines.start({ a: () => 1 }, { log })
   await settle(id)
@@ -75,11 +60,11 @@ it('what it is told is kept until its log can be read', async () => {
 
   expect(await inboxOf(id)).toEqual([{ kind: 'woken' }])
   await mendLog(id)
-  expect(await engines.ended(id, 20_000)).toMatchObject({ status: 'COMPLETED' })
-}, 60_000)
+  expect(await engines.ended(id)).toMatchObject({ status: 'COMPLETED' })
+})
 
-it('thousands of rows for it keep no other execution from being told', async () => {
-  const id = await waiting('flooded')
+it('thousands of rows for it keep no other execution from its messages', async () => {
+  const id = await engines.runUntilWaiting('flooded')
   await breakLog(id)
   const { log, stuck } = listeningLog()
   await engines.start({ a: () => 1 }, { log })
@@ -91,7 +76,7 @@ it('thousands of rows for it keep no other execution from being told', async () 
   )
   await settle(id)
   expect(await inboxOf(id)).toHaveLength(7000)
-}, 60_000)
+})
 
 it('a start whose playbook cannot be found is not dropped', async () => {
   const { log, stuck } = listeningLog()
@@ -114,5 +99,5 @@ it('a start whose playbook cannot be found is not dropped', async () => {
     `insert into noetl.catalog (catalog_id, path, version, content, payload, digest, registered_by)
      select 77, 'late', 1, content, payload, digest, registered_by from noetl.catalog where path = 'found'`,
   )
-  expect(await engines.ended(late!.id, 20_000)).toMatchObject({ status: 'COMPLETED' })
-}, 60_000)
+  expect(await engines.ended(late!.id)).toMatchObject({ status: 'COMPLETED' })
+})

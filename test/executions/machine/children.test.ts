@@ -1,11 +1,12 @@
 import { expect, it } from 'vitest'
-import type { Json, Loop } from '../../../src/executions/playbook/definition.ts'
+import type { Loop } from '../../../src/executions/playbook/definition.ts'
+import type { Json } from '../../../src/kernel/json.ts'
 import { Driven, playbook } from './driven.ts'
 
 const tools = (args: Record<string, Json> = { n: '${args.n}' }) => [
   { tool: 'playbook' as const, call: 'other', args },
 ]
-const retry = { attempts: 2, backoff_ms: 1_000, backoff_most_ms: 9_000 }
+const retry = { attempts: 2, backoff_ms: 1_000, max_backoff_ms: 9_000 }
 const loop = (mode: Loop['mode'], rest: Partial<Loop> = {}): Loop => ({
   in: ['x', 'y', 'z'],
   as: 'row',
@@ -88,7 +89,7 @@ it('runs items as executions, in the window of the loop', () => {
   expect(run.log.filter(({ event_type }) => event_type === 'loop.shard.done')).toHaveLength(3)
 })
 
-it('ignores what is heard of the old execution of an item', () => {
+it('ignores messages of the old execution of an item', () => {
   const run = new Driven(
     playbook([{ step: 'l', tools: tools({}), loop: loop('parallel', { in: [1] }), retry }]),
   )

@@ -1,4 +1,4 @@
-/** One execution on the machine, told things one by one. */
+/** One execution on the machine, given its inputs one by one. */
 import { isDeepStrictEqual } from 'node:util'
 import { expect } from 'vitest'
 import type { ExecutionEvent, ResultValue } from '../../../src/executions/event.ts'
@@ -6,21 +6,21 @@ import { decide } from '../../../src/executions/machine/decide.ts'
 import {
   type Decision,
   type Input,
-  KeepNeeded,
   type Ports,
   type StartInput,
+  StoreNeeded,
   ValueNeeded,
 } from '../../../src/executions/machine/decision.ts'
-import { fold } from '../../../src/executions/machine/fold.ts'
-import type { ExecutionState } from '../../../src/executions/machine/state.ts'
-import type { Json, Playbook, Step } from '../../../src/executions/playbook/definition.ts'
+import { type ExecutionState, fold } from '../../../src/executions/machine/state.ts'
+import type { Playbook, Step } from '../../../src/executions/playbook/definition.ts'
+import type { Json } from '../../../src/kernel/json.ts'
 
 type StepDraft = Omit<Partial<Step>, 'next'> & { step: string; next?: Step['next'] | string }
 
 export function step({ next, ...draft }: StepDraft): Step {
   return {
     tools: draft.wait ? [] : [{ tool: 'handler', call: 'work', args: {} }],
-    retry: { attempts: 1, backoff_ms: 0, backoff_most_ms: 60_000 },
+    retry: { attempts: 1, backoff_ms: 0, max_backoff_ms: 60_000 },
     on_error: 'fail',
     ...draft,
     next:
@@ -74,7 +74,7 @@ export class Driven {
       } catch (thrown) {
         expect(JSON.stringify(this.state)).toBe(before)
         if (thrown instanceof ValueNeeded) this.loaded.add(thrown.result.ref)
-        else if (thrown instanceof KeepNeeded) this.kept.set(thrown.key, this.#keep(thrown.value))
+        else if (thrown instanceof StoreNeeded) this.kept.set(thrown.key, this.#store(thrown.value))
         else throw thrown
       }
     }
@@ -116,9 +116,9 @@ export class Driven {
         if (value === undefined) throw new Error(`the result ${result.ref} is gone`)
         return value
       },
-      keep: (value, key, node_name) => {
+      store: (value, key, node_name) => {
         const known = this.kept.get(key)
-        if (known === undefined) throw new KeepNeeded(value, key, node_name)
+        if (known === undefined) throw new StoreNeeded(value, key, node_name)
         return known
       },
     }
@@ -135,7 +135,7 @@ export class Driven {
     return index === undefined ? base : { ...base, index }
   }
 
-  #keep(value: Json): ResultValue {
+  #store(value: Json): ResultValue {
     const ref = String(++this.#id)
     this.results.set(ref, value)
     return { ref, bytes: JSON.stringify(value).length }

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { decide } from '../../../src/executions/machine/decide.ts'
 import { ValueNeeded } from '../../../src/executions/machine/decision.ts'
-import { fold } from '../../../src/executions/machine/fold.ts'
+import { fold } from '../../../src/executions/machine/state.ts'
 import { Driven, playbook } from './driven.ts'
 
 it('fails the execution for an arc, naming step and expression', () => {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { EventType, ExecutionEvent } from '../../../src/executions/event.ts'
-import { fold } from '../../../src/executions/machine/fold.ts'
+import { fold } from '../../../src/executions/machine/state.ts'
 
 const event = (seq: number, event_type: EventType): ExecutionEvent => ({
   execution_id: '7',

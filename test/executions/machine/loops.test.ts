@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { expect, it } from 'vitest'
-import { refOfUri } from '../../../src/executions/event.ts'
-import { shardIdOf } from '../../../src/executions/machine/items.ts'
-import type { Json, Loop } from '../../../src/executions/playbook/definition.ts'
+import { parseResultUri } from '../../../src/executions/event.ts'
+import { shardIdOf } from '../../../src/executions/machine/loops.ts'
+import type { Loop } from '../../../src/executions/playbook/definition.ts'
+import type { Json } from '../../../src/kernel/json.ts'
 import { Driven, playbook } from './driven.ts'
 
 const loop = (mode: Loop['mode'], items: Json, rest: Partial<Loop> = {}): Loop => ({
@@ -41,7 +42,7 @@ it('runs a sequential loop one item at a time, here', () => {
   ])
 })
 
-it('hands out rows of a fan-out, and ends it with fan-in and loop.done in one decision', () => {
+it('issues rows of a fan-out, and ends it with fan-in and loop.done in one decision', () => {
   const run = looping(loop('fanout', [5, 6], { key: 'k${item}' }))
   const { commands } = run.start()
   expect(commands).toMatchObject([
@@ -122,13 +123,13 @@ it('has failed when nothing was done, allowed or not', () => {
   expect(run.state!.steps.l).toMatchObject({ status: 'failed', fanin: { status: 'failed' } })
 })
 
-it('fail_fast ends the loop with the first failure; what is heard of later is nothing', () => {
+it('fail_fast ends the loop with the first failure; later outcomes are ignored', () => {
   const run = looping(loop('fanout', list(40), { fail_fast: true }), { on_error: 'continue' })
   const { commands } = run.start()
   expect(commands).toHaveLength(16)
   run.completed('l#1', 1, { index: 3 })
   const end = run.failed('l#1', { index: 5 })
-  expect(end.commands_gone).toEqual([{ loop_id: commands[0]!.loop_id }])
+  expect(end.commands_cancelled).toEqual([{ loop_id: commands[0]!.loop_id }])
   expect(end.run).toMatchObject([{ step: 'z' }])
   expect(run.state!.steps.l).toMatchObject({
     status: 'failed',
@@ -170,15 +171,15 @@ it('keeps late items of an earlier entry away from the new loop', () => {
   expect(run.tell({ ...crossed, status: 'completed' }).events).toEqual([])
 })
 
-it('hands out at most 1,000 items a decision and says that there is more', () => {
+it('issues at most 1,000 items a decision and says that there is more', () => {
   const run = looping(loop('fanout', list(2_500), { max_in_flight: 2_000 }))
   const first = run.start()
   expect(first.commands).toHaveLength(1_000)
-  expect(first.go_on).toBe(true)
-  const second = run.tell({ kind: 'go_on' })
+  expect(first.continues).toBe(true)
+  const second = run.tell({ kind: 'continue' })
   expect(second.commands).toHaveLength(1_000)
-  expect(second.go_on).toBe(false)
-  expect(run.tell({ kind: 'go_on' }).events).toEqual([])
+  expect(second.continues).toBe(false)
+  expect(run.tell({ kind: 'continue' }).events).toEqual([])
 })
 
 it('refills a wide window in parts, and never leaves it empty', () => {
@@ -223,7 +224,7 @@ it('keeps the collection and what its tools see in loop.started, large ones by r
     scope_ref: expect.any(String),
   })
   expect(run.kept.has('l#1/collection')).toBe(false)
-  expect(run.results.get(refOfUri(started.context!.scope_ref as string))).toMatchObject({
+  expect(run.results.get(parseResultUri(started.context!.scope_ref as string))).toMatchObject({
     args: { n: 1, m: 2 },
     steps: { a: { result: many } },
   })
@@ -253,13 +254,13 @@ it('puts results together only for a playbook that refers to them, and routes af
   run.start()
   run.completed('l#1', 'a', { index: 0 })
   const end = run.completed('l#1', 'b', { index: 1 })
-  expect(end).toMatchObject({ go_on: true, ended: false, run: [], collect: [{ node_name: 'l' }] })
+  expect(end).toMatchObject({ continues: true, ended: false, run: [], collect: [{ node_name: 'l' }] })
   run.results.set(end.collect[0]!.ref_id, ['a', 'b'])
   // Of an earlier decision: these results are not readable yet.
-  expect(run.tell({ kind: 'go_on', through: run.log[1]!.event_id }).events).toEqual([])
+  expect(run.tell({ kind: 'continue', through: run.log[1]!.event_id }).events).toEqual([])
   const through = end.events.at(-1)!.event_id
-  expect(run.tell({ kind: 'go_on', through }).run).toMatchObject([{ step: 'z' }])
-  expect(run.tell({ kind: 'go_on', through }).events).toEqual([])
+  expect(run.tell({ kind: 'continue', through }).run).toMatchObject([{ step: 'z' }])
+  expect(run.tell({ kind: 'continue', through }).events).toEqual([])
   const without = looping(loop('parallel', [1]))
   without.start()
   expect(without.completed('l#1', 1, { index: 0 }).collect).toEqual([])

@@ -4,25 +4,24 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { ExecutionEvent, ResultValue } from '../../../src/executions/event.ts'
-import { decide } from '../../../src/executions/machine/decide.ts'
+import { decide, resumeAfterLoad } from '../../../src/executions/machine/decide.ts'
 import {
   type CommandEndedInput,
   type Decision,
   type Input,
-  KeepNeeded,
   type LocalCommand,
   type NewCommand,
   type NewWait,
   type Ports,
   type StartInput,
+  StoreNeeded,
   type Timer,
   ValueNeeded,
 } from '../../../src/executions/machine/decision.ts'
-import { fold } from '../../../src/executions/machine/fold.ts'
-import { resumeAfterLoad } from '../../../src/executions/machine/resume.ts'
-import { scopeOf } from '../../../src/executions/machine/scope.ts'
-import type { ExecutionState } from '../../../src/executions/machine/state.ts'
-import type { Json, Playbook } from '../../../src/executions/playbook/definition.ts'
+import { scopeOf } from '../../../src/executions/machine/plan.ts'
+import { type ExecutionState, fold } from '../../../src/executions/machine/state.ts'
+import type { Playbook } from '../../../src/executions/playbook/definition.ts'
+import type { Json } from '../../../src/kernel/json.ts'
 import type { Scenario } from './scenarios.ts'
 import { Script } from './script.ts'
 import { playbookOf } from './sketch.ts'
@@ -31,7 +30,7 @@ import { playbookOf } from './sketch.ts'
 export interface Ran {
   readonly root: string
   readonly logs: ReadonlyMap<string, readonly ExecutionEvent[]>
-  /** The execution was told to stop; it may have ended before. */
+  /** The execution was cancelled; it may have ended before. */
   readonly cancelled: boolean
   /** Rows that nobody will ever take away. */
   readonly leftovers: readonly string[]
@@ -181,7 +180,7 @@ class World {
 
   #goOn(execution_id: string, owned: Owned): void {
     owned.goOn = false
-    this.#decide(execution_id, { kind: 'go_on' })
+    this.#decide(execution_id, { kind: 'continue' })
   }
 
   #ring(execution_id: string, owned: Owned): void {
@@ -233,7 +232,7 @@ class World {
     const end = this.#script.ends({ ...this.#about(execution_id), step, entry, index, attempt })
     if (end.status === 'failed')
       return { status: 'failed' as const, error: 'as scripted', retryable: end.retryable }
-    return { status: 'completed' as const, result: this.#keep(end.value) }
+    return { status: 'completed' as const, result: this.#store(end.value) }
   }
 
   /** False when the owner died before its flush. */
@@ -263,10 +262,10 @@ class World {
 
   #flush(execution_id: string, durable: Durable, owned: Owned, decision: Decision): void {
     durable.log.push(...decision.events.map((event) => JSON.parse(JSON.stringify(event)) as ExecutionEvent))
-    for (const { loop_id } of decision.commands_gone) this.#dropCommands(execution_id, loop_id)
+    for (const { loop_id } of decision.commands_cancelled) this.#dropCommands(execution_id, loop_id)
     for (const command of decision.commands)
       this.#commands.set(command.command_id, { ...command, execution_id })
-    for (const { node_id } of decision.waits_gone) this.#waits.delete(`${execution_id} ${node_id}`)
+    for (const { node_id } of decision.waits_ended) this.#waits.delete(`${execution_id} ${node_id}`)
     for (const wait of decision.waits)
       this.#waits.set(`${execution_id} ${wait.node_id}`, { ...wait, execution_id })
     for (const { loop_id, ref_id } of decision.collect) this.#collect(durable.log, loop_id, ref_id)
@@ -279,14 +278,14 @@ class World {
     if (this.#lucky(0.2) && decision.state) durable.snapshot = asJsonb(decision.state)
     owned.running.push(...decision.run)
     owned.timers.push(...decision.timers)
-    if (decision.go_on) owned.goOn = true
+    if (decision.continues) owned.goOn = true
     if (decision.ended) {
       durable.ended = true
       owned.timers.length = 0
     }
   }
 
-  /** Some were being run at that moment, and are heard of later. */
+  /** Some were running at that moment, and their outcomes come later. */
   #dropCommands(execution_id: string, loop_id: string | null): void {
     for (const command of [...this.#commands.values()]) {
       if (command.execution_id !== execution_id || (loop_id !== null && command.loop_id !== loop_id)) continue
@@ -315,10 +314,10 @@ class World {
     owned = { state: this.#load(execution_id), running: [], timers: [], goOn: false }
     this.#owned.set(execution_id, owned)
     if (owned.state === undefined || this.#executions.get(execution_id)!.ended) return owned
-    const { run, timers, go_on } = resumeAfterLoad(this.#playbookOf(execution_id), owned.state)
+    const { run, timers, continues } = resumeAfterLoad(this.#playbookOf(execution_id), owned.state)
     owned.running.push(...run)
     owned.timers.push(...timers)
-    owned.goOn = go_on
+    owned.goOn = continues
     return owned
   }
 
@@ -410,15 +409,15 @@ class World {
 
   #ports(): Ports {
     return {
-      most_items: 3,
+      max_items: 3,
       now: () => new Date(this.#now),
       nextId: () => this.#nextId(),
       value: (result) => {
         if (!this.#loaded.has(result.ref)) throw new ValueNeeded(result)
         return this.#results.get(result.ref)!
       },
-      keep: (value, key, node) => {
-        throw new KeepNeeded(value, key, node)
+      store: (value, key, node) => {
+        throw new StoreNeeded(value, key, node)
       },
     }
   }
@@ -437,7 +436,7 @@ class World {
     }
   }
 
-  #keep(value: Json): ResultValue {
+  #store(value: Json): ResultValue {
     const bytes = JSON.stringify(value).length
     if (bytes <= 8_192) return { value }
     const ref = this.#nextId()

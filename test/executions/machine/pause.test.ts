@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
-import { resumeAfterLoad } from '../../../src/executions/machine/resume.ts'
+import { resumeAfterLoad } from '../../../src/executions/machine/decide.ts'
 import type { Loop } from '../../../src/executions/playbook/definition.ts'
 import { Driven, playbook } from './driven.ts'
 
 const pause = { kind: 'pause' as const, by: 'ann' }
 const resume = { kind: 'resume' as const, by: 'ann' }
-const retry = { attempts: 2, backoff_ms: 1_000, backoff_most_ms: 1_000 }
+const retry = { attempts: 2, backoff_ms: 1_000, max_backoff_ms: 1_000 }
 const loop: Loop = {
   in: [1, 2, 3, 4],
   as: 'i',
@@ -31,7 +31,7 @@ it('records what ends during a pause, and takes its arcs with the resume', () =>
   expect(run.tell(resume).events).toEqual([])
 })
 
-it('hears of a wait once, however often it is told during the pause', () => {
+it('receives the end of a wait once, however often it is sent during the pause', () => {
   const run = new Driven(
     playbook([{ step: 'w', wait: { kind: 'timer', for_ms: 1 }, next: 'b' }, { step: 'b' }]),
   )
@@ -75,14 +75,14 @@ it('routes each of two entries of a step by its own outcome', () => {
   expect(run.tell(resume).run.map(({ step }) => step)).toEqual(['two', 'one'])
 })
 
-it('hands out no items, tries none again, and does both with the resume', () => {
+it('issues no items, retries none, and does both with the resume', () => {
   const run = new Driven(playbook([{ step: 'l', loop, retry }]))
   run.start()
   run.tell(pause)
   expect(run.failed('l#1', { index: 0 })).toMatchObject({ commands: [], timers: [] })
   expect(run.completed('l#1', 1, { index: 1 }).commands).toEqual([])
-  expect(run.tell({ kind: 'go_on' }).events).toEqual([])
-  expect(resumeAfterLoad(run.playbook, run.state!)).toEqual({ run: [], timers: [], go_on: false })
+  expect(run.tell({ kind: 'continue' }).events).toEqual([])
+  expect(resumeAfterLoad(run.playbook, run.state!)).toEqual({ run: [], timers: [], continues: false })
   const { commands } = run.tell(resume)
   expect(commands).toMatchObject([
     { command_id: '7:l#1:0:2', process_after: '2026-01-01T00:00:01.000Z' },
@@ -90,7 +90,7 @@ it('hands out no items, tries none again, and does both with the resume', () => 
   ])
 })
 
-it('sets the timers of steps anew', () => {
+it('sets the timers of steps again', () => {
   const run = new Driven(playbook([{ step: 'a', retry }]))
   run.start()
   run.failed('a#1')

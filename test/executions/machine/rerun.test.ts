@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { ExecutionEvent } from '../../../src/executions/event.ts'
-import type { Seed } from '../../../src/executions/machine/decision.ts'
-import { SeedFinder } from '../../../src/executions/machine/seed.ts'
+import type { Seed } from '../../../src/executions/machine/state.ts'
+import { SeedFinder } from '../../../src/executions/machine/state.ts'
 import { Driven, playbook } from './driven.ts'
 
 function seedFrom(log: readonly ExecutionEvent[], step: string): Seed | undefined {

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { resumeAfterLoad } from '../../../src/executions/machine/resume.ts'
+import { resumeAfterLoad } from '../../../src/executions/machine/decide.ts'
 import type { Loop } from '../../../src/executions/playbook/definition.ts'
 import { Driven, playbook } from './driven.ts'
 
-const retry = { attempts: 3, backoff_ms: 1_000, backoff_most_ms: 1_500 }
+const retry = { attempts: 3, backoff_ms: 1_000, max_backoff_ms: 1_500 }
 const loop = (mode: Loop['mode']): Loop => ({
   in: [1, 2],
   as: 'item',
@@ -49,7 +49,7 @@ it('tries at once without a backoff, and never what is not worth it', () => {
   expect(run.failed('a#1', { attempt: 2, retryable: false }).ended).toBe(true)
 })
 
-it('hands a row out again at once, to be begun later', () => {
+it('issues a row again at once, to be begun later', () => {
   const run = new Driven(playbook([{ step: 'l', loop: loop('fanout'), retry }]))
   run.start()
   const again = run.failed('l#1', { index: 1 })
@@ -72,7 +72,7 @@ it('sets a timer for an item that runs here', () => {
   expect(run.tell({ kind: 'due', node_id: 'l#1', index: 0 }).run).toMatchObject([{ index: 0, attempt: 2 }])
 })
 
-it('tells a new owner what to run again and what to wait for', () => {
+it('gives a new owner what to run again and what to wait for', () => {
   const next = { mode: 'inclusive' as const, arcs: [{ step: 'b' }, { step: 's' }, { step: 'f' }] }
   const run = new Driven(
     playbook([
@@ -90,17 +90,17 @@ it('tells a new owner what to run again and what to wait for', () => {
   expect(resumeAfterLoad(run.playbook, run.state!)).toEqual({
     run: [{ node_id: 's#1', step: 's', command_id: '7:s#1:0:1', attempt: 1, loop_id, index: 0 }],
     timers: [{ node_id: 'b#1', at: '2026-01-01T00:00:01.000Z' }],
-    go_on: false,
+    continues: false,
   })
 })
 
-it('tells a new owner to go on with a loop that was handed out in part', () => {
+it('lets a new owner continue a loop that was issued in part', () => {
   const items = Array.from({ length: 1_500 }, (_, at) => at)
   const run = new Driven(
     playbook([{ step: 'l', loop: { ...loop('fanout'), in: items, max_in_flight: 2_000 } }]),
   )
   run.start()
-  expect(resumeAfterLoad(run.playbook, run.state!)).toEqual({ run: [], timers: [], go_on: true })
-  run.tell({ kind: 'go_on' })
-  expect(resumeAfterLoad(run.playbook, run.state!).go_on).toBe(false)
+  expect(resumeAfterLoad(run.playbook, run.state!)).toEqual({ run: [], timers: [], continues: true })
+  run.tell({ kind: 'continue' })
+  expect(resumeAfterLoad(run.playbook, run.state!).continues).toBe(false)
 })

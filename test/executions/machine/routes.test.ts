@@ -95,8 +95,8 @@ it('fails with the step otherwise, and drops what else is active', () => {
   const end = run.failed('b#1', { error: 'broke' })
   expect(end).toMatchObject({
     ended: true,
-    waits_gone: [{ node_id: 'w#1' }],
-    commands_gone: [{ loop_id: null }],
+    waits_ended: [{ node_id: 'w#1' }],
+    commands_cancelled: [{ loop_id: null }],
   })
   expect(end.messages).toMatchObject([{ execution_id: child, kind: 'cancel' }])
   expect(run.log.at(-1)).toMatchObject({
@@ -119,12 +119,12 @@ it('answers nothing once it has ended, and nothing to what comes twice', () => {
   expect(run.completed('b#1').events).toEqual([])
 })
 
-it('cancels: everything outstanding is called back and the parent is told', () => {
+it('cancels: everything outstanding is cancelled and the parent gets a message', () => {
   const parent = { execution_id: '3', node_id: 'x#1', index: 4, attempt: 2 }
   const run = new Driven(playbook([{ step: 'w', wait: { kind: 'timer', for_ms: 10 } }]))
   run.start({}, { parent })
   const end = run.tell({ kind: 'cancel', by: 'ann', reason: 'enough' })
-  expect(end).toMatchObject({ ended: true, waits_gone: [{ node_id: 'w#1' }] })
+  expect(end).toMatchObject({ ended: true, waits_ended: [{ node_id: 'w#1' }] })
   const body = {
     execution_id: '7',
     node_id: 'x#1',

@@ -1,6 +1,6 @@
 /** How every attempt at everything ends, from a seed alone: the same for the reference, the machine and the real engine. */
 import { createHash } from 'node:crypto'
-import type { Json } from '../../../src/executions/playbook/definition.ts'
+import type { Json } from '../../../src/kernel/json.ts'
 
 export interface Place {
   readonly playbook: string
@@ -39,7 +39,7 @@ export class Script {
     return { status: 'completed', value: chance[3]! < 0.15 ? { ...value, much: 'x'.repeat(9_000) } : value }
   }
 
-  /** Whether the event comes, or the patience of the wait ends. */
+  /** Whether the event comes, or the wait times out. */
   comes(playbook: string, salt: string, step: string, entry: number): boolean {
     return this.chances(playbook, salt, step, entry)[0]! < 0.5
   }

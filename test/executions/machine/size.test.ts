@@ -55,9 +55,9 @@ it('keeps of a fan-out of 100,000 only what is out', () => {
       attempt,
       status: 'completed',
     } as const
-    const goesOn = decision.go_on
+    const goesOn = decision.continues
     if (!goesOn) at++
-    decision = decide(run.playbook, decision.state, goesOn ? { kind: 'go_on' } : ended, run.ports())
+    decision = decide(run.playbook, decision.state, goesOn ? { kind: 'continue' } : ended, run.ports())
     for (const command of decision.commands) out.push(command)
     most = Math.max(most, out.length - at)
     if (at % 10_000 === 5) largest = Math.max(largest, JSON.stringify(decision.state).length)

@@ -3,7 +3,9 @@
  * `playbookOf` writes as a real playbook. Which way an execution goes depends on nothing but the script, whatever the order of
  * things: conditions look only at the step that just ended, and outcomes depend on the number of the entry.
  */
-import type { Json, LoopMode, Playbook, Step, ToolCall } from '../../../src/executions/playbook/definition.ts'
+
+import type { LoopMode, Playbook, Step, ToolCall } from '../../../src/executions/playbook/definition.ts'
+import type { Json } from '../../../src/kernel/json.ts'
 
 export interface Sketch {
   readonly name: string
@@ -81,7 +83,7 @@ function stepOf({ name, work, attempts, backoff, goesOn, inclusive, arcs }: Step
   return {
     step: name,
     tools: toolsOf(name, work),
-    retry: { attempts, backoff_ms: backoff, backoff_most_ms: 10_000 },
+    retry: { attempts, backoff_ms: backoff, max_backoff_ms: 10_000 },
     on_error: goesOn ? 'continue' : 'fail',
     ...(work.kind === 'wait' && {
       wait:

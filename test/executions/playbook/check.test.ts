@@ -1,11 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { type CheckOptions, calledPlaybooks } from '../../../src/executions/playbook/check.ts'
 import type { Playbook } from '../../../src/executions/playbook/definition.ts'
-import {
-  type CheckOptions,
-  calledPlaybooks,
-  parsePlaybook,
-  problemText,
-} from '../../../src/executions/playbook/parse.ts'
+import { problemText } from '../../../src/executions/playbook/findings.ts'
+import { parsePlaybook } from '../../../src/executions/playbook/parse.ts'
 
 function found(text: string, options?: CheckOptions): string[] {
   return parsePlaybook(text, options).problems.map((problem) => `${problem.severity} ${problemText(problem)}`)

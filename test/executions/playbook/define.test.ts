@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { definePlaybook } from '../../../src/executions/playbook/define.ts'
-import { parsePlaybook } from '../../../src/executions/playbook/parse.ts'
+import { definePlaybook, parsePlaybook } from '../../../src/executions/playbook/parse.ts'
 
 describe('definePlaybook', () => {
   it('gives the same as the same playbook in YAML', () => {
@@ -32,6 +31,17 @@ steps:
   - { step: rest, wait: { for: 2d } }
 `),
     ).toEqual({ playbook, problems: [] })
+  })
+
+  it('takes the step since which events count', () => {
+    const playbook = definePlaybook({
+      name: 'orders',
+      steps: [
+        { step: 'ask', tool: 'handler', call: 'ask', next: 'answer' },
+        { step: 'answer', wait: { event: 'orders.answered', since: 'ask' } },
+      ],
+    })
+    expect(playbook.steps[1]!.wait).toMatchObject({ kind: 'event', since: 'ask' })
   })
 
   it('knows the steps by their types', () => {

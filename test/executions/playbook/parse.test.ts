@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { parsePlaybook, problemText, requirePlaybook } from '../../../src/executions/playbook/parse.ts'
+import { problemText } from '../../../src/executions/playbook/findings.ts'
+import { parsePlaybook, requirePlaybook } from '../../../src/executions/playbook/parse.ts'
 import { HELLO, REPAIR_ORDERS, RIGHT, SEQUENTIAL } from './written-playbooks.ts'
 
 function problems(text: string): string[] {
@@ -29,7 +30,7 @@ describe('a playbook that is right', () => {
           },
         },
       ],
-      retry: { attempts: 3, backoff_ms: 1_000, backoff_most_ms: 300_000 },
+      retry: { attempts: 3, backoff_ms: 1_000, max_backoff_ms: 300_000 },
       timeout_ms: 30_000,
       on_error: 'fail',
       next: { mode: 'exclusive', arcs: [{ step: 'load' }] },
@@ -37,7 +38,7 @@ describe('a playbook that is right', () => {
     expect(step('load')).toMatchObject({
       loop: { as: 'order', mode: 'fanout', max_in_flight: 2_000, fail_fast: false, allow_partial: true },
       tools: [{ tool: 'handler', call: 'normalise' }, { tool: 'sql' }],
-      retry: { attempts: 5, backoff_ms: 500, backoff_most_ms: 60_000 },
+      retry: { attempts: 5, backoff_ms: 500, max_backoff_ms: 60_000 },
       next: { arcs: [{ when: 'fanin.status == "partial"', step: 'repair' }, { step: 'approve' }] },
     })
     expect(step('approve')).toMatchObject({
@@ -132,7 +133,7 @@ describe('text that cannot be read', () => {
     const keys = Array.from({ length: 60_000 }, (_, index) => `k${index}: 1`).join('\n')
     const began = process.cpuUsage().user
     expect(problems(keys).length).toBe(100)
-    expect((process.cpuUsage().user - began) / 1000).toBeLessThan(8_000)
+    expect((process.cpuUsage().user - began) / 1000).toBeLessThan(15_000)
   })
 })
 
@@ -178,14 +179,14 @@ describe('what stands there', () => {
     ['timeout: 367d', 'timeout is longer than 366 days'],
     ['retry: 0', 'retry is a whole number from 1 to 100'],
     ['retry: 101', 'retry is a whole number from 1 to 100'],
-    ['retry: { attempts: 2, backoff: 1m, backoff_most: 1s }', 'backoff_most is shorter than backoff'],
+    ['retry: { attempts: 2, backoff: 1m, max_backoff: 1s }', 'max_backoff is shorter than backoff'],
     [
       'loop: { in: [], max_in_flight: 10001, mode: parallel }',
       'max_in_flight is a whole number from 1 to 10000',
     ],
     ['loop: { in: [], max_in_flight: 4 }', 'a sequential loop takes one item at a time'],
     ['loop: { in: steps.a.result }', `Write in: \${steps.a.result}`],
-    [`loop: { in: "\${args} \${args}" }`, 'with nothing beside it'],
+    [`loop: { in: "\${args} \${args}" }`, 'that gives a list, and nothing else'],
     ['loop: { mode: parallel }', 'loop needs in'],
     ['loop: { in: [], as: steps }', 'steps has a meaning of its own'],
     ['loop: { in: [], as: map }', 'map cannot name an item'],
@@ -195,7 +196,7 @@ describe('what stands there', () => {
     ['next: [{ when: "true" }]', 'an arc needs step'],
     ['description: 3', 'description is a text'],
     ['args: [1]', 'args is a map'],
-    ['tools: []', 'call stands beside tools'],
+    ['tools: []', 'call must be inside one of the tools'],
   ])('%s is checked', (inner, words) => {
     expect(problems(step(inner)).join('\n')).toContain(words)
   })

@@ -1,10 +1,13 @@
+// @module-tag property
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { definePlaybook } from '../../../src/executions/playbook/define.ts'
-import { type Json, TOOLS } from '../../../src/executions/playbook/definition.ts'
-import { ExpressionError, evaluate, render } from '../../../src/executions/playbook/expressions.ts'
-import { parsePlaybook, problemText } from '../../../src/executions/playbook/parse.ts'
-import type { WrittenPlaybook } from '../../../src/executions/playbook/written.ts'
+import { ExpressionError } from '../../../src/executions/playbook/cel.ts'
+import { TOOLS, type WrittenPlaybook } from '../../../src/executions/playbook/definition.ts'
+import { evaluate, render } from '../../../src/executions/playbook/expressions.ts'
+import { problemText } from '../../../src/executions/playbook/findings.ts'
+import { definePlaybook, parsePlaybook } from '../../../src/executions/playbook/parse.ts'
+import type { Json } from '../../../src/kernel/json.ts'
+import { cases } from '../../support/length.ts'
 import { REPAIR_ORDERS, RIGHT } from './written-playbooks.ts'
 
 const NAMES = ['fetch', 'load', 'check', 'repair', 'done']
@@ -76,7 +79,7 @@ const playbook = fc
     ),
   )
 
-describe('the language', { timeout: 120_000 }, () => {
+describe('the language', () => {
   it('is stable: what a playbook was brought to is brought to itself', () => {
     fc.assert(
       fc.property(playbook, (written) => {
@@ -86,7 +89,7 @@ describe('the language', { timeout: 120_000 }, () => {
         expect(again).toEqual(normal)
         expect(parsePlaybook(JSON.stringify(written)).playbook).toEqual(normal)
       }),
-      { numRuns: 100 },
+      { numRuns: cases(20, 100) },
     )
   })
 
@@ -159,7 +162,7 @@ describe('the language', { timeout: 120_000 }, () => {
           }
         },
       ),
-      { numRuns: 600 },
+      { numRuns: cases(100, 600) },
     )
   })
 
@@ -213,7 +216,7 @@ describe('the language', { timeout: 120_000 }, () => {
         onlyExpressionErrors(() => render(`\${${expression}}`, { args: args as Json }))
         onlyExpressionErrors(() => render(`a\${${expression}}b`, { args: args as Json }))
       }),
-      { numRuns: 1_000 },
+      { numRuns: cases(200, 1_000) },
     )
   })
 
@@ -226,7 +229,7 @@ describe('the language', { timeout: 120_000 }, () => {
         expect(JSON.stringify(evaluate('[args]', { args }))).toBe(`[${zero}]`)
         expect(JSON.stringify(evaluate('{"a": {"b": args}}', { args }))).toBe(`{"a":{"b":${zero}}}`)
       }),
-      { numRuns: 500 },
+      { numRuns: cases(100, 500) },
     )
   })
 })

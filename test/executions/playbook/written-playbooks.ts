@@ -27,7 +27,7 @@ steps:
         args: { order: "\${order}", at: "\${index}" }
       - tool: sql
         args: { query: "insert into t values ($1)", params: ["\${prev}"] }
-    retry: { attempts: 5, backoff: 500ms, backoff_most: 1m }
+    retry: { attempts: 5, backoff: 500ms, max_backoff: 1m }
     next:
       - when: fanin.status == "partial"
         step: repair

@@ -1,5 +1,5 @@
 /** What a log folds to, event by event: the plain reading of the rules that the set-based fold must agree with. */
-import type { Json, JsonObject } from '../../../src/executions/playbook/definition.ts'
+import type { Json, JsonObject } from '../../../src/kernel/json.ts'
 import type { LogEvent } from './log.ts'
 
 export interface Folded {

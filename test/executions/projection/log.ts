@@ -1,6 +1,6 @@
 /** Writes logs as their owner, without an engine, and folds them as one. */
 import { randomUUID } from 'node:crypto'
-import type { JsonObject } from '../../../src/executions/playbook/definition.ts'
+import type { JsonObject } from '../../../src/kernel/json.ts'
 import type { TestDatabase } from '../../support/database.ts'
 
 export interface LogEvent {

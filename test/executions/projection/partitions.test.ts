@@ -90,7 +90,7 @@ it('go with all that belongs to their executions when those have long ended', as
   ).toEqual([])
 })
 
-it('stay while one of their executions goes on, ended lately, is told something or is not projected', async () => {
+it('stay while one of their executions runs, ended lately, has a message or is not projected', async () => {
   const stays = async (because: string) => {
     expect(await maintain(), because).toEqual({ created: 0, dropped: 0 })
     expect(await rowOf(db, old), because).toBeDefined()

@@ -100,7 +100,7 @@ it('moves the watermark of the shard and says how old the oldest event was', asy
   expect(mark).toEqual({ event: '2', lag_ms, recent: true })
 })
 
-it('takes a checkpoint away when the end is projected, and not before', async () => {
+it('deletes a checkpoint when the end is projected, and not before', async () => {
   const id = newExecution()
   await append(db, id, 1, [BEGIN, step(2)])
   await checkpoint(id, 2, false)
@@ -151,7 +151,7 @@ it('is found out by its verification where a row was changed, lost or left behin
   const found = [
     { execution_id: '7', difference: 'it has no log' },
     { execution_id: changed, difference: 'state, status' },
-    { execution_id: lost, difference: 'its log is not projected' },
+    { execution_id: lost, difference: 'the log is not projected' },
     { execution_id: behind, difference: 'its last events are not projected' },
   ]
   expect(await differences()).toEqual(found)

@@ -1,6 +1,6 @@
-/** Every projection anew, from the logs and nothing else. */
+/** A rebuild of every projection, from the logs and nothing else. */
 import { expect, it } from 'vitest'
-import { projectionDifferences, rebuildProjection } from '../../../src/executions/rebuilding.ts'
+import { projectionDifferences, rebuildProjection } from '../../../src/executions/engine/projection.ts'
 import { useDatabase } from '../../support/database.ts'
 import { append, newExecution, rowOf } from './log.ts'
 
@@ -13,7 +13,7 @@ const differences = async () => {
   return found
 }
 
-it('makes what is missing, mends what is wrong, and takes away what has no log', async () => {
+it('creates what is missing, corrects what is wrong, and deletes what has no log', async () => {
   const [missing, wrong, loose] = [newExecution(), newExecution(), newExecution()]
   for (const id of [missing, wrong])
     await append(db, id, 1, [{ event_type: 'playbook.initialized', meta: {} }])

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { asJson } from '../../../src/executions/results/json-value.ts'
+import { requireJson } from '../../../src/executions/results.ts'
 
 const cyclic: Record<string, unknown> = {}
 cyclic.itself = [cyclic]
@@ -28,23 +28,23 @@ describe('what is not JSON is refused with its place', () => {
     ['what contains itself', cyclic, 'it contains itself, or is nested deeper than 500 levels'],
     ['undefined in a list', [undefined], 'result[0] is undefined, which is not data'],
   ])('%s', (_, value, message) => {
-    expect(() => asJson(value)).toThrow(message)
+    expect(() => requireJson(value)).toThrow(message)
   })
 })
 
 it('takes nothing for null, and leaves fields without a value out', () => {
-  expect(asJson(undefined)).toBe(null)
+  expect(requireJson(undefined)).toBe(null)
   const value = { a: 1, gone: undefined, list: [{ gone: undefined, b: 2 }, { c: 3 }] }
-  expect(asJson(value)).toStrictEqual({ a: 1, list: [{ b: 2 }, { c: 3 }] })
+  expect(requireJson(value)).toStrictEqual({ a: 1, list: [{ b: 2 }, { c: 3 }] })
   expect(Object.keys(value)).toContain('gone')
 })
 
-it('hands on the very object when it is JSON', () => {
+it('returns the very object when it is JSON', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const text = JSON.stringify(value)
       fc.pre(!/\\u0000|\\ud[89a-f]/.test(text))
-      expect(asJson(value)).toBe(value)
+      expect(requireJson(value)).toBe(value)
     }),
   )
 })

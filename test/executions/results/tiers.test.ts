@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto'
 import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { StagedoorError } from '../../../src/errors.ts'
-import type { Json } from '../../../src/executions/playbook/definition.ts'
-import { collectResults } from '../../../src/executions/results/collect.ts'
-import { createMemoryResults, createResults, MOST_BYTES } from '../../../src/executions/results/tiers.ts'
-import { ToolError } from '../../../src/executions/tool.ts'
+import { collectResults } from '../../../src/executions/maintenance.ts'
+import { createResultStore, MAX_RESULT_BYTES } from '../../../src/executions/results.ts'
+import { ToolError } from '../../../src/executions/tools/tool.ts'
+import { StagedoorError } from '../../../src/kernel/errors.ts'
+import type { Json } from '../../../src/kernel/json.ts'
 import { useDatabase } from '../../support/database.ts'
 import { createMember, createWorkspace } from '../../support/factories.ts'
 import { sqlstateOf } from '../../support/sqlstate.ts'
@@ -15,8 +15,8 @@ import { temporaryHome } from '../../support/temporary-home.ts'
 const db = useDatabase()
 const home = temporaryHome('results')
 const pool = () => db.pool('stagedoor_worker')
-const store = () => createResults({ pool: pool(), home })
-const withoutHome = () => createResults({ pool: pool() })
+const store = () => createResultStore({ pool: pool(), home })
+const withoutHome = () => createResultStore({ pool: pool() })
 const text = (bytes: number) => 'x'.repeat(bytes - 2)
 
 let executions = 0
@@ -45,7 +45,7 @@ beforeAll(async () => {
 
 describe('a result', () => {
   it('of up to 8 KiB stays as it is, and no row is written', async () => {
-    const kept = await store().keep(text(8192), { execution_id: id })
+    const kept = await store().store(text(8192), { execution_id: id })
     expect(kept).toEqual({ value: text(8192) })
     expect(await store().load(kept)).toBe(text(8192))
     expect(await db.owner('select from noetl.result_ref where execution_id = $1', [id])).toEqual([])
@@ -53,14 +53,14 @@ describe('a result', () => {
 
   it('is a copy: what its maker does with it later changes nothing', async () => {
     const value = { list: [1] }
-    const kept = await store().keep(value, { execution_id: id })
+    const kept = await store().store(value, { execution_id: id })
     value.list.push(2)
     expect(kept).toEqual({ value: { list: [1] } })
   })
 
   it('over 8 KiB is a row, with its origin', async () => {
     const origin = { execution_id: id, node_name: 'fetch', command_id: 'c', name: 'rows', parent_ref: '17' }
-    const kept = await store().keep(text(8193), origin)
+    const kept = await store().store(text(8193), origin)
     expect(kept).toEqual({ ref: expect.stringMatching(/^\d+$/), bytes: 8193 })
     expect(await rowOf(refOf(kept))).toMatchObject({
       execution_id: id,
@@ -76,7 +76,7 @@ describe('a result', () => {
   })
 
   it('over 1 MiB is a file below the home, readable by its owner only, and a row after it', async () => {
-    const kept = await store().keep(text(1024 * 1024 + 1), { execution_id: id })
+    const kept = await store().store(text(1024 * 1024 + 1), { execution_id: id })
     const row = await rowOf(refOf(kept))
     expect(row).toMatchObject({ store_tier: 'disk', physical_uri: `disk:results/${id}/${refOf(kept)}.json` })
     const file = join(home, (row.physical_uri as string).slice('disk:'.length))
@@ -91,12 +91,12 @@ describe('a result', () => {
   })
 
   it('over 1 MiB is a row where there is no home', async () => {
-    const kept = await withoutHome().keep(text(1024 * 1024 + 1), { execution_id: id })
+    const kept = await withoutHome().store(text(1024 * 1024 + 1), { execution_id: id })
     expect(await rowOf(refOf(kept))).toMatchObject({ store_tier: 'db' })
   })
 
   it('over 64 MiB is refused for good, in words that help', async () => {
-    const refused = store().keep(text(MOST_BYTES + 1), { execution_id: id })
+    const refused = store().store(text(MAX_RESULT_BYTES + 1), { execution_id: id })
     await expect(refused).rejects.toThrow(ToolError)
     await expect(refused).rejects.toThrow(
       'A result of 67108865 bytes is over the limit of 67108864. Write the data into a table',
@@ -109,9 +109,9 @@ describe('a result', () => {
     ['characters of every kind', ['🎈', '\\', '"', '\u2028', '\t', 'é', 'e\u0301']],
     ['names in any order', { b: 1, a: { d: 2, c: [] }, '': null, __proto__x: 1 }],
   ])('comes back as it was: %s', async (_, value) => {
-    for (const results of [store(), withoutHome(), createMemoryResults()]) {
+    for (const results of [store(), withoutHome()]) {
       for (const filler of [text(9000), text(2_000_000)]) {
-        const kept = await results.keep({ value, filler }, { execution_id: id })
+        const kept = await results.store({ value, filler }, { execution_id: id })
         expect(await results.load(kept)).toEqual({ value, filler })
       }
     }
@@ -120,16 +120,16 @@ describe('a result', () => {
 
 describe('loading', () => {
   it('refuses bytes that are not the ones that were kept', async () => {
-    const row = await store().keep(text(9000), { execution_id: id })
+    const row = await store().store(text(9000), { execution_id: id })
     await db.owner(`update noetl.result_body set body = '"other"' where ref_id = $1`, [refOf(row)])
     await expect(store().load(row)).rejects.toThrow('its hash differs')
-    const file = await store().keep(text(2_000_000), { execution_id: id })
+    const file = await store().store(text(2_000_000), { execution_id: id })
     await writeFile(join(home, 'results', id, `${refOf(file)}.json`), '"other"')
     await expect(store().load(file)).rejects.toThrow('its hash differs')
   })
 
   it('says that a result is gone: unknown, collected, or a file of another machine', async () => {
-    const kept = await store().keep(text(2_000_000), { execution_id: id })
+    const kept = await store().store(text(2_000_000), { execution_id: id })
     await expect(withoutHome().load(kept)).rejects.toMatchObject({
       code: 'result_gone',
       hint: expect.stringContaining('Engines on several machines share that folder'),
@@ -138,11 +138,10 @@ describe('loading', () => {
     await expect(store().load(kept)).rejects.toMatchObject({ code: 'result_gone' })
     const unknown = { ref: '1', bytes: 9000 }
     await expect(store().load(unknown)).rejects.toThrow(StagedoorError)
-    await expect(createMemoryResults().load(unknown)).rejects.toMatchObject({ code: 'result_gone' })
   })
 
   it('follows no row out of the folder of results', async () => {
-    const kept = await store().keep(text(2_000_000), { execution_id: id })
+    const kept = await store().store(text(2_000_000), { execution_id: id })
     await db.owner(`update noetl.result_ref set physical_uri = 'results/../secrets.json' where ref_id = $1`, [
       refOf(kept),
     ])
@@ -180,7 +179,7 @@ describe('fn_result_read', () => {
   it('shows members a result of their workspace, and to others it is not there', async () => {
     const [mine, theirs] = [await createWorkspace(db), await createWorkspace(db, 'Other')]
     const workspaceExecution = await execution(mine)
-    const kept = await store().keep(text(9000), { execution_id: workspaceExecution, node_name: 'fetch' })
+    const kept = await store().store(text(9000), { execution_id: workspaceExecution, node_name: 'fetch' })
     const shown = { execution_id: workspaceExecution, node_name: 'fetch', store_tier: 'db', body: text(9000) }
     expect(await read(await createMember(db, mine, 'viewer'), refOf(kept))).toMatchObject(shown)
     expect(await read({ role: 'service_role' }, refOf(kept))).toMatchObject(shown)
@@ -188,18 +187,18 @@ describe('fn_result_read', () => {
     expect(await sqlstateOf(read({ role: 'authenticated', claims: { sub: 'nobody' } }, refOf(kept)))).toBe(
       'SD811',
     )
-    const global = await store().keep(text(9000), { execution_id: id })
+    const global = await store().store(text(9000), { execution_id: id })
     expect(await sqlstateOf(read(await createMember(db, mine, 'admin'), refOf(global)))).toBe('SD811')
   })
 
   it('shows the older tier `object` as disk', async () => {
-    const kept = await store().keep(text(9000), { execution_id: id })
+    const kept = await store().store(text(9000), { execution_id: id })
     await db.owner(`update noetl.result_ref set store_tier = 'object' where ref_id = $1`, [refOf(kept)])
     expect(await read({ role: 'service_role' }, refOf(kept))).toMatchObject({ store_tier: 'disk' })
   })
 
   it('says when a result has been collected', async () => {
-    const kept = await store().keep(text(9000), { execution_id: id })
+    const kept = await store().store(text(9000), { execution_id: id })
     await db.owner('update noetl.result_ref set collected_at = now() where ref_id = $1', [refOf(kept)])
     expect(await sqlstateOf(read({ role: 'service_role' }, refOf(kept)))).toBe('SD811')
   })
@@ -214,7 +213,7 @@ describe('collectResults', () => {
     const kept = []
     for (const executionId of [old, running]) {
       for (const bytes of [9000, 2_000_000])
-        kept.push(await store().keep(text(bytes), { execution_id: executionId }))
+        kept.push(await store().store(text(bytes), { execution_id: executionId }))
     }
     await db.owner(`update noetl.result_ref set created_at = '2026-01-01' where execution_id = any ($1)`, [
       [old, running],
@@ -233,13 +232,13 @@ describe('collectResults', () => {
     expect(await collectResults(pool(), home)).toEqual({ results: 0, orphans: 0 })
   })
 
-  it('sweeps files that no row tells of once they are a day old, and drafts that were never renamed', async () => {
+  it('sweeps files without a row once they are a day old, and drafts that were never renamed', async () => {
     const folder = join(home, 'results', '999')
     await mkdir(folder, { recursive: true })
     const yesterday = new Date(Date.now() - 25 * 3600 * 1000)
     for (const name of ['1.json', '2.json', '3.json.77.part']) await writeFile(join(folder, name), '1')
     for (const name of ['1.json', '3.json.77.part']) await utimes(join(folder, name), yesterday, yesterday)
-    const kept = await store().keep(text(2_000_000), { execution_id: id })
+    const kept = await store().store(text(2_000_000), { execution_id: id })
     await utimes(join(home, 'results', id, `${refOf(kept)}.json`), yesterday, yesterday)
     expect(await collectResults(pool(), home)).toMatchObject({ orphans: 1 })
     expect(await filesOf('999')).toEqual(['2.json'])

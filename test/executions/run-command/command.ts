@@ -1,9 +1,10 @@
 /** A command as a test runs it: what is left out is an ordinary step with one handler. */
 import { pino } from 'pino'
-import type { JsonObject, Playbook, Step, ToolCall } from '../../../src/executions/playbook/definition.ts'
-import { createMemoryResults } from '../../../src/executions/results/tiers.ts'
-import { type CommandOutcome, type CommandRun, runCommand } from '../../../src/executions/run-command.ts'
-import type { Tool, ToolContext } from '../../../src/executions/tool.ts'
+import { type CommandOutcome, type CommandRun, runCommand } from '../../../src/executions/engine/commands.ts'
+import type { Playbook, Step, ToolCall } from '../../../src/executions/playbook/definition.ts'
+import type { Tool, ToolContext } from '../../../src/executions/tools/tool.ts'
+import type { JsonObject } from '../../../src/kernel/json.ts'
+import { createMemoryResultStore } from '../memory-results.ts'
 
 export const log = pino({ level: 'silent' })
 
@@ -27,7 +28,7 @@ export function stepOf(tools: readonly ToolCall[], step: Partial<Step> = {}): St
   return {
     step: 'fetch',
     tools,
-    retry: { attempts: 1, backoff_ms: 1000, backoff_most_ms: 1000 },
+    retry: { attempts: 1, backoff_ms: 1000, max_backoff_ms: 1000 },
     on_error: 'fail',
     next: { mode: 'exclusive', arcs: [] },
     ...step,
@@ -54,7 +55,7 @@ export function run(
     step,
     scope: {},
     tools: { handler: Object.assign(tool.bind(undefined), { names: ['work'] }) },
-    results: createMemoryResults(),
+    results: createMemoryResultStore(),
     context: contextOf(),
     secret: () => undefined,
     ...more,

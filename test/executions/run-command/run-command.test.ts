@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from 'vitest'
-import { StagedoorError } from '../../../src/errors.ts'
-import type { JsonObject } from '../../../src/executions/playbook/definition.ts'
-import { createMemoryResults } from '../../../src/executions/results/tiers.ts'
-import { secretOfEnvironment } from '../../../src/executions/run-command.ts'
-import { ToolError } from '../../../src/executions/tool.ts'
+import { secretFromEnvironment } from '../../../src/executions/engine/commands.ts'
+import { ToolError } from '../../../src/executions/tools/tool.ts'
+import { StagedoorError } from '../../../src/kernel/errors.ts'
+import type { JsonObject } from '../../../src/kernel/json.ts'
+import { createMemoryResultStore } from '../memory-results.ts'
 import { contextOf, run } from './command.ts'
 
 const echo = async (_: string | undefined, args: JsonObject) => args
@@ -80,7 +80,7 @@ describe('secrets', () => {
     const outcome = await run(
       async (_, { key }) => (key as string).length,
       { key: '${secret.FROM_ENV}' },
-      { secret: secretOfEnvironment },
+      { secret: secretFromEnvironment },
     )
     vi.unstubAllEnvs()
     expect(outcome).toMatchObject({ result: { value: 'of the environment'.length } })
@@ -165,7 +165,7 @@ describe('a failure', () => {
     expect(tool).toHaveBeenCalledTimes(1)
   })
 
-  it('is told whatever was thrown, also a value without any text', async () => {
+  it('is reported whatever was thrown, also a value without any text', async () => {
     const unreadable = Object.defineProperty(new Error('x'), 'message', {
       get: () => {
         throw new Error('no message')
@@ -177,7 +177,7 @@ describe('a failure', () => {
       })
       expect(outcome).toEqual({
         status: 'failed',
-        error: 'it threw a value of the type object that has no text',
+        error: 'a thrown value of type object that cannot be shown as text',
         retryable: true,
       })
     }
@@ -186,7 +186,7 @@ describe('a failure', () => {
     }
   })
 
-  it('is told in 2,000 characters that PostgreSQL can hold', async () => {
+  it('is reported in 2,000 characters that PostgreSQL can hold', async () => {
     const outcome = (await run(async () => {
       throw new Error(`\0\ud800${'🎈'.repeat(3000)}`)
     })) as { error: string }
@@ -205,8 +205,8 @@ describe('a failure', () => {
 
   it('comes when the result cannot be kept', async () => {
     const results = {
-      ...createMemoryResults(),
-      keep: async () => {
+      ...createMemoryResultStore(),
+      store: async () => {
         throw new ToolError('over the limit')
       },
     }
@@ -224,7 +224,7 @@ describe('time', () => {
     expect(outcome).toEqual({ status: 'failed', error: 'timed out after 0.02 s', retryable: true })
   })
 
-  it('is told to the tool, as a signal and as a moment', async () => {
+  it('is given to the tool, as a signal and as a time', async () => {
     const outcome = await run(
       (_call, _args, { signal, deadline }) =>
         new Promise((_, reject) => {

@@ -1,6 +1,6 @@
 /** The results of a loop as one result: named by the flush that ends it, put together by whoever reads them first. */
 import { beforeEach, expect, it } from 'vitest'
-import { createResults } from '../../../src/executions/results/tiers.ts'
+import { createResultStore } from '../../../src/executions/results.ts'
 import { useDatabase } from '../../support/database.ts'
 import { createMember, createWorkspace } from '../../support/factories.ts'
 import { sqlstateOf } from '../../support/sqlstate.ts'
@@ -15,7 +15,7 @@ beforeEach(async () => {
   engine = await engines.alone()
 })
 
-const load = (ref: string) => createResults({ pool: db.pool('stagedoor_worker') }).load({ ref, bytes: 0 })
+const load = (ref: string) => createResultStore({ pool: db.pool('stagedoor_worker') }).load({ ref, bytes: 0 })
 const kept = (ref: string) =>
   engines.rows(
     `select r.store_tier, r.node_name, r.parent_ref_id, r.bytes::int = octet_length(b.body::text) as counted,

@@ -41,7 +41,7 @@ const begun = (id: string) => {
   return { event, first }
 }
 
-it('tells one that has not begun, and one that runs', async () => {
+it('reaches one that has not begun, and one that runs', async () => {
   const id = await start()
   await engines.rows(`select noetl.fn_execution_cancel($1, 'enough')`, [id])
   expect(
@@ -52,7 +52,7 @@ it('tells one that has not begun, and one that runs', async () => {
   expect(await told(id)).toEqual(['pause'])
 })
 
-it('resumes what is paused, or has been told to pause; a second pause changes nothing', async () => {
+it('resumes what is paused, or has a pending pause; a second pause changes nothing', async () => {
   const id = await start()
   expect(await sqlstateOf(steer('resume', id))).toBe('SD808')
   await steer('pause', id)
@@ -106,7 +106,7 @@ it('reruns from a step that it came to, with the version and arguments of before
   ])
 })
 
-it('reruns with another version where one is named: a playbook that was wrong is mended by a new one', async () => {
+it('reruns with another version where one is named: a playbook that was wrong is corrected by a new one', async () => {
   const id = await start()
   const { event, first } = begun(id)
   await log(id, [first, event('step.enter', { node_id: 'a#1', node_name: 'a' })])

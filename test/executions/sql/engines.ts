@@ -1,6 +1,6 @@
 /** Engines and their shards, driven by SQL alone. */
 import type pg from 'pg'
-import { eventRow } from '../../../src/executions/engine/event-row.ts'
+import { eventRow } from '../../../src/executions/engine/log-writer.ts'
 import type { ExecutionEvent } from '../../../src/executions/event.ts'
 import type { TestDatabase } from '../../support/database.ts'
 

@@ -89,7 +89,7 @@ describe('the fence', () => {
     expect(await refused({ ...engine, shards: [0, 0], epochs: [engine.epochs[0]!, engine.epochs[0]!] })).toBe(
       'SD805',
     )
-    await engines.rows('select noetl.fn_engine_give($1, array[4::smallint])', [engine.id])
+    await engines.rows('select noetl.fn_engine_release_shards($1, array[4::smallint])', [engine.id])
     expect(await refused(engine)).toBe('SD805')
     expect(await engines.rows(LOG, [id])).toEqual([])
   })
@@ -120,7 +120,7 @@ describe('the fence', () => {
     expect(await engines.rows(LOG, [id])).toHaveLength(1)
   })
 
-  it('a flush that came first is in the log before its shard changes hands', async () => {
+  it('a flush that came first is in the log before its shard changes its owner', async () => {
     const id = await engines.newId()
     const [owner, taker] = [await db.session('stagedoor_worker'), await db.session()]
     await owner.query('begin')
@@ -206,7 +206,7 @@ describe('the log', () => {
   })
 })
 
-it('takes commands away by loop or execution, then writes the new ones; what is due is called out', async () => {
+it('takes commands away by loop or execution, then writes the new ones; what is due is notified', async () => {
   const [id, other] = [await engines.newId(), await engines.newId()]
   const listener = await db.session('stagedoor_worker')
   const calls: string[] = []
@@ -224,7 +224,7 @@ it('takes commands away by loop or execution, then writes the new ones; what is 
   await listener.query('select')
   expect(calls).toEqual(['stagedoor_command'])
   await engines.flush(engine, {
-    commands_gone: [{ execution_id: id, loop_id: '1' }],
+    commands_cancelled: [{ execution_id: id, loop_id: '1' }],
     commands: [command(id, '1', 1, { item: null })],
   })
   const left = () =>
@@ -236,9 +236,9 @@ it('takes commands away by loop or execution, then writes the new ones; what is 
     { execution_id: id, loop_id: '2', item_index: 0, item: null, right_shard: true },
     { execution_id: other, loop_id: '1', item_index: 0, item: null, right_shard: true },
   ])
-  await engines.flush(engine, { commands_gone: [{ execution_id: id, loop_id: null }] })
+  await engines.flush(engine, { commands_cancelled: [{ execution_id: id, loop_id: null }] })
   expect(await left()).toHaveLength(1)
-  await engines.flush(engine, { commands_gone: [{ execution_id: other, loop_id: null }] })
+  await engines.flush(engine, { commands_cancelled: [{ execution_id: other, loop_id: null }] })
 })
 
 it('begins and ends waits', async () => {
@@ -248,14 +248,14 @@ it('begins and ends waits', async () => {
     { execution_id: id, node_id: 'b#1', kind: 'event', event_domain: 'iu', event_type: 'x', match: { a: 1 } },
   ]
   await engines.flush(engine, { waits })
-  await engines.flush(engine, { waits_gone: [{ execution_id: id, node_id: 'a#1' }] })
+  await engines.flush(engine, { waits_ended: [{ execution_id: id, node_id: 'a#1' }] })
   expect(await engines.rows('select node_id, kind, match from noetl.wait')).toEqual([
     { node_id: 'b#1', kind: 'event', match: { a: 1 } },
   ])
-  await engines.flush(engine, { waits_gone: [{ execution_id: id, node_id: 'b#1' }] })
+  await engines.flush(engine, { waits_ended: [{ execution_id: id, node_id: 'b#1' }] })
 })
 
-it('tells of ends in the outbox: as whoever started it, through the engine, following from its cause', async () => {
+it('emits ends to the outbox: as whoever started it, through the engine, following from its cause', async () => {
   const workspace_id = await createWorkspace(db)
   const [id, free] = [await engines.newId(), await engines.newId()]
   const cause = await engines.one<string>(`select iu_core.fn_event_emit('dot', 'run.applied')`)

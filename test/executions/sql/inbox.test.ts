@@ -1,4 +1,4 @@
-/** What executions are told: read by the owner of their shard, consumed by the flush that follows from it. */
+/** Messages to executions: read by the owner of their shard, consumed by the flush that follows from it. */
 import { beforeEach, expect, it } from 'vitest'
 import { useDatabase } from '../../support/database.ts'
 import { type Engine, engineDriver } from './engines.ts'
@@ -35,7 +35,7 @@ it('messages to other executions arrive in their order, in the shard of each', a
   }
 })
 
-it('reads no more than asked, and passes over what the engine has in hand', async () => {
+it('reads no more than asked, and passes over what the engine has already', async () => {
   await tell(30)
   const first = await read(engine, 10)
   const second = await read(
@@ -47,7 +47,7 @@ it('reads no more than asked, and passes over what the engine has in hand', asyn
   expect(BigInt(second[0]!.inbox_id) > BigInt(first[9]!.inbox_id)).toBe(true)
 })
 
-it('passes over executions that can be told nothing for now, however many rows they have', async () => {
+it('passes over executions that can receive nothing for now, however many rows they have', async () => {
   const ids = await tell(5)
   const rows = await read(engine, 2, [], ids.slice(0, 3))
   expect(rows.map((row) => row.execution_id)).toEqual(ids.slice(3))
@@ -56,7 +56,10 @@ it('passes over executions that can be told nothing for now, however many rows t
 it('shows an engine the rows of its own shards only', async () => {
   await tell(40)
   const other = await engines.register()
-  await engines.rows('select noetl.fn_engine_give($1, $2)', [engine.id, [8, 9, 10, 11, 12, 13, 14, 15]])
+  await engines.rows('select noetl.fn_engine_release_shards($1, $2)', [
+    engine.id,
+    [8, 9, 10, 11, 12, 13, 14, 15],
+  ])
   await engines.beat(other)
   const [mine, theirs] = [await read(engine), await read(other)]
   expect(mine.length + theirs.length).toBe(40)

@@ -40,7 +40,7 @@ it('takes none when it only runs commands', async () => {
   expect(await engines.beat(engine)).toEqual([])
 })
 
-it('tells the first of its surplus when others come; what it gives back is theirs', async () => {
+it('reports its surplus to the first when others come; what it gives back is theirs', async () => {
   const [first, second, third] = [
     await engines.register(),
     await engines.register(),
@@ -54,7 +54,7 @@ it('tells the first of its surplus when others come; what it gives back is their
   expect(second.shards).toEqual([])
   const surplus = (await engines.beat(first)).filter((shard) => shard.surplus).map((shard) => shard.shard_id)
   expect(surplus).toEqual([6, 7, 8, 9, 10, 11, 12, 13, 14, 15])
-  await engines.rows('select noetl.fn_engine_give($1, $2)', [first.id, surplus])
+  await engines.rows('select noetl.fn_engine_release_shards($1, $2)', [first.id, surplus])
   await engines.beat(second)
   await engines.beat(third)
   expect([second.shards.length, third.shards.length]).toEqual([6, 4])
@@ -65,7 +65,7 @@ it('gives back only what is its own', async () => {
   const owner = await engines.register()
   await engines.beat(owner)
   const stranger = await engines.register()
-  await engines.rows('select noetl.fn_engine_give($1, $2)', [stranger.id, [1, 2]])
+  await engines.rows('select noetl.fn_engine_release_shards($1, $2)', [stranger.id, [1, 2]])
   await engines.beat(owner)
   expect(owner.shards).toEqual(ALL)
 })

@@ -25,7 +25,7 @@ const start = (args: unknown = {}, key: string | null = null, name = 'hello') =>
 const told = (id: string) =>
   engines.rows('select kind, body, shard_id from noetl.inbox where execution_id = $1', [id])
 
-it('tells the execution to start: which version, with what, where, for whom', async () => {
+it('sends the start to the execution: which version, with what, where, for whom', async () => {
   const id = await start({ n: 3 })
   expect(await told(id)).toEqual([
     {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { handlerTool } from '../../../src/executions/tools/handler.ts'
+import { handlerTool } from '../../../src/executions/tools/tool.ts'
 import { contextOf } from '../run-command/command.ts'
 
 it('calls a handler by its name, with the arguments and what it needs to be idempotent', async () => {

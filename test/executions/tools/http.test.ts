@@ -1,11 +1,11 @@
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { Json, JsonObject } from '../../../src/executions/playbook/definition.ts'
-import { createMemoryResults } from '../../../src/executions/results/tiers.ts'
-import { runCommand } from '../../../src/executions/run-command.ts'
-import { ToolError } from '../../../src/executions/tool.ts'
+import { runCommand } from '../../../src/executions/engine/commands.ts'
 import { type HttpOptions, httpTool } from '../../../src/executions/tools/http.ts'
+import { ToolError } from '../../../src/executions/tools/tool.ts'
+import type { Json, JsonObject } from '../../../src/kernel/json.ts'
+import { createMemoryResultStore } from '../memory-results.ts'
 import { contextOf, playbookOf, stepOf } from '../run-command/command.ts'
 
 interface Seen {
@@ -248,7 +248,7 @@ it('a secret goes into a header and into no error', async () => {
     step,
     scope: {},
     tools: { http: httpTool({ hosts: [`127.0.0.1:${port}`] }) },
-    results: createMemoryResults(),
+    results: createMemoryResultStore(),
     context: contextOf(),
     secret: () => 'hunter2',
   })
@@ -268,7 +268,7 @@ it('ends when the time of its step is up', async () => {
     step,
     scope: {},
     tools: { http: httpTool({ hosts: [`127.0.0.1:${port}`] }) },
-    results: createMemoryResults(),
+    results: createMemoryResultStore(),
     context: contextOf(),
   })
   expect(outcome).toEqual({ status: 'failed', error: 'timed out after 0.05 s', retryable: true })

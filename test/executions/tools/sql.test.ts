@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createPool, type Pool } from '../../../src/db/connection.ts'
-import type { Json, JsonObject } from '../../../src/executions/playbook/definition.ts'
-import { createMemoryResults } from '../../../src/executions/results/tiers.ts'
-import { runCommand } from '../../../src/executions/run-command.ts'
-import { type ToolContext, ToolError } from '../../../src/executions/tool.ts'
+import { runCommand } from '../../../src/executions/engine/commands.ts'
 import { sqlTool } from '../../../src/executions/tools/sql.ts'
+import { type ToolContext, ToolError } from '../../../src/executions/tools/tool.ts'
+import type { Json, JsonObject } from '../../../src/kernel/json.ts'
+import { createPool, type Pool } from '../../../src/kernel/postgres/connection.ts'
 import { useDatabase } from '../../support/database.ts'
 import { createMember, createWorkspace } from '../../support/factories.ts'
 import { until } from '../../support/until.ts'
+import { createMemoryResultStore } from '../memory-results.ts'
 import { contextOf, playbookOf, stepOf } from '../run-command/command.ts'
 
 const db = useDatabase()
@@ -213,7 +213,7 @@ describe('time', () => {
       step,
       scope: {},
       tools: { sql: sqlTool(pool) },
-      results: createMemoryResults(),
+      results: createMemoryResultStore(),
       context: contextOf(),
     })
     expect(outcome).toMatchObject({ status: 'failed', retryable: true })
@@ -242,7 +242,7 @@ describe('time', () => {
   }
 })
 
-describe('the wall', () => {
+describe('access control', () => {
   it.each([
     'set role service_role',
     'set role workflow_admin',

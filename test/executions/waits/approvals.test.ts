@@ -47,7 +47,7 @@ const END: Record<string, () => Promise<unknown>> = {
 }
 
 for (const [outcome, end] of Object.entries(END)) {
-  it(`is told that the record was ${outcome}, whether it waited already or not`, async () => {
+  it(`receives that the record was ${outcome}, whether it waited already or not`, async () => {
     await waitFor()
     expect(await wake(db)).toBe(0)
     await end()
@@ -63,7 +63,7 @@ for (const [outcome, end] of Object.entries(END)) {
   })
 }
 
-it('is told of the approval also where the record has been consumed since', async () => {
+it('receives the approval also where the record has been consumed since', async () => {
   await waitFor()
   await wake(db)
   await approve()

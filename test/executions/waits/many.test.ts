@@ -42,14 +42,14 @@ const woken = () =>
 it.each([
   ['a subject', `'execution:' || n`, 'null'],
   ['a value', 'null', `jsonb_build_object('order', n, 'by', 'ada')`],
-])('hears of %s among thousands within a moment', async (_, subject, match) => {
+])('receives %s among thousands within a moment', async (_, subject, match) => {
   await waits(subject, match)
   await wake(db)
   await events(MANY / 2 + 1)
   const began = performance.now()
   expect(await wake(db)).toBe(MANY / 2)
-  // By pairs it took ten seconds.
-  expect(performance.now() - began).toBeLessThan(5000)
+  // Measured 1 to 2 s on two cores under ten times their load; by pairs it took ten seconds without any.
+  expect(performance.now() - began).toBeLessThan(9000)
   const pairs = await woken()
   expect(pairs).toHaveLength(MANY / 2)
   expect(pairs.filter(({ n, by }) => n !== by)).toEqual([])
@@ -63,7 +63,7 @@ it.each([
   await events(MANY / 2 + 1)
   const began = performance.now()
   expect(await wake(db)).toBe(MANY / 2)
-  expect(performance.now() - began).toBeLessThan(5000)
+  expect(performance.now() - began).toBeLessThan(9000)
   expect((await woken()).filter(({ n, by }) => n !== by)).toEqual([])
 })
 

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import type pg from 'pg'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { useDatabase } from '../../support/database.ts'
+import { cases } from '../../support/length.ts'
 import { untilWaiting } from '../../support/waiting.ts'
 import { begun, emit, told, wait, wake } from './waiting-steps.ts'
 
@@ -105,7 +106,7 @@ it('many that wake at once wake each wait once', async () => {
   for (const one of ids) expect(await told(db, one)).toHaveLength(1)
 })
 
-it('gives way to a flush that is dropping the wait, and wakes it if it stays after all', async () => {
+it('waits for a flush that is dropping the wait, and wakes it if it stays after all', async () => {
   for (const end of ['rollback', 'commit']) {
     await wait(waiter, id)
     await emit(emitter)
@@ -124,7 +125,7 @@ it('gives way to a flush that is dropping the wait, and wakes it if it stays aft
 type Op = { readonly op: 'wait' | 'emit' | 'commit' | 'wake'; readonly who: number }
 
 it(`loses no wake and doubles none, whatever the order of commits (seed ${SEED})`, {
-  timeout: 120_000,
+  tags: 'property',
 }, async () => {
   const sessions = await Promise.all(Array.from({ length: 4 }, () => db.session()))
   const op = fc.record({ op: fc.constantFrom('wait', 'emit', 'commit', 'wake', 'wake'), who: fc.nat(3) })
@@ -167,6 +168,6 @@ it(`loses no wake and doubles none, whatever the order of commits (seed ${SEED})
         expect(await told(db, waiting)).toHaveLength(expected)
       }
     }),
-    { numRuns: 150, seed: SEED },
+    { numRuns: cases(25, 150), seed: SEED },
   )
 })

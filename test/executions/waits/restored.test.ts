@@ -28,7 +28,7 @@ it('after a restore steps are woken by what they had not seen, and by what comes
   expect(await wake(db)).toBe(0)
   await emit(owner(), { subject: 'met' })
   await comesFromElsewhere()
-  await db.owner('select iu_core.fn_events_restored()')
+  await db.owner('select iu_core.fn_events_rebase()')
   expect(await wake(db)).toBe(1)
   expect(await told(db, met)).toMatchObject([{ status: 'received', subject: 'met' }])
   await emit(owner(), { subject: 'later' })

@@ -1,5 +1,5 @@
 /** Waits and events as other sessions write them: inside transactions that a test ends when it likes. */
-import type { Queryable } from '../../../src/db/connection.ts'
+import type { Queryable } from '../../../src/kernel/postgres/connection.ts'
 import type { TestDatabase } from '../../support/database.ts'
 import { append, newExecution } from '../projection/log.ts'
 
@@ -21,7 +21,7 @@ export async function begun(db: TestDatabase, workspace: string | null = null): 
   return id
 }
 
-/** For `system.gate_changed`, unless told otherwise. */
+/** For `system.gate_changed` by default. */
 export async function wait(client: Queryable, executionId: string, what: Wait = {}): Promise<void> {
   const row = {
     kind: 'event',
@@ -63,7 +63,7 @@ export async function wake(db: TestDatabase, limit = 1000): Promise<number> {
   return rows[0]!.woken
 }
 
-/** What an execution was told when it was woken, once for each time. */
+/** The messages of an execution when it was woken, one for each time. */
 export async function told(db: TestDatabase, executionId: string): Promise<Record<string, unknown>[]> {
   const rows = await db.owner<{ body: Record<string, unknown> }>(
     `select body from noetl.inbox where execution_id = $1 and kind = 'woken' order by inbox_id`,

@@ -8,7 +8,7 @@ const db = useDatabase()
 const owner = () => db.pool('stagedoor_migrator')
 beforeEach(() => db.owner('delete from noetl.wait; delete from noetl.inbox'))
 
-it('wakes a timer when its time has come, once, and tells the engines', async () => {
+it('wakes a timer when its time has come, once, and notifies the engines', async () => {
   const [due, later] = [await begun(db), await begun(db)]
   const listener = await db.session('stagedoor_worker')
   const notified = new Promise((resolve) =>
@@ -55,7 +55,7 @@ it('wakes by the first event that has the subject and contains what must match',
   ])
 })
 
-it('reads a backlog in pages, and nobody loses patience over events that are not read yet', async () => {
+it('reads a backlog in pages, and no wait times out over events that are not read yet', async () => {
   const id = await begun(db)
   await wait(owner(), id, { subject: 'mine' })
   await wake(db)
@@ -80,7 +80,7 @@ it('times out when nothing came, but not when it came in time', async () => {
   expect(await told(db, met)).toMatchObject([{ status: 'received' }])
 })
 
-it('hears only its own workspace and the system, unless the execution belongs to no workspace', async () => {
+it('receives only events of its own workspace and of the system, unless the execution belongs to no workspace', async () => {
   const [mine, other] = [await createWorkspace(db), await createWorkspace(db)]
   const waiting = async (workspace: string | null, event_type: string) => {
     const id = await begun(db, workspace)
@@ -121,11 +121,11 @@ it('reads the outbox only while somebody waits for it, so that nobody keeps its 
   expect(await isReading(db)).toBe(false)
 })
 
-it('looks through the past again when its reader was taken away', async () => {
+it('reads past events again when its reader was deleted', async () => {
   const id = await begun(db)
   await wait(owner(), id)
   await wake(db)
-  await db.owner(`select iu_core.fn_event_reader_remove('executions')`)
+  await db.owner(`select iu_core.fn_event_reader_delete('executions')`)
   await emit(owner())
   expect(await wake(db)).toBe(1)
   expect(await told(db, id)).toHaveLength(1)

@@ -44,18 +44,18 @@ describe('a route', () => {
   it('is looked at, reviewed and activated by people of its workspace, each with their right', async () => {
     const code = await routeInDryRun()
     const as = (member: Member) => api.token(member)
-    expect((await api.get('/api/event-routes', await as(operator))).body).toMatchObject({
+    expect((await api.get('/api/v1/event-routes', await as(operator))).body).toMatchObject({
       routes: [{ route_code: code, state: 'dry_run', evidence: 1, revision: 1 }],
     })
-    expect((await api.get('/api/event-routes', await as(stranger))).body).toEqual({ routes: [] })
-    expect((await api.get(`/api/event-routes/${code}`, await as(stranger))).status).toBe(404)
-    expect((await api.get(`/api/event-routes/${code}/evidence`, await as(stranger))).status).toBe(404)
-    expect((await api.get(`/api/event-routes/${code}/evidence`, await as(operator))).body).toMatchObject({
-      evidence: [{ events: '1', sample: [{ safe_payload: { id: 1, status: 'new' } }] }],
+    expect((await api.get('/api/v1/event-routes', await as(stranger))).body).toEqual({ routes: [] })
+    expect((await api.get(`/api/v1/event-routes/${code}`, await as(stranger))).status).toBe(404)
+    expect((await api.get(`/api/v1/event-routes/${code}/evidence`, await as(stranger))).status).toBe(404)
+    expect((await api.get(`/api/v1/event-routes/${code}/evidence`, await as(operator))).body).toMatchObject({
+      evidence: [{ events: '1', sample: [{ payload: { id: 1, status: 'new' } }] }],
     })
 
     const review = (member: Member, body: object) =>
-      as(member).then((token) => api.post(`/api/event-routes/${code}/review`, token, body))
+      as(member).then((token) => api.post(`/api/v1/event-routes/${code}/review`, token, body))
     for (const [member, status] of [
       [operator, 403],
       [agent, 403],
@@ -69,29 +69,29 @@ describe('a route', () => {
       status: 409,
       body: { code: 'route_not_ready' },
     })
-    const early = await api.post(`/api/event-routes/${code}/activate`, await as(reviewer))
+    const early = await api.post(`/api/v1/event-routes/${code}/activate`, await as(reviewer))
     expect(early).toMatchObject({ status: 409, body: { code: 'route_not_ready' } })
     expect(await review(reviewer, { evidence: 1, revision: 1 })).toMatchObject({
       status: 200,
       body: { state: 'reviewed', reviewed_by: reviewer.userId, evidence_seen: 1 },
     })
-    expect((await api.post(`/api/event-routes/${code}/activate`, await as(operator))).status).toBe(403)
-    expect((await api.post(`/api/event-routes/${code}/activate`, await as(reviewer))).body).toMatchObject({
+    expect((await api.post(`/api/v1/event-routes/${code}/activate`, await as(operator))).status).toBe(403)
+    expect((await api.post(`/api/v1/event-routes/${code}/activate`, await as(reviewer))).body).toMatchObject({
       state: 'active',
     })
     await db.owner(`insert into public.orders values (2, 'new')`)
-    expect((await api.get('/api/events?limit=1', await as(operator))).body).toMatchObject({
-      events: [{ event_type: code, safe_payload: { id: 2, status: 'new' } }],
+    expect((await api.get('/api/v1/events?limit=1', await as(operator))).body).toMatchObject({
+      events: [{ event_type: code, payload: { id: 2, status: 'new' } }],
     })
-    expect((await api.post(`/api/event-routes/${code}/disable`, await as(reviewer))).body).toMatchObject({
+    expect((await api.post(`/api/v1/event-routes/${code}/disable`, await as(reviewer))).body).toMatchObject({
       state: 'disabled',
     })
   })
 
   it('that is not there is a 404', async () => {
     const token = await api.token(reviewer)
-    expect((await api.get('/api/event-routes/nothing', token)).status).toBe(404)
-    expect((await api.post('/api/event-routes/nothing/activate', await serviceToken())).status).toBe(404)
+    expect((await api.get('/api/v1/event-routes/nothing', token)).status).toBe(404)
+    expect((await api.post('/api/v1/event-routes/nothing/activate', await serviceToken())).status).toBe(404)
   })
 })
 
@@ -115,20 +115,20 @@ describe('a consumer', () => {
     await emit()
     await dispatchEvents(db.pool('stagedoor_worker'))
     const token = await api.token(reviewer)
-    expect((await api.get('/api/consumers/ours', token)).body).toMatchObject({ state: 'dry_run' })
-    expect((await api.get('/api/consumers/ours', await api.token(stranger))).status).toBe(404)
-    expect((await api.get('/api/consumers/ours/evidence', token)).body).toMatchObject({
+    expect((await api.get('/api/v1/consumers/ours', token)).body).toMatchObject({ state: 'dry_run' })
+    expect((await api.get('/api/v1/consumers/ours', await api.token(stranger))).status).toBe(404)
+    expect((await api.get('/api/v1/consumers/ours/evidence', token)).body).toMatchObject({
       evidence: [{ idempotency_key: expect.stringMatching(/^ours:/), problem: null }],
     })
     expect(
-      (await api.post('/api/consumers/ours/review', await api.token(operator), { evidence: 1 })).status,
+      (await api.post('/api/v1/consumers/ours/review', await api.token(operator), { evidence: 1 })).status,
     ).toBe(403)
-    expect((await api.post('/api/consumers/ours/review', token, { evidence: 2 })).status).toBe(409)
-    expect((await api.post('/api/consumers/ours/review', token, { evidence: 1 })).body).toMatchObject({
+    expect((await api.post('/api/v1/consumers/ours/review', token, { evidence: 2 })).status).toBe(409)
+    expect((await api.post('/api/v1/consumers/ours/review', token, { evidence: 1 })).body).toMatchObject({
       state: 'reviewed',
       reviewed_by: reviewer.userId,
     })
-    expect((await api.get('/api/consumers/ours/undelivered', token)).body).toEqual({ dispatches: [] })
+    expect((await api.get('/api/v1/consumers/ours/undelivered', token)).body).toEqual({ dispatches: [] })
   })
 
   it('of all workspaces is the back end’s to review, by whoever its token names', async () => {
@@ -137,11 +137,11 @@ describe('a consumer', () => {
     await emit()
     await dispatchEvents(db.pool('stagedoor_worker'))
     const token = await api.token(reviewer)
-    expect((await api.get('/api/consumers/everybodys', token)).status).toBe(200)
-    expect((await api.post('/api/consumers/everybodys/review', token, { evidence: 0 })).status).toBe(400)
-    expect((await api.post('/api/consumers/everybodys/review', token, { evidence: 1 })).status).toBe(403)
+    expect((await api.get('/api/v1/consumers/everybodys', token)).status).toBe(200)
+    expect((await api.post('/api/v1/consumers/everybodys/review', token, { evidence: 0 })).status).toBe(400)
+    expect((await api.post('/api/v1/consumers/everybodys/review', token, { evidence: 1 })).status).toBe(403)
     expect(
-      await api.post('/api/consumers/everybodys/review', await serviceToken(), { evidence: 1 }),
+      await api.post('/api/v1/consumers/everybodys/review', await serviceToken(), { evidence: 1 }),
     ).toMatchObject({
       status: 200,
       body: { reviewed_by: 'service' },
@@ -151,7 +151,7 @@ describe('a consumer', () => {
 
 it('agents see neither routes nor consumers', async () => {
   const token = await api.token(agent)
-  for (const url of ['/api/event-routes', '/api/consumers', '/api/issues']) {
+  for (const url of ['/api/v1/event-routes', '/api/v1/consumers', '/api/v1/issues']) {
     expect([url, (await api.get(url, token)).status]).toEqual([url, 403])
   }
 })

@@ -1,5 +1,5 @@
 /** An executor outside Node, as the tests play it. */
-import { signToken } from '../../../src/http/tokens.ts'
+import { signToken } from '../../../src/access/tokens.ts'
 import { SECRET, type TestApi } from '../../support/api.ts'
 import type { TestDatabase } from '../../support/database.ts'
 
@@ -9,7 +9,7 @@ export interface LeasedJob {
   readonly job_kind: string
   readonly priority: number
   readonly attempts: number
-  readonly safe_payload: Record<string, unknown>
+  readonly payload: Record<string, unknown>
 }
 
 export interface Answer<Body> {
@@ -31,10 +31,10 @@ export async function beginWorker(
   token: string,
   terms: { executor: string; kinds: string[]; lease_s?: number },
 ) {
-  const begun = await api.post('/api/executors/workers', token, terms)
+  const begun = await api.post('/api/v1/workers', token, terms)
   const { worker } = begun.body as { worker: string }
   const say = (what: string, body: object = {}, as = token) =>
-    api.post(`/api/executors/workers/${worker}/${what}`, as, body) as Promise<Answer<object>>
+    api.post(`/api/v1/workers/${worker}/${what}`, as, body) as Promise<Answer<object>>
   return {
     worker,
     begun,
@@ -42,19 +42,30 @@ export async function beginWorker(
     async lease(
       body: { limit?: number; wait_s?: number; begin?: number; held?: number } = {},
     ): Promise<LeasedJob[]> {
-      const answer = await say('lease', body)
+      const answer = await say('claim', body)
       if (answer.status !== 200) throw new Error(JSON.stringify(answer.body))
       return (answer.body as { jobs: LeasedJob[] }).jobs
     },
     async leave() {
       const reply = await api.app.inject({
         method: 'DELETE',
-        url: `/api/executors/workers/${worker}`,
+        url: `/api/v1/workers/${worker}`,
         headers: { authorization: `Bearer ${token}` },
       })
       return reply.statusCode
     },
   }
+}
+
+/** As when the lease has passed and somebody noticed it: no test waits for that. */
+export async function endLease(db: TestDatabase, worker: string): Promise<void> {
+  await db
+    .pool('postgres')
+    .query(
+      `update iu_core.job_worker set leased_until = clock_timestamp() - interval '1 second' where worker_id = $1`,
+      [worker],
+    )
+  await db.pool('stagedoor_worker').query('select iu_core.fn_job_reap()')
 }
 
 export async function enqueue(

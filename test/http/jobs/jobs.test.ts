@@ -18,11 +18,11 @@ beforeAll(async () => {
 })
 
 interface Listed {
-  jobs: { job_id: string; state: string; job_kind: string }[]
+  jobs: { job_id: string; status: string; job_kind: string }[]
   next: string | null
 }
 
-it('lists jobs in pages, newest first, by state and by kind', async () => {
+it('lists jobs in pages, newest first, by status and by kind', async () => {
   const token = await api.token(operator)
   const ids: string[] = []
   for (let n = 0; n < 5; n++) ids.push(await enqueue(db, 'paged', 'external_worker', { workspace }))
@@ -36,30 +36,31 @@ it('lists jobs in pages, newest first, by state and by kind', async () => {
   const seen: string[] = []
   let next: string | null = null
   do {
-    const page: Listed = (await api.get(`/api/jobs?kind=paged&limit=2${next ? `&after=${next}` : ''}`, token))
-      .body
+    const page: Listed = (
+      await api.get(`/api/v1/jobs?kind=paged&limit=2${next ? `&after=${next}` : ''}`, token)
+    ).body
     seen.push(...page.jobs.map(({ job_id }) => job_id))
     next = page.next
   } while (next)
   expect(seen).toEqual([...ids].reverse())
-  const states = async (state: string) =>
-    ((await api.get(`/api/jobs?kind=paged&state=${state}`, token)).body as Listed).jobs.map(
+  const withStatus = async (status: string) =>
+    ((await api.get(`/api/v1/jobs?kind=paged&status=${status}`, token)).body as Listed).jobs.map(
       ({ job_id }) => job_id,
     )
-  expect(await states('completed')).toEqual([first!.job_id])
-  expect(await states('running')).toEqual([second!.job_id])
-  expect(await states('waiting')).toEqual(ids.slice(2).reverse())
-  expect(await states('dead')).toEqual([])
-  expect((await api.get('/api/jobs?state=lost', token)).status).toBe(400)
+  expect(await withStatus('completed')).toEqual([first!.job_id])
+  expect(await withStatus('running')).toEqual([second!.job_id])
+  expect(await withStatus('waiting')).toEqual(ids.slice(2).reverse())
+  expect(await withStatus('dead')).toEqual([])
+  expect((await api.get('/api/v1/jobs?status=lost', token)).status).toBe(400)
 })
 
 it('enqueues once for one key, and all or none', async () => {
-  const job = { job_kind: 'once', idempotency_key: 'week-45', safe_payload: { week: '2026-W45' } }
-  const first = await api.post('/api/jobs', service, { jobs: [job] })
+  const job = { job_kind: 'once', idempotency_key: 'week-45', payload: { week: '2026-W45' } }
+  const first = await api.post('/api/v1/jobs', service, { jobs: [job] })
   expect(first.status).toBe(201)
-  expect((await api.post('/api/jobs', service, { jobs: [job] })).body).toEqual(first.body)
-  const refused = await api.post('/api/jobs', service, {
-    jobs: [{ job_kind: 'all_or_none' }, { job_kind: 'all_or_none', safe_payload: { password: 'x' } }],
+  expect((await api.post('/api/v1/jobs', service, { jobs: [job] })).body).toEqual(first.body)
+  const refused = await api.post('/api/v1/jobs', service, {
+    jobs: [{ job_kind: 'all_or_none' }, { job_kind: 'all_or_none', payload: { password: 'x' } }],
   })
   expect(refused).toMatchObject({ status: 422, body: { code: 'job_invalid' } })
   const [row] = await db.owner(
@@ -70,16 +71,16 @@ it('enqueues once for one key, and all or none', async () => {
 
 it('a job that is not there is a 404, and one that has ended cannot be cancelled', async () => {
   const nowhere = '0190a0a0-0000-7000-8000-000000000000'
-  expect(await api.get(`/api/jobs/${nowhere}`, service)).toMatchObject({
+  expect(await api.get(`/api/v1/jobs/${nowhere}`, service)).toMatchObject({
     status: 404,
     body: { code: 'job_not_found', hint: expect.stringContaining('stagedoor job list') },
   })
-  expect((await api.get('/api/jobs/not-an-id', service)).status).toBe(400)
-  const { jobs } = (await api.post('/api/jobs', service, { jobs: [{ job_kind: 'brief' }] })).body as {
+  expect((await api.get('/api/v1/jobs/not-an-id', service)).status).toBe(400)
+  const { jobs } = (await api.post('/api/v1/jobs', service, { jobs: [{ job_kind: 'brief' }] })).body as {
     jobs: [string]
   }
-  expect((await api.post(`/api/jobs/${jobs[0]}/cancel`, service)).body).toEqual({ outcome: 'cancelled' })
-  expect(await api.post(`/api/jobs/${jobs[0]}/cancel`, service)).toMatchObject({
+  expect((await api.post(`/api/v1/jobs/${jobs[0]}/cancel`, service)).body).toEqual({ outcome: 'cancelled' })
+  expect(await api.post(`/api/v1/jobs/${jobs[0]}/cancel`, service)).toMatchObject({
     status: 409,
     body: { code: 'job_ended' },
   })
@@ -89,18 +90,18 @@ it('a paused kind is not leased until it is resumed; its settings stay where the
   const token = await executorToken('external_worker')
   const id = await enqueue(db, 'pausable')
   const worker = await beginWorker(api, token, { executor: 'external_worker', kinds: ['pausable'] })
-  expect((await api.post('/api/job-kinds/pausable/pause', service)).status).toBe(200)
+  expect((await api.post('/api/v1/job-kinds/pausable/pause', service)).status).toBe(200)
   expect(await worker.lease()).toEqual([])
-  expect(await api.post('/api/job-kinds/pausable/resume', service)).toMatchObject({
+  expect(await api.post('/api/v1/job-kinds/pausable/resume', service)).toMatchObject({
     body: { paused_at: null },
   })
   expect(await worker.lease()).toMatchObject([{ job_id: id }])
-  expect((await api.post('/api/job-kinds/unheard_of/pause', service)).status).toBe(404)
+  expect((await api.post('/api/v1/job-kinds/unheard_of/pause', service)).status).toBe(404)
 
   const patch = (payload: object) =>
     api.app.inject({
       method: 'PATCH',
-      url: '/api/job-kinds/pausable',
+      url: '/api/v1/job-kinds/pausable',
       headers: { authorization: `Bearer ${service}` },
       payload,
     })
@@ -124,7 +125,7 @@ it('a trace is the chain of events and jobs, by the id of any of them', async ()
   )
   const root = rows[0]!.id
   const job = (
-    await api.post('/api/jobs', service, {
+    await api.post('/api/v1/jobs', service, {
       jobs: [{ job_kind: 'follows', causation_event_id: root, workspace_id: workspace }],
     })
   ).body as { jobs: [string] }
@@ -135,7 +136,7 @@ it('a trace is the chain of events and jobs, by the id of any of them', async ()
   )
   const token = await api.token(operator)
   for (const id of [root, job.jobs[0], followed.rows[0]!.id]) {
-    const trace = (await api.get(`/api/traces/${id}`, token)).body as {
+    const trace = (await api.get(`/api/v1/traces/${id}`, token)).body as {
       events: { id: string; causation_depth: number }[]
       jobs: { job_id: string; causation_event_id: string }[]
     }
@@ -146,7 +147,7 @@ it('a trace is the chain of events and jobs, by the id of any of them', async ()
     expect(trace.jobs).toMatchObject([{ job_id: job.jobs[0], causation_event_id: root }])
   }
   const stranger = await createMember(db, await createWorkspace(db, 'Other'), 'admin')
-  expect((await api.get(`/api/traces/${root}`, await api.token(stranger))).status).toBe(404)
+  expect((await api.get(`/api/v1/traces/${root}`, await api.token(stranger))).status).toBe(404)
 })
 
 it('a trace has the events that were given its id, also those that nothing caused', async () => {
@@ -162,7 +163,7 @@ it('a trace has the events that were given its id, also those that nothing cause
   const events = [await emit(), await emit()]
   const token = await api.token(operator)
   for (const id of [correlation, ...events]) {
-    const trace = (await api.get(`/api/traces/${id}`, token)).body
+    const trace = (await api.get(`/api/v1/traces/${id}`, token)).body
     expect(trace).toMatchObject({ correlation_id: correlation, events: events.map((one) => ({ id: one })) })
   }
 })
@@ -172,11 +173,12 @@ it('a trace shows an agent the events that it may see, and no jobs', async () =>
     .pool('stagedoor_worker')
     .query<{ id: string }>(`select iu_core.fn_event_emit('system', 'gate_changed') as id`)
   const event = rows[0]!.id
-  await api.post('/api/jobs', service, {
+  await api.post('/api/v1/jobs', service, {
     jobs: [{ job_kind: 'follows', causation_event_id: event, workspace_id: workspace }],
   })
   const agent = await createMember(db, workspace, 'agent')
-  const seen = async (member: Member) => (await api.get(`/api/traces/${event}`, await api.token(member))).body
+  const seen = async (member: Member) =>
+    (await api.get(`/api/v1/traces/${event}`, await api.token(member))).body
   expect(await seen(operator)).toMatchObject({ events: [{ id: event }], jobs: [{ job_kind: 'follows' }] })
   expect(await seen(agent)).toMatchObject({ events: [{ id: event }], jobs: [] })
 })
@@ -184,7 +186,7 @@ it('a trace shows an agent the events that it may see, and no jobs', async () =>
 it('figures for Prometheus are the back end’s, also with a token that can only read', async () => {
   await enqueue(db, 'measured')
   const scrape = (token: string) =>
-    api.app.inject({ url: '/api/metrics', headers: { authorization: `Bearer ${token}` } })
+    api.app.inject({ url: '/api/v1/metrics', headers: { authorization: `Bearer ${token}` } })
   expect((await scrape(await api.token(operator))).statusCode).toBe(403)
   const reader = await api.token({ userId: 'scraper', role: 'service_role' }, { readOnly: true })
   const reply = await scrape(reader)

@@ -17,9 +17,24 @@ beforeAll(async () => {
 
 const SERVICE = { userId: 'back-end', role: 'service_role' }
 const get = async (who: Pick<Member, 'userId' | 'role'>, url: string) =>
-  api.get(`/api${url}`, await api.token(who))
+  api.get(`/api/v1${url}`, await api.token(who))
 const post = async (who: Pick<Member, 'userId' | 'role'>, url: string, body?: object) =>
-  api.post(`/api${url}`, await api.token(who), body)
+  api.post(`/api/v1${url}`, await api.token(who), body)
+
+async function call(
+  method: 'PUT' | 'DELETE',
+  who: Pick<Member, 'userId' | 'role'>,
+  url: string,
+  payload?: object,
+) {
+  const reply = await api.app.inject({
+    method,
+    url: `/api/v1${url}`,
+    headers: { authorization: `Bearer ${await api.token(who)}` },
+    ...(payload && { payload }),
+  })
+  return { status: reply.statusCode, body: reply.json() as unknown }
+}
 
 describe('a question over HTTP', () => {
   it.each(['viewer', 'agent'] as const)('is answered for the %s of the only workspace', async (role) => {
@@ -59,13 +74,15 @@ describe('a question over HTTP', () => {
 
   it('is asked with a token that can only read, whatever the method', async () => {
     const token = await api.token(know.people.viewer, { readOnly: true })
-    expect((await api.get('/api/search?q=leave', token)).body).toMatchObject({ hits: [{ unit_id: leave }] })
-    const { status, body } = await api.post('/api/search', token, {
+    expect((await api.get('/api/v1/search?q=leave', token)).body).toMatchObject({
+      hits: [{ unit_id: leave }],
+    })
+    const { status, body } = await api.post('/api/v1/search', token, {
       text: 'leave',
       filters: { kind: 'note' },
     })
     expect({ status, body }).toMatchObject({ status: 200, body: { hits: [{ unit_id: leave }] } })
-    expect((await api.post('/api/search/now', token, {})).status).toBe(403)
+    expect((await api.post('/api/v1/search/flush', token, {})).status).toBe(403)
   })
 
   it('by an edge names its type, its target or both', async () => {
@@ -84,10 +101,10 @@ describe('a question over HTTP', () => {
 
   it.each([
     ['/search', /q/],
-    ['/search?q=', /Say what to look for/],
+    ['/search?q=', /The question is empty/],
     ['/search?q=leave&colour=red', /has no property colour/],
     ['/search?q=leave&limit=1000', /limit/],
-    ['/search?q=leave&lifecycle=retired', /one of draft, enacted, superseded/],
+    ['/search?q=leave&status=retired', /one of draft, enacted, superseded/],
   ])('%s is refused in words', async (url, words) => {
     const { status, body } = await get(know.people.viewer, url)
     expect({ status, body }).toMatchObject({ status: 400, body: { detail: expect.stringMatching(words) } })
@@ -106,33 +123,33 @@ describe('looking after search', () => {
       status: 200,
       body: { chunks: { units: 1 }, gates: { excluded: true, phase_2: true } },
     })
-    for (const call of ['/search/audit', '/search/switch/cancel'])
-      expect((await post(know.people.admin, call)).status).toBe(403)
+    expect((await post(know.people.admin, '/search/audit')).status).toBe(403)
+    expect((await call('DELETE', know.people.admin, '/search/switch')).status).toBe(403)
     expect((await get(know.people.admin, '/search/status')).status).toBe(403)
     expect((await post(know.people.admin, '/search/switch', { embedder: 'lsa' })).status).toBe(403)
-    expect((await post(know.people.admin, '/search/phases/3', { open: false })).status).toBe(403)
+    expect((await call('PUT', know.people.admin, '/search/phases/3', { open: false })).status).toBe(403)
   })
 
-  it('the audit tells what is wrong', async () => {
+  it('the audit reports what is wrong', async () => {
     const { status, body } = await post(SERVICE, '/search/audit', {})
     expect({ status, body }).toMatchObject({ status: 200, body: { ok: true, findings: [] } })
   })
 
   it('phases open and close in order', async () => {
-    expect((await post(SERVICE, '/search/phases/1', { open: false })).status).toBe(409)
-    expect((await post(SERVICE, '/search/phases/3', { open: false })).body).toEqual({ changed: true })
-    expect((await post(SERVICE, '/search/phases/3', { open: true })).body).toEqual({ changed: true })
-    expect((await post(SERVICE, '/search/phases/4', { open: true })).status).toBe(400)
+    expect((await call('PUT', SERVICE, '/search/phases/1', { open: false })).status).toBe(409)
+    expect((await call('PUT', SERVICE, '/search/phases/3', { open: false })).body).toEqual({ changed: true })
+    expect((await call('PUT', SERVICE, '/search/phases/3', { open: true })).body).toEqual({ changed: true })
+    expect((await call('PUT', SERVICE, '/search/phases/4', { open: true })).status).toBe(400)
   })
 
   it('dead letters are seen by members and replayed by administrators', async () => {
     const poison = await know.unit('handbook/poison', 'A text that no embedder takes.')
     await know.setUnit(poison, 'error')
-    const { body } = await get(know.people.viewer, '/search/dead')
-    expect(body).toMatchObject({ dead: [{ unit_id: poison, name: 'handbook/poison' }] })
-    expect((await get(know.people.stranger, '/search/dead')).body).toEqual({ dead: [] })
-    expect((await post(know.people.operator, '/search/replay', {})).status).toBe(403)
-    expect((await post(know.people.admin, '/search/replay', {})).body).toEqual({ count: 1 })
+    const { body } = await get(know.people.viewer, '/search/dead-letters')
+    expect(body).toMatchObject({ dead_letters: [{ unit_id: poison, name: 'handbook/poison' }] })
+    expect((await get(know.people.stranger, '/search/dead-letters')).body).toEqual({ dead_letters: [] })
+    expect((await post(know.people.operator, '/search/dead-letters/replay', {})).status).toBe(403)
+    expect((await post(know.people.admin, '/search/dead-letters/replay', {})).body).toEqual({ count: 1 })
     expect((await get(know.people.viewer, '/search?q=embedder%20takes')).body).toMatchObject({
       hits: [{ unit_id: poison, freshness: 'pending' }],
     })
@@ -140,8 +157,8 @@ describe('looking after search', () => {
 
   it('what was edited is due at once for those who operate', async () => {
     await know.edit(leave, 'Every employee has 30 days of leave.')
-    expect((await post(know.people.viewer, '/search/now', {})).status).toBe(403)
-    expect((await post(know.people.operator, '/search/now', {})).body).toEqual({ count: 1 })
+    expect((await post(know.people.viewer, '/search/flush', {})).status).toBe(403)
+    expect((await post(know.people.operator, '/search/flush', {})).body).toEqual({ count: 1 })
   })
 
   it('documents of the old knowledge base come and go by administrators', async () => {
@@ -152,8 +169,8 @@ describe('looking after search', () => {
     const { document_id } = body as { document_id: string }
     const token = await api.token(know.people.admin)
     const gone = await api.app.inject({
-      method: 'POST',
-      url: `/api/search/documents/${document_id}/remove`,
+      method: 'DELETE',
+      url: `/api/v1/search/documents/${document_id}`,
       headers: { authorization: `Bearer ${token}` },
     })
     expect(gone.statusCode).toBe(204)

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { beforeAll, expect, it } from 'vitest'
 import { useApi } from '../../support/api.ts'
+import { cpuClock } from '../../support/cpu.ts'
 import { useDatabase } from '../../support/database.ts'
 import { createMember, createWorkspace, type Member } from '../../support/factories.ts'
 
@@ -18,7 +19,7 @@ interface Marked {
   created: boolean
   lifecycle_status: string
   pieces: { address: string; change: string; text: string; before: string | null }[]
-  gone: { address: string }[]
+  removed: { address: string }[]
 }
 
 beforeAll(async () => {
@@ -30,9 +31,9 @@ beforeAll(async () => {
 })
 
 const post = async (who: keyof typeof people, url: string, body?: object) =>
-  api.post(`/api${url}`, await api.token(people[who]), body)
+  api.post(`/api/v1${url}`, await api.token(people[who]), body)
 const get = async (who: keyof typeof people, url: string) =>
-  api.get(`/api${url}`, await api.token(people[who]))
+  api.get(`/api/v1${url}`, await api.token(people[who]))
 
 async function marked(who: keyof typeof people, text: string, more = {}): Promise<Marked> {
   const { status, body } = await post(who, '/marks', { source_ref: 'handbook.md', text, ...more })
@@ -61,7 +62,7 @@ it('an agent marks, a person approves, an operator cuts; then only what changed 
   expect((await cut('viewer', first)).status).toBe(403)
   expect((await cut('stranger', first)).status).toBe(404)
   expect((await get('viewer', '/units?under=handbook')).body).toMatchObject({ units: [] })
-  expect(await cut('operator', first)).toMatchObject({ status: 200, body: { born: 44, unchanged: 0 } })
+  expect(await cut('operator', first)).toMatchObject({ status: 200, body: { created: 44, unchanged: 0 } })
   expect((await cut('operator', first)).status, 'once').toBe(409)
 
   const next = await marked('operator', read('handbook-2027.md'))
@@ -76,7 +77,7 @@ it('an agent marks, a person approves, an operator cuts; then only what changed 
   expect(changed[0]!.text).toContain('30 days')
   expect(shown.pieces.find(({ change }) => change === 'same')!.before).toBeNull()
   await approve(next)
-  expect(await cut('operator', next)).toMatchObject({ body: { born: 0, versioned: 3, unchanged: 41 } })
+  expect(await cut('operator', next)).toMatchObject({ body: { created: 0, versioned: 3, unchanged: 41 } })
 
   const { body } = await get('viewer', '/documents')
   const { documents } = body as { documents: { document_id: string }[] }
@@ -96,7 +97,7 @@ it('an agent marks, a person approves, an operator cuts; then only what changed 
   })
 })
 
-it('a manifest that somebody changed is staged in its place; what does not fit is told piece by piece', async () => {
+it('a manifest that somebody changed is staged in its place; what does not fit is reported piece by piece', async () => {
   const text = '# Guide\n\n## One\n\nFirst.\n\n## Two\n\nSecond.\n'
   const first = await marked('operator', text, { source_ref: 'guide.md' })
   const { body: manifest } = await get('operator', `/staging/${first.staging_record_id}/parts/0`)
@@ -114,7 +115,7 @@ it('a manifest that somebody changed is staged in its place; what does not fit i
   const view = (await get('viewer', `/marks/${left.staging_record_id}`)).body
   expect(view).toMatchObject({
     left_out: leftOut,
-    pieces: [{ outlook: { what: 'born' } }, { outlook: { what: 'born' } }],
+    pieces: [{ preview: { what: 'created' } }, { preview: { what: 'created' } }],
   })
   await approve(left)
   expect((await cut('operator', left)).body).toMatchObject({ left_out: { bytes: 15, parts: [part] } })
@@ -143,7 +144,7 @@ it.each<[string, object, number, string]>([
   })
 })
 
-it('what people did since the last cut is told: what stays, and what gives way', async () => {
+it('reports what people did since the last cut: what stays, and what is replaced', async () => {
   const source = { source_ref: 'people.md' }
   const sections = ['## A\n\nfirst', '### In\n\ninner', '## B\n\nsecond', '## C\n\nthird']
   const cutText = async (...parts: string[]) => {
@@ -167,9 +168,9 @@ it('what people did since the last cut is told: what stays, and what gives way',
   expect(view).toMatchObject({
     pieces: [
       {},
-      { outlook: { kept_in: 'people/b' } },
+      { preview: { kept_in: 'people/b' } },
       {},
-      { outlook: { what: 'versioned', status: 'draft' } },
+      { preview: { what: 'versioned', status: 'draft' } },
     ],
   })
   const moved = await cutText(b, a, c, inner)
@@ -205,13 +206,13 @@ it('what is not a marking, and what others staged, is not shown as one', async (
 })
 
 it('a few kilobytes that would keep the parser busy are refused at once', async () => {
-  const began = performance.now()
+  const workedMs = cpuClock()
   const text = `${'- '.repeat(4_000)}x`
   expect(await post('agent', '/marks', { source_ref: 'deep.md', text })).toMatchObject({
     status: 422,
     body: { code: 'document_unreadable' },
   })
-  expect(performance.now() - began).toBeLessThan(2_000)
+  expect(workedMs()).toBeLessThan(2_000)
 })
 
 it('the map of a document comes in pages', async () => {

@@ -37,29 +37,34 @@ async function call(
 ): Promise<Answer> {
   const reply = await api.app.inject({
     method,
-    url: `/api${url}`,
+    url: `/api/v1${url}`,
     headers: { authorization: `Bearer ${tokens[who]}` },
     ...(payload && { payload }),
   })
   return { status: reply.statusCode, body: (reply.body === '' ? null : reply.json()) as never }
 }
 const post = (who: Who, url: string, payload?: object) => call('POST', who, url, payload)
-const get = (who: Who, url: string) => api.get(`/api${url}`, tokens[who])
+const get = (who: Who, url: string) => api.get(`/api/v1${url}`, tokens[who])
 
-async function born(canonical_address: string, body = 'A text.', more = {}): Promise<string> {
+async function createUnit(canonical_address: string, body = 'A text.', more = {}): Promise<string> {
   const { status, body: unit } = await post('operator', '/units', { canonical_address, body, ...more })
   expect({ status, unit }).toMatchObject({ status: 201 })
   return (unit as { unit_id: string }).unit_id
 }
 
-it('a unit is born, read, edited by slice and read again as of its first version', async () => {
-  const id = await born('story/leave', '# Leave\n\n28 days a year.')
+it('a unit is created, read, edited by slice and read again as of its first version', async () => {
+  const id = await createUnit('story/leave', '# Leave\n\n28 days a year.')
   expect(await get('viewer', `/units/${id}`)).toMatchObject({
     status: 200,
     body: { title: 'Leave', version_no: 1, version: { body: '# Leave\n\n28 days a year.' } },
   })
   expect(
-    await post('operator', `/units/${id}/slice`, { expected_version: 1, from: 9, to: 11, text: '30' }),
+    await call('PATCH', 'operator', `/units/${id}/slice`, {
+      expected_version: 1,
+      from: 9,
+      to: 11,
+      text: '30',
+    }),
   ).toMatchObject({
     status: 200,
     body: { version_no: 2, changed: true },
@@ -83,15 +88,15 @@ it('a unit is born, read, edited by slice and read again as of its first version
 })
 
 it('of two edits at once one wins; the other gets both hashes and the diff', async () => {
-  const id = await born('story/race', 'one\ntwo\n')
+  const id = await createUnit('story/race', 'one\ntwo\n')
   const before = (await get('operator', `/units/${id}`)).body as { content_hash: string }
   expect(
-    (await post('operator', `/units/${id}/edit`, { expected_version: 1, body: 'one\nTWO\n' })).status,
+    (await call('PATCH', 'operator', `/units/${id}`, { expected_version: 1, body: 'one\nTWO\n' })).status,
   ).toBe(200)
   const after = (await get('operator', `/units/${id}`)).body as { content_hash: string }
   for (const lost of [
-    await post('admin', `/units/${id}/edit`, { expected_version: 1, body: 'ONE\ntwo\n' }),
-    await post('admin', `/units/${id}/slice`, { expected_version: 1, from: 0, to: 3, text: 'ONE' }),
+    await call('PATCH', 'admin', `/units/${id}`, { expected_version: 1, body: 'ONE\ntwo\n' }),
+    await call('PATCH', 'admin', `/units/${id}/slice`, { expected_version: 1, from: 0, to: 3, text: 'ONE' }),
     await post('reviewer', `/units/${id}/enact`, { expected_version: 1, apr_ref: 'APR-1' }),
   ]) {
     expect(lost).toMatchObject({
@@ -109,13 +114,13 @@ it('of two edits at once one wins; the other gets both hashes and the diff', asy
       },
     })
   }
-  const never = await post('operator', `/units/${id}/edit`, { expected_version: 7, body: 'x' })
+  const never = await call('PATCH', 'operator', `/units/${id}`, { expected_version: 7, body: 'x' })
   expect(never).toMatchObject({ status: 409, body: { code: 'unit_version_conflict' } })
   expect((never.body as { details: object }).details).not.toHaveProperty('diff')
 })
 
 it('what is in force is locked; a successor takes its place', async () => {
-  const id = await born('story/rule', 'The rule.')
+  const id = await createUnit('story/rule', 'The rule.')
   expect(
     await post('reviewer', `/units/${id}/enact`, { expected_version: 1, apr_ref: 'APR-1' }),
   ).toMatchObject({
@@ -123,10 +128,10 @@ it('what is in force is locked; a successor takes its place', async () => {
     body: { lifecycle_status: 'enacted', apr_ref: 'APR-1' },
   })
   for (const [url, body] of [
-    ['edit', { expected_version: 1, body: 'Another rule.' }],
-    ['slice', { expected_version: 1, from: 0, to: 3, text: 'A' }],
+    ['', { expected_version: 1, body: 'Another rule.' }],
+    ['/slice', { expected_version: 1, from: 0, to: 3, text: 'A' }],
   ] as const) {
-    expect(await post('operator', `/units/${id}/${url}`, body)).toMatchObject({
+    expect(await call('PATCH', 'operator', `/units/${id}${url}`, body)).toMatchObject({
       status: 409,
       body: {
         code: 'unit_locked',
@@ -135,7 +140,7 @@ it('what is in force is locked; a successor takes its place', async () => {
       },
     })
   }
-  const successor = await born('story/rule-2', 'The new rule.')
+  const successor = await createUnit('story/rule-2', 'The new rule.')
   expect(await post('reviewer', `/units/${id}/supersede`, { successor, apr_ref: 'APR-2' })).toMatchObject({
     status: 409,
     body: { code: 'unit_transition_refused' },
@@ -154,9 +159,9 @@ it('what is in force is locked; a successor takes its place', async () => {
   })
 })
 
-it('a draft is deleted and restored, its kind amended', async () => {
-  const id = await born('story/gone')
-  expect(await post('operator', `/units/${id}/delete`, { reason: 'a slip' })).toMatchObject({
+it('a draft is deleted and restored, its kind changed', async () => {
+  const id = await createUnit('story/gone')
+  expect(await call('DELETE', 'operator', `/units/${id}?reason=a%20slip`)).toMatchObject({
     status: 200,
     body: { deleted_at: expect.any(String) },
   })
@@ -170,7 +175,7 @@ it('a draft is deleted and restored, its kind amended', async () => {
     body: { code: 'unit_transition_refused' },
   })
   expect(
-    await post('reviewer', `/units/${id}/amend`, { unit_kind: 'section', apr_ref: 'APR-9' }),
+    await post('reviewer', `/units/${id}/change-kind`, { unit_kind: 'section', apr_ref: 'APR-9' }),
   ).toMatchObject({
     status: 200,
     body: { unit_kind: 'section' },
@@ -178,7 +183,7 @@ it('a draft is deleted and restored, its kind amended', async () => {
 })
 
 it('profile, topics and edges change without a version', async () => {
-  const id = await born('story/profile')
+  const id = await createUnit('story/profile')
   expect((await post('admin', '/topics', { topic_label: 'leave', description: 'Being away' })).status).toBe(
     204,
   )
@@ -205,7 +210,7 @@ it('profile, topics and edges change without a version', async () => {
     body: { code: 'edge_unknown' },
   })
   expect((await post('admin', '/topics/leave/retire')).status).toBe(204)
-  const other = await born('story/profile-2')
+  const other = await createUnit('story/profile-2')
   expect(
     await call('PATCH', 'operator', `/units/${other}/profile`, { topic_labels: ['leave'] }),
   ).toMatchObject({
@@ -216,8 +221,8 @@ it('profile, topics and edges change without a version', async () => {
 })
 
 it('a position is between 1 and a million', async () => {
-  const shelf = await born('story/places', 'Places', { unit_kind: 'document' })
-  const unit = await born('story/places/one')
+  const shelf = await createUnit('story/places', 'Places', { unit_kind: 'document' })
+  const unit = await createUnit('story/places/one')
   for (const position of [0, -5, 1_000_001, 2_147_483_647]) {
     const place = { container_id: shelf, position }
     expect(await post('operator', `/units/${unit}/move`, place)).toMatchObject({ status: 400 })
@@ -230,7 +235,7 @@ it('a position is between 1 and a million', async () => {
 })
 
 it('edges, topics and changes of a life come in pages', async () => {
-  const id = await born('story/pages')
+  const id = await createUnit('story/pages')
   for (const target of ['a', 'b', 'c'])
     await post('operator', `/units/${id}/edges`, { edge_type: 'cites', target })
   const edges = `/units/${id}/edges?limit=2`
@@ -253,7 +258,9 @@ it('edges, topics and changes of a life come in pages', async () => {
   } while (after !== '')
   expect(labels.filter((label) => label.startsWith('page-'))).toEqual(['page-a', 'page-b', 'page-c'])
 
-  for (const change of ['delete', 'restore', 'delete']) await post('operator', `/units/${id}/${change}`, {})
+  await call('DELETE', 'operator', `/units/${id}`)
+  await post('operator', `/units/${id}/restore`)
+  await call('DELETE', 'operator', `/units/${id}`)
   const history = `/units/${id}/history?limit=2`
   const { lifecycle } = (await get('viewer', history)).body as { lifecycle: { log_id: string }[] }
   expect(lifecycle).toMatchObject([{ to_status: 'deleted' }, { from_status: 'deleted' }])
@@ -263,7 +270,7 @@ it('edges, topics and changes of a life come in pages', async () => {
 })
 
 it('units move and are put into another order', async () => {
-  const shelf = await born('story/shelf', 'Shelf', { unit_kind: 'document' })
+  const shelf = await createUnit('story/shelf', 'Shelf', { unit_kind: 'document' })
   const { body } = await post('operator', '/units/batch', {
     units: ['a', 'b', 'c'].map((name, position) => ({
       canonical_address: `story/shelf/${name}`,
@@ -307,7 +314,7 @@ it('lists in pages', async () => {
 describe('who may', () => {
   let id: string
   beforeAll(async () => {
-    id = await born('story/rights')
+    id = await createUnit('story/rights')
   })
 
   it.each<[Who, string, object | undefined, number]>([
@@ -316,30 +323,36 @@ describe('who may', () => {
     ['agent', 'delete', undefined, 403],
     ['operator', 'enact', { expected_version: 1, apr_ref: 'A' }, 403],
     ['operator', 'retire', undefined, 403],
-    ['operator', 'amend', { unit_kind: 'section', apr_ref: 'A' }, 403],
+    ['operator', 'change-kind', { unit_kind: 'section', apr_ref: 'A' }, 403],
     ['stranger', 'edit', { expected_version: 1, body: 'x' }, 404],
     ['stranger', 'enact', { expected_version: 1, apr_ref: 'A' }, 404],
     ['stranger', 'delete', undefined, 404],
   ])('%s is refused to %s', async (who, what, body, status) => {
-    expect((await post(who, `/units/${id}/${what}`, body)).status).toBe(status)
+    const [method, path] =
+      what === 'edit'
+        ? (['PATCH', ''] as const)
+        : what === 'delete'
+          ? (['DELETE', ''] as const)
+          : (['POST', `/${what}`] as const)
+    expect((await call(method, who, `/units/${id}${path}`, body)).status).toBe(status)
     expect((await get('operator', `/units/${id}`)).body).toMatchObject({
       version_no: 1,
       lifecycle_status: 'draft',
     })
   })
 
-  it('an agent is told what it can do instead, not what the database calls it', async () => {
-    for (const [url, body] of [
-      [`/units/${id}/edit`, { expected_version: 1, body: 'x' }],
-      ['/units', { canonical_address: 'story/agent', body: 'x' }],
+  it('an agent gets an error that says what it can do instead, not what the database calls it', async () => {
+    for (const [method, url, body] of [
+      ['PATCH', `/units/${id}`, { expected_version: 1, body: 'x' }],
+      ['POST', '/units', { canonical_address: 'story/agent', body: 'x' }],
     ] as const) {
-      const { status, body: problem } = await post('agent', url, body)
+      const { status, body: problem } = await call(method, 'agent', url, body)
       expect({ status, problem }).toMatchObject({
         status: 403,
         problem: {
           code: 'permission_denied',
           detail: 'An agent reads and proposes; it does not do this itself',
-          hint: expect.stringContaining('POST /api/marks'),
+          hint: expect.stringContaining('POST /api/v1/marks'),
         },
       })
       expect(JSON.stringify(problem)).not.toContain('fn_unit')
@@ -376,10 +389,10 @@ describe('what is refused, in words', () => {
   })
 
   it('with hints that name calls of this API, not commands', async () => {
-    const id = await born('refused-hints')
+    const id = await createUnit('refused-hints')
     await post('reviewer', `/units/${id}/enact`, { expected_version: 1, apr_ref: 'APR-1' })
     const hints = [
-      await post('operator', `/units/${id}/edit`, { expected_version: 1, body: 'x' }),
+      await call('PATCH', 'operator', `/units/${id}`, { expected_version: 1, body: 'x' }),
       await get('operator', `/units/${people.viewer.userId}`),
       await get('operator', `/units/${id}?version=9`),
       await get('operator', `/units/${id}/diff?from=1&to=9`),
@@ -388,7 +401,7 @@ describe('what is refused, in words', () => {
       await get('operator', `/documents/${id}`),
     ].map(({ status, body }) => [status, (body as { hint: string }).hint])
     expect(hints.map(([status]) => status)).toEqual([409, 404, 404, 404, 422, 404, 404])
-    expect(hints[0]![1]).toContain(`/api/units/${id}/supersede`)
+    expect(hints[0]![1]).toContain(`/api/v1/units/${id}/supersede`)
     for (const [, hint] of hints) expect(hint).not.toMatch(/`stagedoor (?!unit history)/)
   })
 
@@ -400,9 +413,14 @@ describe('what is refused, in words', () => {
   })
 
   it('a slice out of range, with the length of the text', async () => {
-    const id = await born('refused-slice', 'twelve chars')
+    const id = await createUnit('refused-slice', 'twelve chars')
     expect(
-      await post('operator', `/units/${id}/slice`, { expected_version: 1, from: 5, to: 99, text: '' }),
+      await call('PATCH', 'operator', `/units/${id}/slice`, {
+        expected_version: 1,
+        from: 5,
+        to: 99,
+        text: '',
+      }),
     ).toMatchObject({
       status: 422,
       body: { code: 'slice_out_of_range', details: { from: 5, to: 99, length: 12 } },

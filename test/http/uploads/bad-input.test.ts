@@ -76,6 +76,12 @@ describe('an upload is refused before it is opened', () => {
       400,
       'request_invalid',
     ],
+    [
+      'a promotion with the file: a person promotes what they have seen',
+      { until: 'promoted' },
+      400,
+      'request_invalid',
+    ],
   ])('for %s', async (_what, fields, status, code) => {
     const before = await count()
     expect((await uploads.send(week('B'), 'operator', fields)).body).toMatchObject({ status, code })
@@ -96,7 +102,7 @@ describe('an upload is refused before it is opened', () => {
     ]) {
       const reply = await uploads.api.app.inject({
         method: 'POST',
-        url: '/api/uploads',
+        url: '/api/v1/uploads',
         headers: {
           authorization: `Bearer ${uploads.tokens.operator}`,
           'content-type': 'multipart/form-data; boundary=b',
@@ -127,7 +133,7 @@ describe('too much', () => {
     const socket = connect(Number(new URL(address).port), '127.0.0.1')
     await once(socket, 'connect')
     socket.write(
-      `POST /api/uploads?${query()} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${uploads.tokens.operator}\r\nContent-Type: text/csv\r\nContent-Length: 20001\r\n\r\n`,
+      `POST /api/v1/uploads?${query()} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${uploads.tokens.operator}\r\nContent-Type: text/csv\r\nContent-Length: 20001\r\n\r\n`,
     )
     const [answer] = await once(socket, 'data')
     expect(String(answer)).toMatch(/^HTTP\/1.1 413 .*upload_too_large/s)
@@ -143,7 +149,7 @@ describe('too much', () => {
         else controller.enqueue(new Uint8Array(1000).fill(0x61))
       },
     })
-    const reply = await fetch(`${address}/api/uploads?${query()}`, {
+    const reply = await fetch(`${address}/api/v1/uploads?${query()}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${uploads.tokens.operator}`, 'content-type': 'text/csv' },
       body,
@@ -168,7 +174,7 @@ describe('too much', () => {
   })
 })
 
-describe('a client that goes away in the middle', () => {
+describe('a client that disconnects in the middle', () => {
   it.each([
     ['of a body', 'text/csv', ''],
     [
@@ -181,7 +187,7 @@ describe('a client that goes away in the middle', () => {
     const socket = connect(Number(new URL(address).port), '127.0.0.1')
     await once(socket, 'connect')
     socket.write(
-      `POST /api/uploads?${query()} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${uploads.tokens.operator}\r\nContent-Type: ${type}\r\nContent-Length: 15000\r\n\r\n${head}${HEADER}\n`,
+      `POST /api/v1/uploads?${query()} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${uploads.tokens.operator}\r\nContent-Type: ${type}\r\nContent-Length: 15000\r\n\r\n${head}${HEADER}\n`,
     )
     await until('the spool has begun', () => uploads.spooled().length === 1)
     socket.destroy()

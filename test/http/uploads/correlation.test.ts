@@ -22,7 +22,7 @@ async function send(name: string, requestId?: string): Promise<{ upload: string;
   )
   const reply = await uploads.api.app.inject({
     method: 'POST',
-    url: '/api/uploads',
+    url: '/api/v1/uploads',
     headers: {
       authorization: `Bearer ${uploads.tokens.operator}`,
       'content-type': type,

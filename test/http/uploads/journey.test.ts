@@ -26,7 +26,7 @@ it('goes from a file with a wrong line to promoted rows and back', async () => {
     status: 'planned',
     invalid_count: 1,
     gate_mode: 'STRICT',
-    plan_refusal: expect.stringContaining('all or none are taken'),
+    plan_refusal: expect.stringContaining('lines is invalid'),
     dataset_title: 'Ad platforms',
     client_name: 'Northwind',
     people: { [userId]: 'Olga' },
@@ -44,7 +44,7 @@ it('goes from a file with a wrong line to promoted rows and back', async () => {
   const csv = await call('GET', `${path}/problems.csv`, 'operator')
   expect(csv.body).toContain('Winter boots,Retarget,Video,2026-11-01,twelve')
 
-  const lenient = await call('POST', `${path}/plan`, 'operator', { gate_mode: 'LENIENT', threshold: 0.5 })
+  const lenient = await call('POST', `${path}/plan`, 'operator', { on_invalid: 'skip', threshold: 0.5 })
   expect(lenient.body).toMatchObject({
     plan_refusal: null,
     plan_totals: { daily_metric: { insert: 6, skipped: 1 } },

@@ -25,7 +25,7 @@ const query = (more: Record<string, string> = {}) =>
 async function sendBody(text: string, type: string, more: Record<string, string> = {}) {
   const reply = await uploads.api.app.inject({
     method: 'POST',
-    url: `/api/uploads?${query(more)}`,
+    url: `/api/v1/uploads?${query(more)}`,
     headers: { authorization: `Bearer ${uploads.tokens.operator}`, 'content-type': type },
     payload: text,
   })
@@ -95,7 +95,7 @@ it('keeps every digit of numbers, from the file to the plan', async () => {
   const text = async (path: string) =>
     (
       await uploads.api.app.inject({
-        url: `/api/uploads/${upload.upload_id}${path}`,
+        url: `/api/v1/uploads/${upload.upload_id}${path}`,
         headers: { authorization: `Bearer ${uploads.tokens.operator}` },
       })
     ).body
@@ -237,12 +237,12 @@ describe('progress', () => {
     ])
   const open = async (upload: string): Promise<IncomingMessage> => {
     const headers = { authorization: `Bearer ${uploads.tokens.operator}` }
-    const request = get(`${address}/api/uploads/${upload}/progress`, { headers, agent: false })
+    const request = get(`${address}/api/v1/uploads/${upload}/progress`, { headers, agent: false })
     const [reply] = await once(request, 'response')
     return reply
   }
 
-  it('is told from the database, whoever reads the file, until it ends', async () => {
+  it('is read from the database, whichever process reads the file, until it ends', async () => {
     const upload = await reading()
     const reply = await open(upload)
     expect(reply.headers['content-type']).toBe('text/event-stream; charset=utf-8')
@@ -260,7 +260,7 @@ describe('progress', () => {
     expect(done).toBe('event: done\ndata: {"status":"staged","error":null}')
   })
 
-  it('is told to twenty streams of a caller at most, and one that is left makes room', async () => {
+  it('is sent to at most twenty streams of a caller, and one that is closed makes room', async () => {
     const upload = await reading()
     const streams = await Promise.all(Array.from({ length: 20 }, () => open(upload)))
     expect((await open(upload)).destroy().statusCode).toBe(429)
@@ -276,7 +276,7 @@ it('a caller sends two large files at once, and the third waits for a place', as
     const socket = connect(Number(new URL(address).port), '127.0.0.1')
     await once(socket, 'connect')
     socket.write(
-      `POST /api/uploads?${query()} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${uploads.tokens[as]}\r\nContent-Type: text/csv\r\nContent-Length: 2000000\r\n\r\n${HEADER}\n`,
+      `POST /api/v1/uploads?${query()} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${uploads.tokens[as]}\r\nContent-Type: text/csv\r\nContent-Length: 2000000\r\n\r\n${HEADER}\n`,
     )
     return socket
   }
@@ -301,7 +301,7 @@ it('an upload that stalls is cut off, and nothing is left of it', async () => {
   await once(socket, 'connect')
   const closed = once(socket.resume(), 'close')
   socket.write(
-    `POST /api/uploads?${query()} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${uploads.tokens.operator}\r\nContent-Type: text/csv\r\nContent-Length: 15000\r\n\r\n${HEADER}\n`,
+    `POST /api/v1/uploads?${query()} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${uploads.tokens.operator}\r\nContent-Type: text/csv\r\nContent-Length: 15000\r\n\r\n${HEADER}\n`,
   )
   await closed
   await until('the spool is empty', () => readdirSync(join(impatient.home, 'spool')).length === 0)

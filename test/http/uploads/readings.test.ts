@@ -1,13 +1,13 @@
-/** What is read behind the scenes and fails: the upload says so, and the log has the cause of what is not ours. */
+/** What is read in the background and fails: the upload says so, and the log has the cause of what is not ours. */
 import { Readable } from 'node:stream'
 import { afterAll, expect, it } from 'vitest'
-import { inTransaction } from '../../../src/db/transaction.ts'
-import { StagedoorError } from '../../../src/errors.ts'
-import { createReadings } from '../../../src/http/routes/uploads/readings.ts'
+import { createBackgroundUploads } from '../../../src/http/upload-progress.ts'
 import { closeDuck } from '../../../src/ingest/duckdb.ts'
-import { newUpload, spoolSource } from '../../../src/ingest/ingest.ts'
+import { backEndActor, continueUpload, type IngestOptions, openUpload } from '../../../src/ingest/pipeline.ts'
 import { planUpload } from '../../../src/ingest/plan.ts'
-import { beginUpload } from '../../../src/ingest/uploads.ts'
+import { spool } from '../../../src/ingest/spool.ts'
+import { StagedoorError } from '../../../src/kernel/errors.ts'
+import { inTransaction } from '../../../src/kernel/postgres/transaction.ts'
 import { useDatabase } from '../../support/database.ts'
 import { useIngest } from '../../support/ingest.ts'
 
@@ -18,33 +18,30 @@ afterAll(closeDuck)
 const file = (day: number) =>
   `Campaign ID,Campaign name,Day,Impressions,Amount spent (USD)\n1201,Always on,2026-09-0${day},7,1.5\n`
 
-/** Opens an upload, has it read and planned, and gives what was logged. */
+/** Opens an upload, has it continued in the background, and gives what was logged. */
 async function read(
   text: string,
 ): Promise<{ upload_id: string; logged: [string, Record<string, unknown>][] }> {
-  const context = { pool: db.pool('stagedoor_worker'), home: ingest.home }
-  const options = {
+  const deps = { pool: db.pool('stagedoor_worker'), home: ingest.home }
+  const options: IngestOptions = {
+    actor: backEndActor(deps.pool, ingest.operator.userId),
+    until: 'planned',
     dataset: 'ads',
     platform: 'meta',
-    workspace_id: ingest.workspace,
-    client_id: ingest.client,
-    uploaded_by: ingest.operator.userId,
-    file_name: 'week.csv',
+    workspaceId: ingest.workspace,
+    clientId: ingest.client,
+    fileName: 'week.csv',
   }
-  const spooled = await spoolSource(context, Readable.from([Buffer.from(text)]), options)
-  const begun = await inTransaction(
-    context.pool,
-    (client) => beginUpload(client, newUpload(spooled, options)),
-    { role: 'service_role' },
-  )
+  const file = await spool(ingest.home, Readable.from([Buffer.from(text)]))
+  const opened = await openUpload(deps, file, options)
   const logged: [string, Record<string, unknown>][] = []
   const level = (name: string) => (what: Record<string, unknown>) => logged.push([name, what])
   const log = { info: level('info'), warn: level('warn'), error: level('error') }
-  const readings = createReadings(context, log as never)
-  const { upload_id, reader_token } = begun
-  readings.start({ upload_id, reader_token: reader_token!, file: spooled, how: {}, request_id: '', plan: {} })
-  while (readings.has(upload_id)) await new Promise(setImmediate)
-  await readings.stop()
+  const background = createBackgroundUploads(log as never)
+  const { upload_id } = opened
+  background.start(upload_id, (signal) => continueUpload(deps, opened, { ...options, signal }))
+  while (background.has(upload_id)) await new Promise(setImmediate)
+  await background.stop()
   return { upload_id, logged }
 }
 
@@ -95,7 +92,7 @@ it('a reading that is stopped fails by the reason that it was stopped for', asyn
   const reason = new StagedoorError('reader_replaced', { upload: 'x' })
   const failed = ingest.file(file(3), {
     signal: stop.signal,
-    onProgress: ({ stage }) => stage === 'check' && stop.abort(reason),
+    onEvent: (event) => event.type === 'progress' && event.stage === 'check' && stop.abort(reason),
   })
   await expect(failed).rejects.toBe(reason)
   expect(

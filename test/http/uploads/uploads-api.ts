@@ -46,7 +46,7 @@ export function useUploads(settings: { approval?: boolean } = {}): UploadsApi {
     async call(method, path, as, body) {
       const reply = await api.app.inject({
         method: method as 'GET',
-        url: `/api${path}`,
+        url: `/api/v1${path}`,
         headers: {
           authorization: `Bearer ${uploads.tokens[as]}`,
           ...(body && { 'content-type': 'application/json' }),
@@ -63,7 +63,7 @@ export function useUploads(settings: { approval?: boolean } = {}): UploadsApi {
       )
       const reply = await api.app.inject({
         method: 'POST',
-        url: '/api/uploads',
+        url: '/api/v1/uploads',
         headers: { authorization: `Bearer ${uploads.tokens[as]}`, 'content-type': type },
         payload: body,
       })
@@ -73,7 +73,7 @@ export function useUploads(settings: { approval?: boolean } = {}): UploadsApi {
       until('the upload is read', async () => {
         // The stream ends when this process has done all that it was asked to.
         await api.app.inject({
-          url: `/api/uploads/${upload}/progress`,
+          url: `/api/v1/uploads/${upload}/progress`,
           headers: { authorization: `Bearer ${uploads.tokens[as]}` },
         })
         return (await uploads.call('GET', `/uploads/${upload}`, as)).body

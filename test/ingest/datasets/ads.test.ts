@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { ads } from '../../../src/ingest/datasets/ads.ts'
-import { mapHeaders } from '../../../src/ingest/datasets/map-headers.ts'
+import { mapHeaders } from '../../../src/ingest/datasets/headers.ts'
+import { ads } from '../../../src/ingest/packs.ts'
 import { judge } from './judge.ts'
 
 const META = [
@@ -421,7 +421,7 @@ describe('totals', () => {
     },
   )
 
-  it('without days are told by a colon, a count or empty columns', async () => {
+  it('without days are recognised by a colon, a count or empty columns', async () => {
     const plain = ['Campaign', 'Campaign status', 'Impressions']
     const lines = [
       ['Total: Account', 'Enabled', '5'],

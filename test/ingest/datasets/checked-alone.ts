@@ -1,6 +1,6 @@
 /** Lines as a repair checks them, without a database to hold them. */
 import type { Dataset, Problem } from '../../../src/ingest/datasets/dataset.ts'
-import { checkAgain } from '../../../src/ingest/repair.ts'
+import { recheckLines } from '../../../src/ingest/repair.ts'
 import type { Upload } from '../../../src/ingest/uploads.ts'
 import type { JudgedFile } from './judge-file.ts'
 
@@ -22,7 +22,7 @@ export async function checkedAlone(
   const reading = { headers: file.headers, map, styles, period, values: {} }
   const upload = { upload_id: 'u', workspace_id: 'w', client_id: null, platform, reading }
   const lines = rows.map(({ line, raw }) => ({ row_number: line, raw_payload: raw }))
-  const checked = await checkAgain(upload as unknown as Upload, dataset, lines)
+  const checked = await recheckLines(upload as unknown as Upload, dataset, lines)
   return checked.map((row) => ({
     line: Number(row.row_number),
     status: row.validation_status,

@@ -1,8 +1,8 @@
 /** The currency of an amount is never lost and never guessed: signs, header and column must agree. */
 import { afterAll, describe, expect, it } from 'vitest'
-import { ads } from '../../../src/ingest/datasets/ads.ts'
-import { mapHeaders } from '../../../src/ingest/datasets/map-headers.ts'
+import { mapHeaders } from '../../../src/ingest/datasets/headers.ts'
 import { closeDuck } from '../../../src/ingest/duckdb.ts'
+import { ads } from '../../../src/ingest/packs.ts'
 import { judge } from './judge.ts'
 
 afterAll(closeDuck)

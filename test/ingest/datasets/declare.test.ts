@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { orders } from '../../../examples/orders/dataset.ts'
-import { ads } from '../../../src/ingest/datasets/ads.ts'
 import type { Dataset } from '../../../src/ingest/datasets/dataset.ts'
 import {
   checkDataset,
@@ -10,6 +9,7 @@ import {
   parseDataset,
 } from '../../../src/ingest/datasets/declare.ts'
 import { queryDuck } from '../../../src/ingest/duckdb.ts'
+import { ads } from '../../../src/ingest/packs.ts'
 import { judge } from './judge.ts'
 import { datasetOf } from './one-column.ts'
 
@@ -19,6 +19,22 @@ describe('a declaration', () => {
   it('means the same in TypeScript and in JSON', () => {
     expect(parseDataset(json())).toEqual(orders)
     expect(checkDataset(ads)).toEqual([])
+  })
+
+  it('is told what could stand there, and where a zone or a pattern is not one', async () => {
+    const wrong = json()
+    wrong.fields.sku.type = 'string'
+    expect(() => parseDataset(wrong)).toThrow(/fields\.sku\.type: must be one of: text, id, integer, .*url/)
+    const zoned = (zone: string) => () => datasetOf({ type: 'timestamptz', zone })
+    expect(zoned('Mars/Base')).toThrow('fields.value.zone: Mars/Base is not a time zone')
+    expect(zoned('Europe/Berlin')).not.toThrow()
+    expect(zoned('+05:30')).not.toThrow()
+    const replaced = datasetOf({ type: 'text', replace: [{ pattern: '(a', with: '' }] })
+    expect(await checkPatterns(replaced, queryDuck)).toEqual([
+      expect.stringContaining('fields.value.replace.0: not a regular expression of RE2'),
+    ])
+    const lists = () => datasetOf({ type: 'array', items: 'enum', pattern: 'x' })
+    expect(lists).toThrow(/fields\.value\.values: an enum needs its values.*fields\.value\.pattern/s)
   })
 
   it('of the wrong form is refused with the path of every problem', () => {

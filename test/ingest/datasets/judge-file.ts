@@ -2,10 +2,16 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { compileSelect } from '../../../src/ingest/datasets/compile-select.ts'
+import { compileSelect } from '../../../src/ingest/datasets/compile.ts'
 import type { Dataset } from '../../../src/ingest/datasets/dataset.ts'
-import { type HeaderMap, headerKnower, mapHeaders } from '../../../src/ingest/datasets/map-headers.ts'
-import { type Period, settlePeriod } from '../../../src/ingest/datasets/preamble.ts'
+import {
+  type HeaderMap,
+  jsonColumns,
+  knownHeaderTest,
+  mapHeaders,
+  type Period,
+  resolvePeriod,
+} from '../../../src/ingest/datasets/headers.ts'
 import { type Evidence, profileOf, profileSql, type Styles } from '../../../src/ingest/datasets/profile.ts'
 import { queryDuck } from '../../../src/ingest/duckdb.ts'
 import { chunkSource } from '../../../src/ingest/readers/chunks.ts'
@@ -33,10 +39,14 @@ export async function judgeFile(
 ): Promise<JudgedFile> {
   const folder = mkdtempSync(join(tmpdir(), 'stagedoor-file-'))
   try {
-    const knowsHeader = headerKnower(dataset, platform)
-    const file = await normaliseFile(path, folder, { knowsHeader, ...options })
+    const knowsHeader = knownHeaderTest(dataset, platform)
+    const file = await normaliseFile(path, folder, {
+      knowsHeader,
+      ...jsonColumns(dataset, platform),
+      ...options,
+    })
     const map = mapHeaders(dataset, platform, file.headers)
-    const period = settlePeriod(dataset, platform, map, file.preamble)
+    const period = resolvePeriod({ dataset, platform, map, preamble: file.preamble })
     const source = chunkSource(file.chunks, file.headers.length)
     const upload = { workspace_id: 'w', client_id: null, upload_id: 'u' }
     const declared = { dataset, platform, map, upload, preamblePeriod: period }

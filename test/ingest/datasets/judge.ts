@@ -2,13 +2,13 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { compileSelect } from '../../../src/ingest/datasets/compile-select.ts'
+import { compileSelect } from '../../../src/ingest/datasets/compile.ts'
 import type { Dataset, Problem } from '../../../src/ingest/datasets/dataset.ts'
-import { mapHeaders, type Remembered } from '../../../src/ingest/datasets/map-headers.ts'
-import { settlePeriod } from '../../../src/ingest/datasets/preamble.ts'
+import { mapHeaders, type RememberedMapping, resolvePeriod } from '../../../src/ingest/datasets/headers.ts'
 import { type Evidence, profileOf, profileSql, type Styles } from '../../../src/ingest/datasets/profile.ts'
 import { queryDuck } from '../../../src/ingest/duckdb.ts'
-import { chunkSource, writeChunk } from '../../../src/ingest/readers/chunks.ts'
+import { chunkSource } from '../../../src/ingest/readers/chunks.ts'
+import { writeChunk } from '../readers/write-chunk.ts'
 
 export interface Judged {
   status: string
@@ -26,13 +26,13 @@ export interface FileShape {
   platform?: string
   delimiter?: string
   preamble?: string[]
-  remembered?: Remembered
+  remembered?: RememberedMapping
   values?: Record<string, Record<string, string | null>>
   styles?: Styles
   flaws?: Record<number, string>
   /** As a repair reads it: nothing is known of whole columns. */
   way?: 'long'
-  /** Told the fields whose columns are plain throughout. */
+  /** Gets the fields whose columns are plain throughout. */
   onPlain?: (fields: string[]) => void
 }
 
@@ -50,12 +50,12 @@ export async function judge(
     await writeChunk(chunk, headers, rows)
     const source = chunkSource([chunk], headers.length)
     const map = mapHeaders(dataset, platform, headers, shape.remembered)
-    const preamblePeriod = settlePeriod(
+    const preamblePeriod = resolvePeriod({
       dataset,
       platform,
       map,
-      (shape.preamble ?? []).map((text) => ({ text })),
-    )
+      preamble: (shape.preamble ?? []).map((text) => ({ text })),
+    })
     const declared = {
       dataset,
       platform,

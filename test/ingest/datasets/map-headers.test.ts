@@ -1,8 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { ads } from '../../../src/ingest/datasets/ads.ts'
-import { headerKey, NEAR, unlikeness } from '../../../src/ingest/datasets/header-name.ts'
-import { headerKnower, mapHeaders, requireColumns } from '../../../src/ingest/datasets/map-headers.ts'
-import { periodOf } from '../../../src/ingest/datasets/preamble.ts'
+import {
+  headerKey,
+  knownHeaderTest,
+  MAX_RELATIVE_DISTANCE,
+  mapHeaders,
+  periodOf,
+  relativeDistance,
+  requireColumns,
+} from '../../../src/ingest/datasets/headers.ts'
+import { ads } from '../../../src/ingest/packs.ts'
 
 describe('headers', () => {
   it('are known whatever their case, blanks, underscores and brackets', () => {
@@ -37,8 +43,8 @@ describe('headers', () => {
     const map = mapHeaders(ads, 'meta', ['my  money', 'Impressions', 'Amount spent'], { headers })
     expect(map.fields.spend?.column).toBe(0)
     expect(map.fields.impressions).toBeUndefined()
-    expect(headerKnower(ads, 'meta', { headers })('My Money')).toBe(true)
-    expect(headerKnower(ads, 'meta')('Campaign report')).toBe(false)
+    expect(knownHeaderTest(ads, 'meta', { headers })('My Money')).toBe(true)
+    expect(knownHeaderTest(ads, 'meta')('Campaign report')).toBe(false)
   })
 
   it('that are missing are named with the nearest one', () => {
@@ -48,7 +54,7 @@ describe('headers', () => {
       expect.objectContaining({
         code: 'upload_columns_missing',
         hint: expect.stringMatching(
-          /The file has “Campain nam”, “Colour”\..*`stagedoor dataset map ads --platform meta --header "Campain nam=campaign_name" --as operator`/,
+          /The file has “Campain nam”, “Colour”\..*`stagedoor dataset map ads --platform meta --set "Campain nam=campaign_name" --as operator`/,
         ),
       }),
     )
@@ -59,7 +65,7 @@ describe('headers', () => {
     expect(map.missing.every(({ nearest }) => nearest === undefined)).toBe(true)
     expect(map.missing.map(({ field }) => field)).toContain('date')
     expect(() => requireColumns(ads, 'meta', map)).toThrow(
-      expect.objectContaining({ hint: expect.stringContaining('--header "HEADER=') }),
+      expect.objectContaining({ hint: expect.stringContaining('--set "HEADER=') }),
     )
   })
 
@@ -74,11 +80,14 @@ describe('headers', () => {
       keys.filter(({ field }) => field !== one.field).map((other) => [one, other]),
     )
     const near = others.filter(
-      ([one, other]) => one!.key !== other!.key && unlikeness(one!.key, other!.key) <= NEAR,
+      ([one, other]) =>
+        one!.key !== other!.key && relativeDistance(one!.key, other!.key) <= MAX_RELATIVE_DISTANCE,
     )
     expect(near.length / others.length).toBeLessThan(0.01)
     for (const { key } of keys.filter(({ key }) => key.length >= 6))
-      expect(unlikeness(`${key.slice(0, 2)}#${key.slice(3)}`, key)).toBeLessThanOrEqual(NEAR)
+      expect(relativeDistance(`${key.slice(0, 2)}#${key.slice(3)}`, key)).toBeLessThanOrEqual(
+        MAX_RELATIVE_DISTANCE,
+      )
   })
 
   it('of a status belong to the deepest level of the file', () => {

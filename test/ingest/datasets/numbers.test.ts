@@ -86,7 +86,7 @@ describe('numbers', () => {
     ])
   })
 
-  it('of another style than the one that was told are errors with both readings', async () => {
+  it('of another style than the given one are errors with both readings', async () => {
     const styles = { decimal: 'dot', dates: 'unknown' } as const
     const [odd] = await judgeValues({ type: 'money' }, ['12,50'], { styles })
     expect(odd).toMatchObject({ status: 'invalid', rules: ['number.style'], values: { value: null } })

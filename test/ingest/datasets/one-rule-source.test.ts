@@ -1,6 +1,8 @@
+// @module-tag property
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { ads } from '../../../src/ingest/datasets/ads.ts'
+import { ads } from '../../../src/ingest/packs.ts'
+import { cases } from '../../support/length.ts'
 import { type Judged, judge } from './judge.ts'
 
 const HEADERS = [
@@ -52,6 +54,6 @@ it('one line alone is judged as it is within its file', async () => {
         }
       },
     ),
-    { numRuns: 15 },
+    { numRuns: cases(3, 15) },
   )
-}, 120_000)
+})

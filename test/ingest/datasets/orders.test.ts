@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { orders } from '../../../examples/orders/dataset.ts'
-import { inTransaction } from '../../../src/db/transaction.ts'
 import { datasetProblems } from '../../../src/ingest/datasets/registry.ts'
+import { inTransaction } from '../../../src/kernel/postgres/transaction.ts'
 import { useDatabase } from '../../support/database.ts'
 import { MIGRATOR } from '../../support/template.ts'
 

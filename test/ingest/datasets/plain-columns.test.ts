@@ -6,6 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import type { Field } from '../../../src/ingest/datasets/dataset.ts'
 import type { Styles } from '../../../src/ingest/datasets/profile.ts'
 import { closeDuck } from '../../../src/ingest/duckdb.ts'
+import { cases } from '../../support/length.ts'
 import { allTypes } from './all-types.ts'
 import { checkedAlone } from './checked-alone.ts'
 import { type FileShape, type Judged, judge } from './judge.ts'
@@ -103,27 +104,29 @@ function verdict({ status, raw, text, errors, warnings }: Judged) {
 }
 
 describe('columns that are plain throughout', () => {
-  it('are judged by the short way as they are by the long one', async () => {
+  it('are judged by the short way as they are by the long one', {
+    tags: 'property',
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(file, async ({ decimal, lines }) => {
         const { plain, short, long } = await bothWays(lines, { styles: { decimal, dates: 'unknown' } })
         expect(plain).toEqual(FIELDS)
         expect(short).toEqual(long)
       }),
-      { numRuns: 65 },
+      { numRuns: cases(6, 65) },
     )
-  }, 120_000)
+  })
 
-  it('are judged alike beside columns that are not', async () => {
+  it('are judged alike beside columns that are not', { tags: 'property' }, async () => {
     await fc.assert(
       fc.asyncProperty(file, async ({ decimal, lines, odd }) => {
         for (const [field, line, value] of odd) lines[line]![field] = value
         const { short, long } = await bothWays(lines, { styles: { decimal, dates: 'unknown' } })
         expect(short).toEqual(long)
       }),
-      { numRuns: 65 },
+      { numRuns: cases(6, 65) },
     )
-  }, 120_000)
+  })
 
   it('leave a contradicting sign to the column that has it', async () => {
     const [{ lines } = { lines: [] }] = fc.sample(

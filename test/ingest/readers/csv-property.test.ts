@@ -1,7 +1,9 @@
+// @module-tag property
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import { closeDuck } from '../../../src/ingest/duckdb.ts'
+import { cases } from '../../support/length.ts'
 import { readBack, type TestOptions } from './read-back.ts'
 
 afterAll(closeDuck)
@@ -131,7 +133,7 @@ describe('Any table that is written as CSV', () => {
         expect(file.rows.map((row) => [row.line, ...row.values])).toEqual(expected)
         expect(file.rows.map((row) => row.values)).toEqual(asCsvParseReads(content, table))
       }),
-      { numRuns: 300 },
+      { numRuns: cases(40, 300) },
     )
   })
 })
@@ -162,7 +164,7 @@ describe('Any bytes at all', () => {
           ).toBe(true)
         },
       ),
-      { numRuns: 300 },
+      { numRuns: cases(40, 300) },
     )
   })
 })

@@ -1,6 +1,6 @@
 /** Alert rules over production rows: opened when one holds, resolved when it holds no longer. */
 import { beforeAll, describe, expect, it } from 'vitest'
-import { newWebhookSecret } from '../../../src/jobs/webhook-signature.ts'
+import { newWebhookSecret } from '../../../src/jobs/webhooks.ts'
 import { useDatabase } from '../../support/database.ts'
 import { createWorkspace } from '../../support/factories.ts'
 import { createClient, useIngest } from '../../support/ingest.ts'
@@ -141,7 +141,7 @@ describe('an evaluation', () => {
     expect(all.map((one) => one.opened).sort()).toEqual([0, 0, 0, 1])
   })
 
-  it('tells the alert targets of an alert that was opened, and of no other', async () => {
+  it('notifies the alert targets of an alert that was opened, and of no other', async () => {
     const client = await fresh()
     await ads.service('select iu_core.fn_webhook_target_set($1, $2)', [
       'on_call',
@@ -162,7 +162,7 @@ describe('an evaluation', () => {
     expect(sent).toEqual([
       { safe_payload: expect.objectContaining({ type: 'alert.opened', client_id: client }) },
     ])
-    await ads.service('select iu_core.fn_webhook_target_remove($1)', ['on_call'])
+    await ads.service('select iu_core.fn_webhook_target_delete($1)', ['on_call'])
   })
 
   it('is for back-end code only', async () => {
@@ -210,7 +210,7 @@ describe('after a promotion', () => {
       [other, 3],
       [ads.client, 4],
     ] as const) {
-      const upload = await ads.file(EXPORT(spend), { client_id: client })
+      const upload = await ads.file(EXPORT(spend), { clientId: client })
       const plan = await ads.plan(upload.upload_id)
       await ads.service('select iu_core.fn_ingest_promote($1, $2)', [upload.upload_id, plan.digest])
     }

@@ -1,6 +1,6 @@
 /** How jobs of the kinds that ship are treated. */
 import { expect, it } from 'vitest'
-import { builtInHandlers } from '../../../src/jobs/handlers/built-in.ts'
+import { builtInHandlers } from '../../../src/jobs/built-in-kinds.ts'
 import { listKinds } from '../../../src/jobs/queue.ts'
 import { useDatabase } from '../../support/database.ts'
 
@@ -18,13 +18,13 @@ it('wait for more of the same where many events ask for one thing, but not for e
   expect(kinds.find((kind) => kind.job_kind === 'alert_evaluate')).toMatchObject({
     key_mode: 'debounce',
     debounce: '00:00:02',
-    debounce_most: '00:01:00',
+    max_debounce: '00:01:00',
   })
 })
 
-it('let a receiver of webhooks be away for a day', async () => {
+it('retry webhooks for a day while their receiver is unavailable', async () => {
   const [row] = await db.owner<{ hours: number }>(
-    `select extract(epoch from sum(least(backoff_most, backoff * power(2, n - 1)))) / 3600 as hours
+    `select extract(epoch from sum(least(max_backoff, backoff * power(2, n - 1)))) / 3600 as hours
        from iu_core.job_kind, generate_series(1, max_attempts - 1) n where job_kind = 'webhook_deliver'`,
   )
   expect(Number(row!.hours)).toBeGreaterThan(24)

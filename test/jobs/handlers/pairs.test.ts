@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import type { JobHandler } from '../../../src/jobs/handlers.ts'
-import type { Job } from '../../../src/jobs/job.ts'
+import type { Job } from '../../../src/jobs/queue.ts'
 import { useDatabase } from '../../support/database.ts'
 import { createWorkspace } from '../../support/factories.ts'
 import { emit, HANDLERS, useReacting } from './reacting.ts'

@@ -1,9 +1,9 @@
 /** From an event to its handler: consumers activated as people would, dispatched when a test says so. */
 import { beforeAll } from 'vitest'
-import { builtInHandlers } from '../../../src/jobs/handlers/built-in.ts'
+import { builtInHandlers } from '../../../src/jobs/built-in-kinds.ts'
 import type { JobHandlers } from '../../../src/jobs/handlers.ts'
 import type { JobRecord } from '../../../src/jobs/queue.ts'
-import { NOTE } from '../../consumers/registered.ts'
+import { NOTE } from '../../events/consumers/registered.ts'
 import type { TestDatabase } from '../../support/database.ts'
 import { type TestJobs, useJobs } from '../worker/support.ts'
 

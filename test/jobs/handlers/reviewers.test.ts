@@ -1,6 +1,6 @@
-/** Who decides is told that something waits: by references, once, and only while it waits. */
+/** Reviewers are notified that something waits: by references, once, and only while it waits. */
 import { beforeAll, beforeEach, expect, it } from 'vitest'
-import { newWebhookSecret } from '../../../src/jobs/webhook-signature.ts'
+import { newWebhookSecret } from '../../../src/jobs/webhooks.ts'
 import { INTERMEDIATE, stage } from '../../staging/staged.ts'
 import { useDatabase } from '../../support/database.ts'
 import { createWorkspace } from '../../support/factories.ts'
@@ -69,7 +69,7 @@ it('sends one delivery to each target of the workspace and of all, with referenc
   expect(JSON.stringify(sent)).not.toContain('confidential')
 })
 
-it('says nothing of what needs no approval, was decided or is gone', async () => {
+it('sends nothing about what needs no approval, was decided or is deleted', async () => {
   await staged(INTERMEDIATE)
   const decided = await staged()
   await db.as(trial.reviewer, (client) =>
@@ -85,7 +85,7 @@ it('says nothing of what needs no approval, was decided or is gone', async () =>
   expect(await deliveries()).toEqual([])
 })
 
-it('tells of an upload once, with the way to it, though its package is a record, too', async () => {
+it('notifies of an upload once, with the path to it, although its package is a record, too', async () => {
   const plan = await trial.stagePlanned([{ group_code: 'g', group_name: 'G', day: '2026-11-01', amount: 1 }])
   await trial.service('select iu_core.fn_ingest_submit($1, $2, $3)', [
     plan.upload_id,
@@ -112,7 +112,7 @@ it('does not believe a record that claims to be of an upload', async () => {
   for (const { safe_payload } of sent) expect(safe_payload).not.toHaveProperty('upload_id')
 })
 
-it('tells a workspace nothing of another', async () => {
+it('notifies a workspace of nothing in another', async () => {
   await staged({ workspace: theirs })
   await reacting.react(NOTIFY)
   expect((await deliveries()).map((one) => one.payload_ref)).toEqual(['webhook:everybody', 'webhook:theirs'])

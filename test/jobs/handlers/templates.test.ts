@@ -1,7 +1,7 @@
-/** What is staged by itself when an entity is born. */
+/** What templates stage when an entity is created. */
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { inTransaction } from '../../../src/db/transaction.ts'
+import { inTransaction } from '../../../src/kernel/postgres/transaction.ts'
 import { useDatabase } from '../../support/database.ts'
 import { createWorkspace } from '../../support/factories.ts'
 import { sqlstateOf } from '../../support/sqlstate.ts'
@@ -89,7 +89,7 @@ it('stages once for each event and template, also when two runs meet or a templa
   await set('second', { ...WELCOME, purpose: 'A second one' })
   expect((await run()).already).toBe(1)
   expect(await staged(event)).toHaveLength(2)
-  await service('select iu_core.fn_iu_auto_instantiate_template_remove($1)', ['second'])
+  await service('select iu_core.fn_iu_auto_instantiate_template_delete($1)', ['second'])
 })
 
 it('takes only templates of the workspace and of the stream, and none that is switched off', async () => {

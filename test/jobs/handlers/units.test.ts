@@ -1,7 +1,7 @@
 /** What happens to units by itself: from the change that a person makes, over its event and consumer, to the handler. */
 import { createHash } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { inTransaction } from '../../../src/db/transaction.ts'
+import { inTransaction } from '../../../src/kernel/postgres/transaction.ts'
 import { useDatabase } from '../../support/database.ts'
 import { sqlstateOf } from '../../support/sqlstate.ts'
 import { useGraph } from '../../units/graph.ts'
@@ -39,10 +39,10 @@ async function document(letters: string) {
   return { container, piece: (letter: string) => pieces[letter]! }
 }
 
-describe('a birth', () => {
+describe('a new unit', () => {
   beforeAll(() => reacting.activate('auto_instantiate_from_template'))
 
-  it('stages what the templates of its kind prescribe, for review, following from the birth', async () => {
+  it('stages what the templates of its kind prescribe, for review, caused by the creation', async () => {
     await inTransaction(
       db.pool('stagedoor_worker'),
       (client) =>
@@ -64,7 +64,7 @@ describe('a birth', () => {
         ]),
       { role: 'service_role' },
     )
-    const born = await graph.call<{ unit_id: string }>(
+    const created = await graph.call<{ unit_id: string }>(
       `select unit_id from iu_core.fn_unit_create($1, 'comments/spend', 'Spend rose.', p_unit_kind => 'commentary')`,
       [graph.workspace],
     )
@@ -72,7 +72,7 @@ describe('a birth', () => {
     const jobs = await reacting.react()
     expect(jobs).toHaveLength(2)
     const [event] = (await graph.events('birth_registry.entity_born')).filter(
-      (one) => one.event_subject_ref === born.unit_id,
+      (one) => one.event_subject_ref === created.unit_id,
     )
     expect(event).toMatchObject({ canonical_address: 'comments/spend', actor: graph.operator.userId })
     const staged = await db.owner(
@@ -87,8 +87,8 @@ describe('a birth', () => {
         purpose: 'What follows from comments/spend',
         workspace_id: graph.workspace,
         lifecycle_status: 'pending',
-        payload_json: { unit: born.unit_id, kind: 'commentary', by: graph.operator.userId },
-        follows_from: born.unit_id,
+        payload_json: { unit: created.unit_id, kind: 'commentary', by: graph.operator.userId },
+        follows_from: created.unit_id,
       },
     ])
     await db.owner('select iu_core.fn_consumer_disable($1)', ['auto_instantiate_from_template'])
@@ -125,7 +125,7 @@ describe('a reordering', () => {
   it('of more text than anybody holds in memory says how much it is, not its hash', async () => {
     const { container } = await document('a')
     await db.owner(
-      `select count(*) from iu_core.fn_unit_birth($1, (
+      `select count(*) from iu_core.fn_unit_create_rows($1, (
          select jsonb_agg(jsonb_build_object('canonical_address', $2::text || n, 'body', repeat('x', 1048576), 'container_id', $3::uuid))
            from generate_series(1, 64) n), 'ada')`,
       [graph.workspace, `huge-${made}/`, container],
@@ -148,7 +148,7 @@ describe('a reordering', () => {
       container_id: container,
       supersedes: piece('a'),
     }
-    await db.owner('select from iu_core.fn_unit_birth($1, $2, $3, null)', [
+    await db.owner('select from iu_core.fn_unit_create_rows($1, $2, $3, null)', [
       graph.workspace,
       JSON.stringify([draft]),
       'ada',

@@ -1,10 +1,15 @@
 /** A webhook from the queue to its receiver: signed, retried under one id, and to nobody else. */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { inTransaction } from '../../../src/db/transaction.ts'
-import type { NewJob } from '../../../src/jobs/job.ts'
-import { newWebhookSecret, signatureOf } from '../../../src/jobs/webhook-signature.ts'
-import { setWebhookTarget, type WebhookTargetSettings } from '../../../src/jobs/webhook-targets.ts'
-import { type WebhookOptions, webhookHandler } from '../../../src/jobs/webhooks.ts'
+import type { NewJob } from '../../../src/jobs/queue.ts'
+import {
+  newWebhookSecret,
+  setWebhookTarget,
+  signatureOf,
+  type WebhookOptions,
+  type WebhookTargetSettings,
+  webhookHandler,
+} from '../../../src/jobs/webhooks.ts'
+import { inTransaction } from '../../../src/kernel/postgres/transaction.ts'
 import { useDatabase } from '../../support/database.ts'
 import { createWorkspace } from '../../support/factories.ts'
 import { useJobs } from '../worker/support.ts'
@@ -22,7 +27,7 @@ beforeAll(async () => {
   workspace = await createWorkspace(db)
   // Tests do not wait for a receiver to come back.
   await db.owner(
-    `update iu_core.job_kind set backoff = '1 millisecond', backoff_most = '2 milliseconds' where job_kind = 'webhook_deliver'`,
+    `update iu_core.job_kind set backoff = '1 millisecond', max_backoff = '2 milliseconds' where job_kind = 'webhook_deliver'`,
   )
 })
 beforeEach(async () => {
@@ -48,7 +53,7 @@ async function deliver(job: Partial<NewJob> = {}, options: Partial<WebhookOption
     job_kind: 'webhook_deliver',
     payload_ref: 'webhook:here',
     target_ref: 'order 7',
-    safe_payload: { type: 'order.changed', order_id: '7' },
+    payload: { type: 'order.changed', order_id: '7' },
     ...job,
   })
   await jobs.start(
@@ -86,7 +91,7 @@ describe('a delivery', () => {
     })
   })
 
-  it('that fails comes again under the same id with the same bytes, until it is taken', async () => {
+  it('that fails is retried under the same id with the same bytes, until it is accepted', async () => {
     receiver.answer(500, 429, 404, 200)
     const [job] = await jobs.reached('completed', [await deliver()])
     expect(job!.attempts).toBe(4)
@@ -107,7 +112,7 @@ describe('a delivery', () => {
     await target('orders_to_crm', {})
     const id = await deliver({
       payload_ref: 'order:7',
-      safe_payload: { consumer_id: 'orders_to_crm', event_type: 'row_inserted' },
+      payload: { consumer_id: 'orders_to_crm', event_type: 'row_inserted' },
     })
     await jobs.reached('completed', [id])
     expect(JSON.parse(receiver.received[0]!.body)).toMatchObject({

@@ -1,13 +1,13 @@
 /** Targets of webhooks: who may set and see them, and that a secret never comes back. */
 import { beforeAll, describe, expect, it } from 'vitest'
-import { inTransaction } from '../../../src/db/transaction.ts'
-import { newWebhookSecret } from '../../../src/jobs/webhook-signature.ts'
 import {
+  deleteWebhookTarget,
   listWebhookTargets,
-  removeWebhookTarget,
+  newWebhookSecret,
   setWebhookTarget,
   type WebhookTargetSettings,
-} from '../../../src/jobs/webhook-targets.ts'
+} from '../../../src/jobs/webhooks.ts'
+import { inTransaction } from '../../../src/kernel/postgres/transaction.ts'
 import { useDatabase } from '../../support/database.ts'
 import { createMember, createWorkspace, type Member } from '../../support/factories.ts'
 import { sqlstateOf } from '../../support/sqlstate.ts'
@@ -63,7 +63,7 @@ describe('an administrator of a workspace', () => {
       secret: TARGET.secret,
       description: 'the team',
     })
-    await db.as(admin, (client) => removeWebhookTarget(client, 'chat'))
+    await db.as(admin, (client) => deleteWebhookTarget(client, 'chat'))
     expect(await stored('chat')).toBeUndefined()
   })
 
@@ -81,7 +81,7 @@ describe('an administrator of a workspace', () => {
       expect(JSON.stringify([taken.message, taken.details])).not.toContain(theirs)
     }
     for (const code of ['theirs', 'all', 'nobodys']) {
-      expect(await sqlstateOf(db.as(admin, (client) => removeWebhookTarget(client, code)))).toBe('SD335')
+      expect(await sqlstateOf(db.as(admin, (client) => deleteWebhookTarget(client, code)))).toBe('SD335')
     }
     expect(await stored('theirs')).toBeDefined()
     expect(await db.as(admin, (client) => listWebhookTargets(client, ours))).toEqual([])
@@ -154,5 +154,5 @@ describe('a target is refused', () => {
 })
 
 it('says that a target is not there', async () => {
-  expect(await sqlstateOf(asService((client) => removeWebhookTarget(client, 'nobody')))).toBe('SD335')
+  expect(await sqlstateOf(asService((client) => deleteWebhookTarget(client, 'nobody')))).toBe('SD335')
 })

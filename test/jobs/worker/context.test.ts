@@ -1,8 +1,8 @@
 /** What a handler gets besides its job. */
 import { type Context, type Span, trace } from '@opentelemetry/api'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { NewJob } from '../../../src/jobs/job.ts'
-import { readTrace } from '../../../src/stagedoor/trace.ts'
+import { readTrace } from '../../../src/app/trace.ts'
+import type { NewJob } from '../../../src/jobs/queue.ts'
 import { useDatabase } from '../../support/database.ts'
 import { useJobs } from './support.ts'
 
@@ -129,7 +129,7 @@ describe('what a handler does', () => {
             return { ignored: true }
           }),
       },
-      { hooks: { written: (_what, count) => written.push(count) } },
+      { hooks: { onWrite: (_what, count) => written.push(count) } },
     )
     const [id] = await jobs.enqueue({ job_kind: 'bookkeeping' })
     const [job] = await jobs.reached('completed', [id!])

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { loadHandlers } from '../../../src/jobs/handlers-file.ts'
+import { loadHandlers } from '../../../src/jobs/handlers.ts'
 import { temporaryHome } from '../../support/temporary-home.ts'
 
 const folder = temporaryHome('handlers')

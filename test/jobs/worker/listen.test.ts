@@ -11,22 +11,20 @@ async function idle(): Promise<number> {
 }
 
 it('a worker that waits begins a new job because of its notice, not because it polls', async () => {
-  const began: number[] = []
-  await jobs.start({ noticed: async () => void began.push(Date.now()) }, { pollMs: 60_000 })
+  // The next poll is in an hour.
+  await jobs.start({ noticed: async () => {} }, { pollMs: 3_600_000 })
   await until('it waits', async () => (await idle()) === 1)
-  const enqueued = Date.now()
   const [id] = await jobs.enqueue({ job_kind: 'noticed' })
   await jobs.reached('completed', [id!])
-  expect(began[0]! - enqueued).toBeLessThan(5000)
 })
 
-it('hears again after its session was ended, and of what was enqueued meanwhile', async () => {
-  await jobs.start({ deaf: async () => {} }, { pollMs: 60_000 })
+it('listens again after its session was ended, and finds what was enqueued meanwhile', async () => {
+  await jobs.start({ deaf: async () => {} }, { pollMs: 3_600_000 })
   await until('it waits', async () => (await idle()) === 1)
   await db
     .pool('postgres')
     .query(
-      `select pg_terminate_backend(pid) from pg_stat_activity where application_name like '%notices' and datname = $1`,
+      `select pg_terminate_backend(pid) from pg_stat_activity where application_name like '%notifications' and datname = $1`,
       [db.name],
     )
   const [first] = await jobs.enqueue({ job_kind: 'deaf' })
@@ -40,7 +38,7 @@ it('finds by polling what came without a notice', async () => {
   await jobs.start({ silent: async () => {} }, { pollMs: 50 })
   await until('it waits', async () => (await idle()) === 1)
   // As a long transaction that looked for waiters before there was one.
-  await pool.query('select iu_core.fn_job_idle(worker_id, false) from iu_core.worker_idle')
+  await pool.query('select iu_core.fn_job_worker_set_idle(worker_id, false) from iu_core.worker_idle')
   const [id] = await jobs.enqueue({ job_kind: 'silent' })
   await jobs.reached('completed', [id!])
 })

@@ -1,10 +1,8 @@
 /** The parts of a worker that hold no connection. */
-import pg from 'pg'
 import { describe, expect, it } from 'vitest'
-import { Backlog } from '../../../src/jobs/backlog.ts'
-import { BatchedWrites } from '../../../src/jobs/completion.ts'
-import { Cursors } from '../../../src/jobs/cursors.ts'
-import type { ClaimedJob } from '../../../src/jobs/lease.ts'
+import { Backlog } from '../../../src/jobs/executor.ts'
+import { ClaimCursor } from '../../../src/jobs/worker.ts'
+import type { ClaimedJob } from '../../../src/jobs/worker-types.ts'
 
 function job(id: string, given: Partial<ClaimedJob> = {}): ClaimedJob {
   return {
@@ -51,78 +49,9 @@ describe('claimed jobs', () => {
   })
 })
 
-describe('what is to be written', () => {
-  const error = (code: string) => Object.assign(new pg.DatabaseError('no', 2, 'error'), { code })
-
-  it('goes together while a write is under way', async () => {
-    const sizes: number[] = []
-    let finish: () => void = () => {}
-    const writes = new BatchedWrites<number>({
-      write: (items) => {
-        sizes.push(items.length)
-        return new Promise((resolve) => {
-          finish = resolve
-        })
-      },
-      refused: expect.fail,
-      leaseLost: expect.fail,
-      delayed: expect.fail,
-    })
-    writes.add(1)
-    await new Promise(setImmediate)
-    await new Promise(setImmediate)
-    for (let n = 0; n < 50; n++) writes.add(n)
-    finish()
-    await new Promise(setImmediate)
-    finish()
-    await writes.settled()
-    expect(sizes).toEqual([1, 50])
-  })
-
-  it('is written again when the connection broke, and refused one by one when the database refuses', async () => {
-    const written: number[] = []
-    const refused: number[] = []
-    let broken = 2
-    const writes = new BatchedWrites<number>({
-      write: async (items) => {
-        if (broken-- > 0) throw new Error('Connection terminated')
-        if (items.includes(13)) throw error('22P05')
-        written.push(...items)
-      },
-      refused: (item) => refused.push(item),
-      leaseLost: expect.fail,
-      delayed: () => {},
-    })
-    for (let n = 0; n < 20; n++) writes.add(n)
-    await writes.settled()
-    expect(refused).toEqual([13])
-    expect(written.sort((a, b) => a - b)).toEqual(
-      Array.from({ length: 20 }, (_, n) => n).filter((n) => n !== 13),
-    )
-  })
-
-  it('is dropped when the lease is lost, also in the middle of waiting for the database', async () => {
-    let attempts = 0
-    const writes = new BatchedWrites<number>({
-      write: async () => {
-        attempts++
-        throw new Error('Connection terminated')
-      },
-      refused: expect.fail,
-      leaseLost: expect.fail,
-      delayed: () => writes.drop(),
-    })
-    writes.add(1)
-    await writes.settled()
-    writes.add(2)
-    await writes.settled()
-    expect(attempts).toBe(1)
-  })
-})
-
 describe('claim cursors', () => {
   it('are the last place of each kind and priority, to the microsecond, in whatever order the rows came', () => {
-    const cursors = new Cursors()
+    const cursors = new ClaimCursor()
     expect(cursors.after).toBeUndefined()
     cursors.advance([
       job('2', { due: '2026-01-01 00:00:00.00002+00' }),

@@ -1,6 +1,6 @@
 /** What the database settles between a worker that is late and the others. */
 import { expect, it } from 'vitest'
-import { claimJobs, completeJobs, heldJobs, reapJobs, registerWorker } from '../../../src/jobs/lease.ts'
+import { claimJobs, completeJobs, listLeasedJobs, reapJobs, registerWorker } from '../../../src/jobs/lease.ts'
 import { useDatabase } from '../../support/database.ts'
 import { sqlstateOf } from '../../support/sqlstate.ts'
 import { until } from '../../support/until.ts'
@@ -8,9 +8,11 @@ import { useJobs } from './support.ts'
 
 const db = useDatabase()
 const jobs = useJobs(db)
+/** Passes while the test waits, and leaves a busy machine the time to claim under it. */
+const SHORT_MS = 3000
 
-async function registered(kind: string): Promise<string> {
-  const terms = { executor: 'PG_worker', kinds: [kind], leaseMs: 1000 }
+async function registered(kind: string, leaseMs = 60_000): Promise<string> {
+  const terms = { executor: 'PG_worker', kinds: [kind], leaseMs }
   return registerWorker(db.pool('stagedoor_worker'), terms)
 }
 
@@ -24,23 +26,23 @@ async function passed(worker: string): Promise<void> {
   })
 }
 
-it('a claim that commits after its lease has passed leaves no job with a worker that is gone', async () => {
+it('a claim that commits after its lease has passed leaves no job with a worker that has ended', async () => {
   const [id] = await jobs.enqueue({ job_kind: 'late_claim' })
-  const worker = await registered('late_claim')
+  const worker = await registered('late_claim', SHORT_MS)
   const session = await db.session('stagedoor_worker')
   await session.query('begin')
   expect(await claimJobs(session, worker, 10)).toHaveLength(1)
   await passed(worker)
   await reapJobs(db.pool('stagedoor_worker'))
   await session.query('commit')
-  expect((await jobs.find(id!)).state).toBe('running')
+  expect((await jobs.find(id!)).status).toBe('running')
   await reapJobs(db.pool('stagedoor_worker'))
-  expect((await jobs.find(id!)).state).toBe('waiting')
+  expect((await jobs.find(id!)).status).toBe('waiting')
 })
 
 it('a completion after the lease has passed counts for nothing, reaped or not', async () => {
   const [id] = await jobs.enqueue({ job_kind: 'late_completion' })
-  const worker = await registered('late_completion')
+  const worker = await registered('late_completion', SHORT_MS)
   const pool = db.pool('stagedoor_worker')
   const claimed = await claimJobs(pool, worker, 10)
   await passed(worker)
@@ -53,8 +55,8 @@ it('a completion after the lease has passed counts for nothing, reaped or not', 
   expect(await sqlstateOf(late())).toBe('SD703')
   await reapJobs(pool)
   expect(await sqlstateOf(late())).toBe('SD703')
-  expect(await heldJobs(pool, worker)).toEqual([])
-  expect((await jobs.find(id!)).state).toBe('waiting')
+  expect(await listLeasedJobs(pool, worker)).toEqual([])
+  expect((await jobs.find(id!)).status).toBe('waiting')
 })
 
 it('a completion under an earlier epoch counts for nothing', async () => {
@@ -77,7 +79,7 @@ it('a completion under an earlier epoch counts for nothing', async () => {
 it('a dead worker whose transaction holds a job does not keep the jobs of the others', async () => {
   const pool = db.pool('stagedoor_worker')
   const [hung, other] = await jobs.enqueue({ job_kind: 'hung' }, { job_kind: 'held_up' })
-  const workers = [await registered('hung'), await registered('held_up')]
+  const workers = [await registered('hung', SHORT_MS), await registered('held_up', SHORT_MS)]
   const [job] = await claimJobs(pool, workers[0]!, 1)
   await claimJobs(pool, workers[1]!, 1)
   const session = await db.session('stagedoor_worker')
@@ -86,11 +88,11 @@ it('a dead worker whose transaction holds a job does not keep the jobs of the ot
   for (const worker of workers) await passed(worker)
 
   expect(await reapJobs(pool)).toBe(1)
-  expect((await jobs.find(other!)).state).toBe('waiting')
-  expect((await jobs.find(hung!)).state).toBe('running')
+  expect((await jobs.find(other!)).status).toBe('waiting')
+  expect((await jobs.find(hung!)).status).toBe('running')
   await session.query('rollback')
   expect(await reapJobs(pool)).toBe(1)
-  expect(await jobs.find(hung!)).toMatchObject({ state: 'waiting', crashes: 1 })
+  expect(await jobs.find(hung!)).toMatchObject({ status: 'waiting', crashes: 1 })
   expect(await db.owner('select from iu_core.job_worker where worker_id = any ($1)', [workers])).toEqual([])
 })
 

@@ -1,12 +1,13 @@
 import pino from 'pino'
 import { describe, expect, it } from 'vitest'
-import { fireDue, startScheduler } from '../../../src/jobs/scheduler.ts'
 import {
+  deleteSchedule,
+  fireDue,
   listSchedules,
   nextTime,
   nextTimes,
-  removeSchedule,
   setSchedule,
+  startScheduler,
 } from '../../../src/jobs/schedules.ts'
 import { useDatabase } from '../../support/database.ts'
 import { until } from '../../support/until.ts'
@@ -14,7 +15,7 @@ import { useJobs } from './support.ts'
 
 const db = useDatabase()
 const jobs = useJobs(db)
-const told = { fired: () => {}, refused: (error: unknown) => expect.fail(String(error)) }
+const callbacks = { onFire: () => {}, onError: (error: unknown) => expect.fail(String(error)) }
 
 const iso = (times: Date[]): string[] => times.map((time) => time.toISOString().slice(5, 16))
 
@@ -38,7 +39,7 @@ describe('a cron line in a time zone', () => {
     expect(minutes.at(-1)!.toISOString()).toBe('2026-11-01T07:03:00.000Z')
   })
 
-  it('agrees with the clock on the wall on every day of a year, in zones that change it in their own ways', () => {
+  it('agrees with the local time on every day of a year, in zones that change it in their own ways', () => {
     for (const zone of ['UTC', 'Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'Africa/Cairo']) {
       const wall = new Intl.DateTimeFormat('en-GB', {
         timeZone: zone,
@@ -95,19 +96,19 @@ describe('a schedule', () => {
     await setSchedule(pool(), { schedule: 'crowded', cron: '* * * * * *', job_kind: 'crowded' })
     const now = later(2000)
     const before = await nextOf('crowded')
-    await Promise.all(Array.from({ length: 8 }, () => fireDue(pool(), told, now)))
+    await Promise.all(Array.from({ length: 8 }, () => fireDue(pool(), callbacks, now)))
     expect(await fired('crowded')).toEqual([`schedule:crowded:${before.toISOString().replace('.000Z', 'Z')}`])
-    await removeSchedule(pool(), 'crowded')
+    await deleteSchedule(pool(), 'crowded')
   })
 
   it('that was missed many times makes up for them with one job', async () => {
     await setSchedule(pool(), { schedule: 'missed', cron: '0 * * * *', job_kind: 'missed' })
     const now = later(50 * 3_600_000)
-    await fireDue(pool(), told, now)
-    await fireDue(pool(), told, now)
+    await fireDue(pool(), callbacks, now)
+    await fireDue(pool(), callbacks, now)
     expect(await fired('missed')).toHaveLength(1)
     expect((await nextOf('missed')).getTime()).toBeGreaterThan(now.getTime())
-    await removeSchedule(pool(), 'missed')
+    await deleteSchedule(pool(), 'missed')
   })
 
   it('is fired by the database’s clock: a machine whose clock is an hour ahead fires nothing early', async () => {
@@ -119,7 +120,7 @@ describe('a schedule', () => {
       nextTime('0 0 1 1 *', 'UTC', next_at),
     ])
     expect(rows).toEqual([{ job: null }])
-    await removeSchedule(pool(), 'early')
+    await deleteSchedule(pool(), 'early')
   })
 
   it('whose line cannot be used any more does not keep the others', async () => {
@@ -129,46 +130,46 @@ describe('a schedule', () => {
       .pool('postgres')
       .query(`update iu_core.job_schedule set cron = 'nonsense' where schedule = 'broken'`)
     const refused: unknown[] = []
-    await fireDue(pool(), { fired: () => {}, refused: (error) => refused.push(error) }, later(120_000))
+    await fireDue(pool(), { onFire: () => {}, onError: (error) => refused.push(error) }, later(120_000))
     expect(refused).toHaveLength(1)
     expect(await fired('sound')).toHaveLength(1)
-    for (const schedule of ['broken', 'sound']) await removeSchedule(pool(), schedule)
+    for (const schedule of ['broken', 'sound']) await deleteSchedule(pool(), schedule)
   })
 
   it('runs in a worker, and its job says where it came from', async () => {
     const seen: unknown[] = []
     await jobs.start(
-      { ticking: async (job) => void seen.push({ ref: job.source_ref, payload: job.safe_payload }) },
+      { ticking: async (job) => void seen.push({ ref: job.source_ref, payload: job.payload }) },
       { schedules: true },
     )
     await setSchedule(pool(), {
       schedule: 'ticking',
       cron: '* * * * * *',
       job_kind: 'ticking',
-      safe_payload: { list: 'weekly' },
+      payload: { list: 'weekly' },
     })
     await until('it ran', () => seen.length > 0)
     expect(seen[0]).toEqual({ ref: 'schedule:ticking', payload: { list: 'weekly' } })
-    await removeSchedule(pool(), 'ticking')
+    await deleteSchedule(pool(), 'ticking')
   })
 
-  it('goes on after the database was away', async () => {
+  it('goes on after the database was unavailable', async () => {
     const own = jobs.pool('scheduling')
     const seen: string[] = []
     const scheduler = startScheduler(own, {
       log: pino({ level: 'silent' }),
-      fired: (name) => seen.push(name),
+      onFire: (name) => seen.push(name),
     })
     await setSchedule(pool(), { schedule: 'steady', cron: '* * * * * *', job_kind: 'steady' })
     await until('it fires', () => seen.length > 0)
     await db
       .pool('postgres')
       .query(
-        `select pg_terminate_backend(pid) from pg_stat_activity where application_name like '%scheduling'`,
+        `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name like '%scheduling'`,
       )
     const before = seen.length
     await until('it fires again', () => seen.length > before)
     await scheduler.stop()
-    await removeSchedule(pool(), 'steady')
+    await deleteSchedule(pool(), 'steady')
   })
 })

@@ -1,10 +1,9 @@
 /** Workers for tests: started on the file's database, stopped after each test whatever happened. */
 import { afterEach } from 'vitest'
-import { createPool, type Pool } from '../../../src/db/connection.ts'
 import type { JobHandlers } from '../../../src/jobs/handlers.ts'
-import type { NewJob } from '../../../src/jobs/job.ts'
-import { enqueueMany, findJob, type JobRecord } from '../../../src/jobs/queue.ts'
+import { enqueueMany, findJob, type JobRecord, type NewJob } from '../../../src/jobs/queue.ts'
 import { startWorker, type Worker, type WorkerOptions } from '../../../src/jobs/worker.ts'
+import { createPool, type Pool } from '../../../src/kernel/postgres/connection.ts'
 import type { TestDatabase } from '../../support/database.ts'
 import { until } from '../../support/until.ts'
 
@@ -15,7 +14,7 @@ export interface TestJobs {
   enqueue(...jobs: NewJob[]): Promise<string[]>
   find(id: string): Promise<JobRecord>
   /** Resolves when every one of them is in that state. */
-  reached(state: JobRecord['state'], ids: readonly string[], withinMs?: number): Promise<JobRecord[]>
+  reached(status: JobRecord['status'], ids: readonly string[], withinMs?: number): Promise<JobRecord[]>
 }
 
 export function useJobs(db: TestDatabase): TestJobs {
@@ -49,12 +48,12 @@ export function useJobs(db: TestDatabase): TestJobs {
       if (!found) throw new Error(`there is no job ${id}`)
       return found
     },
-    reached: (state, ids, withinMs) =>
+    reached: (status, ids, withinMs) =>
       until(
-        `${ids.length} jobs are ${state}`,
+        `${ids.length} jobs are ${status}`,
         async () => {
           const found = await Promise.all(ids.map((id) => jobs.find(id)))
-          return found.every((job) => job.state === state) && found
+          return found.every((job) => job.status === status) && found
         },
         withinMs,
       ),

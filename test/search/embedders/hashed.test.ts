@@ -1,13 +1,12 @@
 /** The embedder for a corpus on which nothing can be fitted. */
 import { expect, it } from 'vitest'
-import { createHashedEmbedder } from '../../../src/search/embedders/hashed.ts'
-import { wordsOf } from '../../../src/search/embedders/words.ts'
+import { createHashedEmbedder, createWordCounter } from '../../../src/search/embedders/embedder.ts'
 import { useDatabase } from '../../support/database.ts'
 import { workerPool } from '../stores/recorded.ts'
 import { embedderConformance } from './conformance.ts'
 
 const db = useDatabase()
-const embedder = createHashedEmbedder({ words: wordsOf(workerPool(db)) })
+const embedder = createHashedEmbedder({ words: createWordCounter(workerPool(db)) })
 
 embedderConformance('the embedder hashed', () => embedder)
 

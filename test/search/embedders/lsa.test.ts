@@ -1,12 +1,16 @@
 /** The embedder that is fitted on the corpus itself. */
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { Embedder } from '../../../src/search/embedders/embedder.ts'
-import { type Corpus, CorpusBuilder } from '../../../src/search/embedders/lsa/corpus.ts'
-import { fitLsa } from '../../../src/search/embedders/lsa/fitting.ts'
+import { createWordCounter, type Embedder } from '../../../src/search/embedders/embedder.ts'
+import {
+  type Corpus,
+  CorpusBuilder,
+  decodeModel,
+  encodeModel,
+  fitLsa,
+  projectionOf,
+} from '../../../src/search/embedders/lsa/fit.ts'
 import { createLsaEmbedder, fitGeneration } from '../../../src/search/embedders/lsa/generation.ts'
-import { decodeModel, encodeModel, projectionOf } from '../../../src/search/embedders/lsa/model.ts'
-import { openEmbedder } from '../../../src/search/embedders/open.ts'
-import { wordsOf } from '../../../src/search/embedders/words.ts'
+import { openEmbedder } from '../../../src/search/providers.ts'
 import { useDatabase } from '../../support/database.ts'
 import { createMember, createWorkspace } from '../../support/factories.ts'
 import { workerPool } from '../stores/recorded.ts'
@@ -41,7 +45,7 @@ const cosine = (a: Float32Array, b: Float32Array) => a.reduce((sum, value, at) =
 
 let fitted: Embedder
 beforeAll(() => {
-  const words = wordsOf(pool)
+  const words = createWordCounter(pool)
   fitted = createLsaEmbedder(fitLsa(corpusOf([...BODIES, ...TEXTS, ...TEXTS])), 'a-generation', words)
 })
 embedderConformance('the embedder lsa', () => fitted)
@@ -145,7 +149,7 @@ describe('a generation', () => {
     const missing = '018f0000-0000-7000-8000-000000000000'
     await expect(openEmbedder({ ...row, generation_id: missing }, CONFIG, { pool })).rejects.toMatchObject({
       code: 'embedder_not_configured',
-      message: expect.stringContaining('is not there'),
+      message: expect.stringContaining('does not exist'),
     })
     const [broken] = await db.owner<{ id: string }>(
       `insert into iu_core.search_generation (embedder, dimension, documents, terms, model)

@@ -2,8 +2,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Embedder } from '../../../src/search/embedders/embedder.ts'
 import { EmbedderRefused, EmbedderUnavailable } from '../../../src/search/embedders/embedder.ts'
-import { openEmbedder } from '../../../src/search/embedders/open.ts'
 import { createOpenAiEmbedder } from '../../../src/search/embedders/openai.ts'
+import { openEmbedder } from '../../../src/search/providers.ts'
 import { useDatabase } from '../../support/database.ts'
 import { workerPool } from '../stores/recorded.ts'
 import { embedderConformance, TEXTS } from './conformance.ts'
@@ -33,8 +33,8 @@ function open(options: Partial<Parameters<typeof createOpenAiEmbedder>[0]> = {})
     apiKey: KEY,
     model: 'text-embedding-3-small',
     dimension: DIMENSION,
-    timeoutMs: 2_000,
-    spent: async (tokens) => {
+    timeoutMs: 30_000,
+    onTokensSpent: async (tokens) => {
       spent.push(tokens)
     },
     ...options,
@@ -126,13 +126,13 @@ describe('a request', () => {
   })
 
   it('is not lost because its cost could not be written down', async () => {
-    const careless = open({ spent: () => Promise.reject(new Error('no database')) })
+    const careless = open({ onTokensSpent: () => Promise.reject(new Error('no database')) })
     expect(await careless.embed(TEXTS, 'passage')).toHaveLength(3)
   })
 })
 
 describe('an outage', () => {
-  it('is told from 429, 5xx, a wrong key and a missing model, after one attempt', async () => {
+  it('is recognised by 429, 5xx, a wrong key and a missing model, after one attempt', async () => {
     for (const status of [401, 403, 404, 408, 429, 500, 502, 503, 529]) {
       endpoint.requests.length = 0
       endpoint.play(() => ({
@@ -166,7 +166,7 @@ describe('an outage', () => {
     expect((await failure()).answered).toBe(false)
   })
 
-  it('is told from a connection that is refused, cut or silent', async () => {
+  it('is recognised by a connection that is refused, cut or silent', async () => {
     expect(await failure(open({ url: 'http://127.0.0.1:1/v1' }).embed(TEXTS, 'query'))).toBeInstanceOf(
       EmbedderUnavailable,
     )
@@ -186,7 +186,7 @@ describe('an outage', () => {
 })
 
 describe('a refusal', () => {
-  it('is told from 400, 413 and 422', async () => {
+  it('is recognised by 400, 413 and 422', async () => {
     for (const status of [400, 413, 422]) {
       endpoint.play(() => ({
         status,
@@ -224,7 +224,7 @@ describe('a refusal', () => {
     nothing: () => undefined,
   }
   for (const [what, changed] of Object.entries(WRONG)) {
-    it(`is told from an answer with ${what}`, async () => {
+    it(`is recognised by an answer with ${what}`, async () => {
       endpoint.play(({ input }) => {
         const right = answer(input, DIMENSION)
         return { body: { ...right, data: changed(right.data) } }
@@ -233,7 +233,7 @@ describe('a refusal', () => {
     })
   }
 
-  it('is told from an answer that is no JSON', async () => {
+  it('is recognised by an answer that is no JSON', async () => {
     endpoint.play(() => ({ body: '<html>Welcome to nginx</html>', headers: { 'content-type': 'text/html' } }))
     expect(await failure()).toBeInstanceOf(EmbedderRefused)
   })

@@ -6,9 +6,9 @@ import { randomUUID } from 'node:crypto'
 import { PGlite } from '@electric-sql/pglite'
 import { vector } from '@electric-sql/pglite-pgvector'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Queryable } from '../../../src/db/connection.ts'
-import { readSqlFiles } from '../../../src/db/migrate/files.ts'
-import { openStore } from '../../../src/search/stores/open.ts'
+import type { Queryable } from '../../../src/kernel/postgres/connection.ts'
+import { readSqlFiles } from '../../../src/kernel/postgres/migrate/files.ts'
+import { openStore } from '../../../src/search/providers.ts'
 import { createPgvectorStore } from '../../../src/search/stores/pgvector.ts'
 import { StoreUnavailable, type VectorStore } from '../../../src/search/stores/store.ts'
 import { useDatabase } from '../../support/database.ts'
@@ -16,8 +16,8 @@ import { DIMENSION, pointOf, storeConformance, vectorOf } from './conformance.ts
 import { registerCollection, workerPool } from './recorded.ts'
 
 const FUNCTIONS = [
-  'collection_writable',
-  ...['table', 'ensure', 'put', 'remove', 'nearest'].map((n) => `pgvector_${n}`),
+  'collection_require_writable',
+  ...['table', 'ensure', 'put', 'delete', 'nearest'].map((n) => `pgvector_${n}`),
 ]
 const SCHEMA = `
   create role vector_worker; create role dot_executor; create role service_role;

@@ -1,8 +1,8 @@
 /** The default store: vectors in Postgres. How the mirror follows is in mirror.test.ts. */
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { createPool } from '../../../src/db/connection.ts'
-import { openStore } from '../../../src/search/stores/open.ts'
+import { createPool } from '../../../src/kernel/postgres/connection.ts'
+import { openStore } from '../../../src/search/providers.ts'
 import { StoreUnavailable } from '../../../src/search/stores/store.ts'
 import { useDatabase } from '../../support/database.ts'
 import { sqlstateOf } from '../../support/sqlstate.ts'
@@ -36,7 +36,7 @@ describe('a late worker', () => {
     expect(await under.store.scroll('late')).toEqual({ points: [] })
     expect(
       await db.owner(`select state, vector from iu_core.search_point where collection = 'late'`),
-    ).toEqual([{ state: 'gone', vector: null }])
+    ).toEqual([{ state: 'removed', vector: null }])
   })
 })
 
@@ -45,7 +45,7 @@ describe('the functions below the store', () => {
 
   it('refuse the old knowledge base and unknown collections by themselves', async () => {
     const store = 'select iu_core.fn_vector_points_store($1, $2, $3)'
-    const forget = 'select iu_core.fn_vector_points_forget($1, $2)'
+    const forget = 'select iu_core.fn_vector_points_delete($1, $2)'
     const id = randomUUID()
     expect(await sqlstateOf(call(store, ['production_documents', [id], [Buffer.alloc(32)]]))).toBe('SD916')
     expect(await sqlstateOf(call(forget, ['production_documents', [id]]))).toBe('SD916')
@@ -62,7 +62,7 @@ describe('the functions below the store', () => {
   })
 })
 
-it('says that a database that is away is a store that is away', async () => {
+it('reports an unavailable database as an unavailable store', async () => {
   const pool = createPool('postgres://127.0.0.1:1/nowhere')
   const away = openStore('postgres', { qdrantUrl: undefined, qdrantApiKey: undefined }, { pool })
   const asked = away.nearest('late', vectorOf(1), { limit: 1, workspace: places.workspaces[0] })

@@ -1,8 +1,8 @@
 /** Vectors in Qdrant: against a small server of its REST interface, and the same against a real one where QDRANT_URL is set. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { openLegacyReader } from '../../../src/search/stores/legacy.ts'
-import { openStore } from '../../../src/search/stores/open.ts'
+import { openLegacyReader } from '../../../src/search/legacy.ts'
+import { openStore } from '../../../src/search/providers.ts'
 import { createQdrantStore } from '../../../src/search/stores/qdrant.ts'
 import { StoreUnavailable, type VectorStore } from '../../../src/search/stores/store.ts'
 import { DIMENSION, pointOf, storeConformance, vectorOf } from './conformance.ts'
@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-function open(url: string, timeoutMs = 2_000): VectorStore {
+function open(url: string, timeoutMs = 30_000): VectorStore {
   return createQdrantStore({ url, apiKey: KEY, timeoutMs, stateOf: async (name) => states.get(name) })
 }
 

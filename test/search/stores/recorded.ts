@@ -1,8 +1,8 @@
 /** Collections and points as Postgres records them before a store is written. */
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll } from 'vitest'
-import { createPool, type Pool } from '../../../src/db/connection.ts'
-import { openStore } from '../../../src/search/stores/open.ts'
+import { createPool, type Pool } from '../../../src/kernel/postgres/connection.ts'
+import { openStore } from '../../../src/search/providers.ts'
 import type { Point, VectorStore } from '../../../src/search/stores/store.ts'
 import type { TestDatabase } from '../../support/database.ts'
 import { createMember, createWorkspace } from '../../support/factories.ts'

@@ -6,7 +6,8 @@ import { gfmTableFromMarkdown } from 'mdast-util-gfm-table'
 import { frontmatter } from 'micromark-extension-frontmatter'
 import { gfmTable } from 'micromark-extension-gfm-table'
 import { expect, it } from 'vitest'
-import { readBlocks } from '../../../src/units/marking/blocks.ts'
+import { readBlocks } from '../../../src/units/marking/mark.ts'
+import { cases } from '../../support/length.ts'
 
 /** The last word: slow, and of all of it. */
 function parsed(text: string) {
@@ -82,17 +83,19 @@ const LINES = [
   '  ',
 ]
 
-it('finds the blocks of any text', () => {
+it('finds the blocks of any text', { tags: 'property' }, () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...LINES), { minLength: 1, maxLength: 14 }), (lines) => {
       const text = `${lines.join('\n')}\n`
       expect(comparable(readBlocks(text), text)).toEqual(comparable(parsed(text), text))
     }),
-    { numRuns: 1000 },
+    { numRuns: cases(200, 1000) },
   )
-}, 60_000)
+})
 
-it('finds them in long texts, where what is open goes on over many lines', () => {
+it('finds them in long texts, where what is open goes on over many lines', {
+  tags: 'property',
+}, () => {
   const long = (lines: readonly string[]) =>
     lines.flatMap((line) => [line, ...Array(60).fill('- item\n\n  text')])
   fc.assert(
@@ -100,9 +103,9 @@ it('finds them in long texts, where what is open goes on over many lines', () =>
       const text = `${long(lines).join('\n')}\n`
       expect(comparable(readBlocks(text), text)).toEqual(comparable(parsed(text), text))
     }),
-    { numRuns: 20 },
+    { numRuns: cases(5, 20) },
   )
-}, 60_000)
+})
 
 it('knows where the items of a list begin', () => {
   const text = 'Text\n\n- one\n- two\n  - nested\n\n- three\n- four\n\n  more of it\n'

@@ -1,6 +1,6 @@
 /** Marking: which pieces a document has, and what they are called. */
 import { describe, expect, it } from 'vitest'
-import { StagedoorError } from '../../../src/errors.ts'
+import { StagedoorError } from '../../../src/kernel/errors.ts'
 import { checkManifest } from '../../../src/units/manifest.ts'
 import { type Marking, type MarkOptions, markDocument } from '../../../src/units/marking/mark.ts'
 
@@ -112,7 +112,7 @@ describe('pieces', () => {
 })
 
 describe('the document', () => {
-  it('is titled, and its language and topics told, by front matter, which is no piece', () => {
+  it('gets its title, language and topics from front matter, which is no piece', () => {
     const marking = marked('---\ntitle: Our handbook\nlang: vi\ntopics: [hr, leave]\n---\n\n# H\n\nText.\n')
     expect(marking.manifest.document).toMatchObject({ title: 'Our handbook', language: 'vi' })
     expect(textsOf(marking)).toEqual(['# H\n\nText.'])
@@ -155,7 +155,7 @@ describe('the document', () => {
 })
 
 describe('addresses', () => {
-  it('are readable in any Latin script, and of others a hash that tells titles apart', () => {
+  it('are readable in any Latin script, and of others a hash that distinguishes titles', () => {
     const source =
       '## Nghỉ phép đặc biệt\n\n## Straße & Ångström\n\n## 休暇\n\n## 出張 API\n\n## 经费\n\n## ???\n'
     expect(addressesOf(marked(source))).toEqual([
@@ -183,7 +183,7 @@ describe('addresses', () => {
       expect(address.length).toBeLessThanOrEqual(380)
   })
 
-  it('begin as told, or as before', () => {
+  it('begin as given, or as before', () => {
     expect(addressesOf(marked('## A\n', { address: 'hr' }))).toEqual(['hr/a'])
     const previous = [{ address: 'old/b', hash: 'x', title: 'B', kind: 'section', parent: null }]
     expect(addressesOf(marked('## A\n', { previous }))).toEqual(['old/a'])
@@ -195,7 +195,7 @@ it('is deterministic', () => {
   expect(JSON.stringify(marked(source))).toBe(JSON.stringify(marked(source)))
 })
 
-it('takes seconds, not minutes, for 5 MB, whatever is in it', () => {
+it('takes seconds, not minutes, for 5 MB, whatever is in it', { tags: 'long' }, () => {
   const prose = (n: number) =>
     `## Section ${n}\n\n${'Some *words* of `prose`, [linked](x). '.repeat(60)}\n\n- one\n  - two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n`
   const sources = {
@@ -211,4 +211,4 @@ it('takes seconds, not minutes, for 5 MB, whatever is in it', () => {
     const { user, system } = process.cpuUsage(began)
     expect((user + system) / 1e6, name).toBeLessThan(8)
   }
-}, 120_000)
+})

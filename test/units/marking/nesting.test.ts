@@ -1,7 +1,7 @@
 /** A few kilobytes from anybody must not keep the parser busy. */
 import { describe, expect, it } from 'vitest'
-import { markDocument } from '../../../src/units/marking/mark.ts'
-import { lineNestedTooDeep } from '../../../src/units/marking/nesting.ts'
+import { lineNestedTooDeep, markDocument } from '../../../src/units/marking/mark.ts'
+import { cpuClock } from '../../support/cpu.ts'
 
 const marked = (source: string) => () => markDocument(source, { sourceRef: 'deep.md' })
 
@@ -13,9 +13,9 @@ describe('a document that is nested deeper than anybody writes', () => {
     ['numbers', '1. '.repeat(40_000)],
     ['one in the other', '> * 1) + '.repeat(10_000)],
   ])('is refused at once: %s', (_, markers) => {
-    const began = performance.now()
+    const workedMs = cpuClock()
     expect(marked(`# Deep\n\n${markers}text\n`)).toThrow(/in line 3 lists or quotes are nested deeper/)
-    expect(performance.now() - began).toBeLessThan(500)
+    expect(workedMs()).toBeLessThan(500)
   })
 
   it.each([
@@ -30,16 +30,16 @@ describe('a document that is nested deeper than anybody writes', () => {
   })
 
   it('is looked for in one go, however many lines there are', () => {
-    const began = performance.now()
+    const workedMs = cpuClock()
     expect(lineNestedTooDeep(`${'- '.repeat(30)}\n`.repeat(150_000))).toBeUndefined()
     expect(lineNestedTooDeep(`${' '.repeat(100)}\n`.repeat(90_000))).toBeUndefined()
-    expect(performance.now() - began).toBeLessThan(5_000)
+    expect(workedMs()).toBeLessThan(5_000)
   })
 })
 
 it('reads no more of a heading than a title shows', () => {
-  const began = performance.now()
+  const workedMs = cpuClock()
   const { manifest } = markDocument(`# ${'*a_ '.repeat(20_000)}\n\nText.\n`, { sourceRef: 'heading.md' })
-  expect(performance.now() - began).toBeLessThan(1_000)
+  expect(workedMs()).toBeLessThan(1_000)
   expect(manifest.document.title.length).toBeLessThanOrEqual(200)
 })

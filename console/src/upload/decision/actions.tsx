@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import type { Permission, UploadDetail } from '../../api/upload-types.ts'
-import { Deed } from '../../parts/deed.tsx'
-import { counted } from '../../parts/figures.ts'
+import { ActionButton } from '../../parts/action-button.tsx'
+import { counted } from '../../parts/format.ts'
 import { RejectDialog } from '../../parts/reject-dialog.tsx'
 import { useSession } from '../../session/session.tsx'
 import { useDraftCount } from '../problems/drafts.ts'
@@ -14,7 +14,7 @@ import { UndoDialog } from './undo-dialog.tsx'
 
 type Asking = 'reject' | 'undo' | 'discard'
 
-/** The buttons for where the upload stands, the one to do next first; beside one that is not allowed stands why. */
+/** The actions for the state of the upload, the next one first. An action that is not allowed says why. */
 interface Props {
   readonly upload: UploadDetail
   readonly doing: Doing
@@ -37,7 +37,7 @@ export function Actions({ upload, doing, stale, correct, save, saving }: Props) 
   const toCorrect =
     status === 'planned' && !planned && (upload.invalid_count ?? 0) > 0 && upload.run_mode !== 'FULL_DRY_RUN'
   const pending = planned && !stale && review_status === 'pending'
-  const toAsk = planned && !stale && ['not_submitted', 'rejected', 'expired'].includes(review_status ?? '')
+  const toSubmit = planned && !stale && ['not_submitted', 'rejected', 'expired'].includes(review_status ?? '')
   const toPromote = planned && !stale && (review_status === 'approved' || review_status === null)
   const missing = upload.checklist.filter(
     ({ item_id, required, ticked_at }) => required && ticked_at === null && !ticked.includes(item_id),
@@ -53,19 +53,19 @@ export function Actions({ upload, doing, stale, correct, save, saving }: Props) 
   const plan = (words: string) =>
     doing.run(words, () => api.uploads.plan(id, upload.gate_mode ?? 'STRICT', thresholdOf(upload)))
   const button = (text: string, permission: Permission, act: () => unknown, next = false) => (
-    <Deed text={text} {...permission} busy={doing.busy !== undefined} act={act} next={next} />
+    <ActionButton text={text} {...permission} busy={doing.busy !== undefined} act={act} next={next} />
   )
   const ticks: Permission =
-    missing.length === 0 ? may.approve : { allowed: false, why: 'Tick what you have looked at first.' }
+    missing.length === 0 ? may.approve : { allowed: false, why: 'Complete the checklist first.' }
   const toApprove = may.approve.allowed ? ticks : may.approve
   return (
-    <div className="deeds">
+    <div className="actions">
       {pending && may.approve.allowed && (
         <Checklist items={upload.checklist} ticked={ticked} tick={setTicked} />
       )}
       {toCorrect && may.repair.allowed && unsaved > 0 && (
-        <Deed
-          text={`Save ${counted(unsaved, 'correction')}`}
+        <ActionButton
+          text={`Save ${counted(unsaved, 'repair')}`}
           allowed
           busy={saving || doing.busy !== undefined}
           act={save}
@@ -74,19 +74,19 @@ export function Actions({ upload, doing, stale, correct, save, saving }: Props) 
       )}
       {toCorrect &&
         !(may.repair.allowed && unsaved > 0) &&
-        button(`Correct ${counted(upload.invalid_count ?? 0, 'invalid line')}`, may.repair, correct, true)}
+        button(`Repair ${counted(upload.invalid_count ?? 0, 'invalid line')}`, may.repair, correct, true)}
       {status === 'staged' && button('Make a plan', may.plan, () => plan('Planning'), true)}
       {stale && button('Plan again', may.plan, () => plan('Re-planning'), true)}
       {stale &&
         upload.approval_required &&
         button(
-          'Ask for review again',
-          { allowed: false, why: 'Plan again first, and look at it.' },
+          'Submit for review again',
+          { allowed: false, why: 'Plan again first, and check the new plan.' },
           () => {},
         )}
-      {toAsk &&
+      {toSubmit &&
         button(
-          review_status === 'not_submitted' ? 'Submit for review' : 'Ask for review again',
+          review_status === 'not_submitted' ? 'Submit for review' : 'Submit for review again',
           may.submit,
           () => doing.run('Submitting', () => api.uploads.submit(id, digest)),
           upload.uploaded_by === me.actor || review_status === 'not_submitted',
@@ -104,7 +104,7 @@ export function Actions({ upload, doing, stale, correct, save, saving }: Props) 
       {asking === 'reject' && (
         <RejectDialog
           title="Reject this plan"
-          reader="Whoever uploaded it"
+          reader="The person who uploaded it"
           close={() => setAsking(undefined)}
           reject={(reason) => doing.run('Rejecting', () => api.uploads.reject(id, reason))}
         />

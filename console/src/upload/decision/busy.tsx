@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 
-/** What is being done, and for how long: a number that counts says that it goes on. */
+/** The running action and its duration, which counts up to show that it still works. */
 export function Busy({ words }: { words: string | undefined }) {
   const [seconds, setSeconds] = useState(0)
   useEffect(() => {
@@ -16,7 +16,7 @@ export function Busy({ words }: { words: string | undefined }) {
         {words && `${words}…`}
       </p>
       {words && seconds >= 2 && (
-        <p className="tiny">{seconds} s. You may leave this page: the server goes on.</p>
+        <p className="tiny">{seconds} s. You can leave this page; the server continues.</p>
       )}
     </>
   )

@@ -16,7 +16,7 @@ interface Props {
   tick(ticked: readonly string[]): void
 }
 
-/** What whoever approves says to have looked at. */
+/** What the reviewer confirms to have checked. */
 export function Checklist({ items, ticked, disabled = false, undoable = false, tick }: Props) {
   if (items.length === 0) return null
   return (

@@ -9,14 +9,17 @@ import type { Stale } from '../use-stale.ts'
 import { Actions } from './actions.tsx'
 import { Busy } from './busy.tsx'
 import { DecisionFacts } from './decision-facts.tsx'
+import { DeleteChoice } from './delete-choice.tsx'
 import { ModeChoice } from './mode-choice.tsx'
-import { whatHappens } from './what-happens.ts'
+import { statusText } from './status-text.ts'
 import './decision.css'
 
 interface Props {
   readonly upload: UploadDetail
   take(upload: UploadDetail): void
   readonly dataset: Dataset | undefined
+  /** False: `dataset` may still come. */
+  readonly loaded: boolean
   readonly stale: Stale
   /** Leads to the first invalid cell. */
   correct(): void
@@ -28,12 +31,12 @@ interface Props {
 export type Doing = Pick<Action<UploadDetail>, 'busy' | 'run'>
 
 /** Everything one person can decide about the upload now, and what will come of it. */
-export function DecisionCard({ upload, take, dataset, stale, correct, save, saving }: Props) {
+export function DecisionCard({ upload, take, dataset, loaded, stale, correct, save, saving }: Props) {
   const { me } = useSession()
   const action = useAction(take)
   const { busy, run } = action
   const isStale = action.failure instanceof ApiProblem && action.failure.code === 'plan_stale'
-  // The card beside shows which rows it is about; the refusal would only repeat it.
+  // Another card shows which rows changed; the refusal would only repeat it.
   const failure = isStale && stale.plan !== undefined ? undefined : action.failure
   const { check } = stale
   useEffect(() => {
@@ -44,20 +47,29 @@ export function DecisionCard({ upload, take, dataset, stale, correct, save, savi
   const reviews = me.workspaces.some(
     ({ id, rights }) => id === upload.workspace_id && rights.includes('review'),
   )
+  // The dataset adds a line above the buttons. If it came later, they would move down under the pointer and lose the click.
+  if (!loaded) {
+    return (
+      <aside className="card decision" aria-labelledby="decision-title">
+        <h2 id="decision-title">Your decision</h2>
+        <p className="muted">Loading…</p>
+      </aside>
+    )
+  }
   return (
     <aside className="card decision" aria-labelledby="decision-title">
       <h2 id="decision-title">Your decision</h2>
-      <p className="happens">{whatHappens(upload, dataset, stale.plan?.total)}</p>
+      <p className="happens">{statusText(upload, dataset, stale.plan?.total)}</p>
       {waits && !upload.may.approve.allowed && (
         <p className="aside-note">
           <b>Waiting for a reviewer.</b>{' '}
-          {reviews ? upload.may.approve.why : 'You need to do nothing until somebody has decided.'}
+          {reviews ? upload.may.approve.why : 'There is nothing for you to do until then.'}
         </p>
       )}
       {waits && upload.may.approve.allowed && (
         <p className="aside-note">
-          You approve exactly this plan. If production or the lines change before it is promoted, it is
-          refused and has to be planned again.
+          You approve exactly this plan. If production or the lines change before promotion, the plan must be
+          made again.
         </p>
       )}
       {upload.review_status === 'rejected' && upload.review_reason !== null && (
@@ -76,6 +88,7 @@ export function DecisionCard({ upload, take, dataset, stale, correct, save, savi
       )}
       <DecisionFacts upload={upload} dataset={dataset} />
       <ModeChoice upload={upload} doing={{ busy, run }} />
+      <DeleteChoice upload={upload} doing={{ busy, run }} />
       <Actions
         key={upload.plan_digest}
         upload={upload}

@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react'
 import type { Dataset, UploadDetail } from '../../api/upload-types.ts'
 import { Ago } from '../../parts/ago.tsx'
-import { count, counted, onDay, shortHash } from '../../parts/figures.ts'
+import { count, counted, onDay, shortHash } from '../../parts/format.ts'
 import { Person } from '../../parts/person.tsx'
+import { MODE_LABELS } from '../labels.ts'
 import { sumActions, written } from '../state.ts'
-import { MODE_WORDS } from '../words.ts'
 
 export function DecisionFacts({ upload, dataset }: { upload: UploadDetail; dataset: Dataset | undefined }) {
   const { plan_digest, undo_until } = upload
@@ -15,9 +15,9 @@ export function DecisionFacts({ upload, dataset }: { upload: UploadDetail; datas
       <Fact name="Plan">
         <code title={plan_digest}>{shortHash(plan_digest, 3)}</code>
       </Fact>
-      <Fact name="Valid">{validSaid(upload)}</Fact>
+      <Fact name="Valid">{validText(upload)}</Fact>
       {(upload.invalid_count ?? 0) > 0 && upload.gate_mode !== null && (
-        <Fact name="Invalid lines">{MODE_WORDS[upload.gate_mode]}</Fact>
+        <Fact name="Invalid lines">{MODE_LABELS[upload.gate_mode]}</Fact>
       )}
       <Fact name={wroteName(upload)}>
         {counted(tables, 'table')}, {counted(rows, 'row')}
@@ -36,7 +36,7 @@ export function DecisionFacts({ upload, dataset }: { upload: UploadDetail; datas
           </Fact>
         </>
       ) : (
-        <Fact name="Undo">{undoSaid(undo_until, dataset)}</Fact>
+        <Fact name="Undo">{undoText(undo_until, dataset)}</Fact>
       )}
     </dl>
   )
@@ -47,7 +47,7 @@ function wroteName({ promoted_at, undone_at }: UploadDetail): string {
   return promoted_at === null ? 'Will write' : 'Wrote'
 }
 
-function undoSaid(until: string | null, dataset: Dataset | undefined): string {
+function undoText(until: string | null, dataset: Dataset | undefined): string {
   if (until === null) return dataset ? `for ${dataset.undo_window}` : '–'
   return Date.parse(until) < Date.now() ? `ended ${onDay(until)}` : `until ${onDay(until)}`
 }
@@ -61,16 +61,16 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
   )
 }
 
-function validSaid({ valid_count, invalid_count }: UploadDetail): string {
+function validText({ valid_count, invalid_count }: UploadDetail): string {
   const valid = valid_count ?? 0
   const all = valid + (invalid_count ?? 0)
-  if (all === 0) return 'no line'
+  if (all === 0) return 'no lines'
   return valid === all
     ? `all ${counted(all, 'line')}`
-    : `${count(valid)} of ${count(all)}, ${shareSaid(valid / all)}`
+    : `${count(valid)} of ${count(all)}, ${shareText(valid / all)}`
 }
 
 /** Rounded down: one wrong line in a million is not 100 %. */
-function shareSaid(share: number): string {
+function shareText(share: number): string {
   return `${(Math.floor(share * 1000) / 10).toFixed(1)} %`
 }

@@ -1,6 +1,6 @@
 import type { UploadDetail } from '../../api/upload-types.ts'
 import { Dialog } from '../../parts/dialog.tsx'
-import { counted } from '../../parts/figures.ts'
+import { counted } from '../../parts/format.ts'
 import { useSession } from '../../session/session.tsx'
 import type { Doing } from './decision-card.tsx'
 
@@ -20,8 +20,8 @@ export function DiscardDialog({ upload, doing, close }: Props) {
     <Dialog title={`Discard ${upload.file_name}?`} close={close}>
       <p>
         {upload.line_count === null
-          ? 'None of its lines is held, and production is not touched. It leaves the list of open uploads.'
-          : `Its ${counted(upload.line_count, 'line')} and your corrections will be deleted. Production is not touched. You can upload the file again.`}
+          ? 'Nothing of it was staged, and production is not changed. It disappears from the open uploads.'
+          : `Its ${counted(upload.line_count, 'line')} and your repairs will be deleted. Production is not changed. You can upload the file again.`}
       </p>
       <div className="dialog-foot">
         <button type="button" className="button" onClick={close}>

@@ -12,8 +12,8 @@ export function ModeChoice({ upload, doing }: { upload: UploadDetail; doing: Doi
   const threshold = thresholdOf(upload) ?? 0.9
   if (upload.status !== 'staged' && upload.status !== 'planned') return null
   // Where nothing is wrong, both come to the same.
-  if (upload.invalid_count === 0 && upload.plan_refusal === null && upload.gate_mode !== 'LENIENT')
-    return null
+  const refused = upload.plan_refusal !== null && !upload.plan_snapshot?.deleted
+  if (upload.invalid_count === 0 && !refused && upload.gate_mode !== 'LENIENT') return null
   const { allowed, why } = upload.may.plan
   const disabled = !allowed || doing.busy !== undefined
   const mode = chosen ?? upload.gate_mode
@@ -57,7 +57,7 @@ export function ModeChoice({ upload, doing }: { upload: UploadDetail; doing: Doi
     </fieldset>
   )
   if (upload.review_status !== 'pending') return choice
-  // Whoever decides is asked about this plan; another mode is another plan.
+  // The reviewer decides on this plan; another mode is another plan.
   return (
     <details className="mode">
       <summary className="tiny">Change what happens to invalid lines</summary>

@@ -2,13 +2,13 @@ import { useEffect, useState } from 'react'
 import { asFailure, type Failure } from '../../api/failure.ts'
 import type { UndoPlan, UploadDetail } from '../../api/upload-types.ts'
 import { Dialog } from '../../parts/dialog.tsx'
-import { count, counted, onDay } from '../../parts/figures.ts'
+import { count, counted, onDay } from '../../parts/format.ts'
 import { RefusalNote } from '../../parts/refusal-note.tsx'
 import { shortId } from '../../people.ts'
 import { useSession } from '../../session/session.tsx'
+import { UNDO_LABELS } from '../labels.ts'
 import { isId, textOf } from '../plan/values.ts'
 import { sumActions } from '../state.ts'
-import { UNDO_WORDS } from '../words.ts'
 import type { Doing } from './decision-card.tsx'
 
 interface Props {
@@ -44,7 +44,7 @@ export function UndoDialog({ upload, doing, close }: Props) {
     <Dialog title="Undo this promotion" close={close}>
       <RefusalNote failure={failure} />
       {plan === undefined && failure === undefined && (
-        <p className="muted">Looking at every row that it wrote…</p>
+        <p className="muted">Checking every row that it wrote…</p>
       )}
       {plan && (
         <>
@@ -63,8 +63,8 @@ export function UndoDialog({ upload, doing, close }: Props) {
             </div>
           </dl>
           <p className="muted">
-            Rows that this file inserted are deleted, rows that it changed get their old values back, in one
-            transaction. Until {onDay(plan.undo_until)}.
+            In one transaction, rows that this file inserted are deleted, rows that it changed get their old
+            values back, and rows that it deleted come back. Possible until {onDay(plan.undo_until)}.
           </p>
           {plan.stays.length > 0 && <Stays plan={plan} all={kept + refused} />}
         </>
@@ -106,7 +106,7 @@ function Stays({ plan, all }: { plan: UndoPlan; all: number }) {
           <tbody>
             {keptFirst(plan.stays).map((row) => (
               <tr key={`${row.row_type} ${row.line}`}>
-                <td className="muted">{count(row.line)}</td>
+                <td className="muted">{row.line < 0 ? '–' : count(row.line)}</td>
                 <td>
                   <code>{row.target.replace(/^public\./, '')}</code>{' '}
                   <span className="tiny">
@@ -116,7 +116,7 @@ function Stays({ plan, all }: { plan: UndoPlan; all: number }) {
                   </span>
                 </td>
                 <td>
-                  <b>{UNDO_WORDS[row.outcome] ?? row.outcome}</b>: {row.reason}
+                  <b>{UNDO_LABELS[row.outcome] ?? row.outcome}</b>: {row.reason}
                 </td>
               </tr>
             ))}

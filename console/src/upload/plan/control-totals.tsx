@@ -1,19 +1,19 @@
 import { useRef } from 'react'
 import type { ControlTotal, UploadDetail } from '../../api/upload-types.ts'
-import { useSideways } from '../../grid/use-sideways.ts'
-import { count } from '../../parts/figures.ts'
+import { useHorizontalOverflow } from '../../grid/use-horizontal-overflow.ts'
+import { count } from '../../parts/format.ts'
 import { amount, signedAmount } from './values.ts'
 
 /** How much of every measure is taken, left out and refused, and what the tables hold before and after. */
 export function ControlTotals({ upload }: { upload: UploadDetail }) {
   const { control } = upload
   const scroller = useRef<HTMLDivElement>(null)
-  const sideways = useSideways(scroller, control)
+  const overflows = useHorizontalOverflow(scroller, control)
   if (control.length === 0) return null
   const planned = control.some(({ written }) => written !== undefined)
   return (
     <section className="control" aria-label="Control totals">
-      <div className={sideways ? 'grid-frame has-more' : 'grid-frame'}>
+      <div className={overflows ? 'grid-frame has-more' : 'grid-frame'}>
         <div className="control-scroller" ref={scroller}>
           <table>
             <thead>
@@ -21,12 +21,12 @@ export function ControlTotals({ upload }: { upload: UploadDetail }) {
                 <th scope="col">Control totals</th>
                 <th scope="col">Read</th>
                 <th scope="col">Valid</th>
-                <th scope="col">Left out</th>
-                <th scope="col">Refused</th>
+                <th scope="col">Skipped</th>
+                <th scope="col">Invalid</th>
                 {planned && (
                   <>
                     <th scope="col">Written</th>
-                    <th scope="col">Now → then</th>
+                    <th scope="col">Before → after</th>
                     <th scope="col">Change</th>
                   </>
                 )}
@@ -67,8 +67,8 @@ export function ControlTotals({ upload }: { upload: UploadDetail }) {
 
 const REPEATED = {
   sum: 'Lines with the same key are added up.',
-  last: 'Of lines with the same key the last one is taken.',
-  first: 'Of lines with the same key the first one is taken.',
+  last: 'Of lines with the same key, the last one is used.',
+  first: 'Of lines with the same key, the first one is used.',
 } as const
 
 function Notes({ upload }: { upload: UploadDetail }) {

@@ -1,9 +1,9 @@
 import type { PlanRow, Reading } from '../../api/upload-types.ts'
 import type { Column } from '../../grid/grid.tsx'
 import type { Pages } from '../../grid/use-pages.ts'
-import { count } from '../../parts/figures.ts'
-import { ACTION_WORDS } from '../words.ts'
-import { isId, moneyIn, nameOf, parentsOf, textOf, whenOf } from './values.ts'
+import { count } from '../../parts/format.ts'
+import { ACTION_LABELS } from '../labels.ts'
+import { dependentsText, isId, moneyIn, nameOf, parentsOf, textOf, whenOf } from './values.ts'
 
 /** So many rows show which columns matter; looking at all would cost more with every page. */
 const SAMPLE = 200
@@ -26,7 +26,9 @@ export function columnsIn(pages: Pages<PlanRow>, fields: readonly string[]): Fou
   for (let index = 0; index < Math.min(SAMPLE, pages.count); index += 1) {
     const row = pages.at(index)
     for (const name of row?.changed ?? []) changed.set(name, (changed.get(name) ?? 0) + 1)
-    for (const [name, value] of Object.entries(row?.after ?? {})) {
+    // Of a row to delete, what it holds.
+    const image = row?.action === 'delete' ? row.before : row?.after
+    for (const [name, value] of Object.entries(image ?? {})) {
       const key = row?.target_key !== null && name in (row?.target_key ?? {})
       if (typeof value === 'number') figures.add(name)
       if (!key && value !== null && !isId(value) && name !== 'platform') written.add(name)
@@ -45,7 +47,11 @@ const ACTION: Column<PlanRow> = {
   id: 'action',
   header: 'Action',
   size: 96,
-  cell: ({ row }) => <span className="muted">{ACTION_WORDS[row.original.action]}</span>,
+  cell: ({ row }) => (
+    <span className={row.original.action === 'delete' ? 'is-wrong' : 'muted'}>
+      {ACTION_LABELS[row.original.action]}
+    </span>
+  ),
 }
 
 /** On a phone: what it is, and below it what changes, so that the change itself is in sight. */
@@ -57,7 +63,7 @@ export function phoneColumns({ names, changed }: Found, reading: Reading | null)
       id: 'line',
       header: 'Line',
       size: 62,
-      cell: ({ row }) => <span className="muted">{count(row.original.row_number)}</span>,
+      cell: ({ row }) => <LineNumber row={row.original} />,
     },
     {
       id: 'change',
@@ -69,7 +75,9 @@ export function phoneColumns({ names, changed }: Found, reading: Reading | null)
           <What row={row} fields={fields} />
           {names
             .filter((name) =>
-              row.action === 'update' ? row.changed?.includes(name) : row.after?.[name] != null,
+              row.action === 'update'
+                ? row.changed?.includes(name)
+                : (row.action === 'delete' ? row.before : row.after)?.[name] != null,
             )
             .map((name) => (
               <span key={name} className={changed.has(name) ? 'is-change' : undefined}>
@@ -97,7 +105,7 @@ export function planColumns(
       header: 'Line',
       size: 84,
       meta: { stays: true },
-      cell: ({ row }) => <span className="muted">{count(row.original.row_number)}</span>,
+      cell: ({ row }) => <LineNumber row={row.original} />,
     },
     {
       id: 'what',
@@ -119,14 +127,21 @@ export function planColumns(
   ]
 }
 
+/** A row that the file lacks has no line. */
+function LineNumber({ row: { row_number } }: { row: PlanRow }) {
+  return <span className="muted">{row_number < 0 ? '–' : count(row_number)}</span>
+}
+
 function What({ row, fields }: { row: PlanRow; fields: readonly string[] }) {
   const name = nameOf(row, fields)
-  const about = row.reason ?? [whenOf(row), parentsOf(row, fields)].filter(Boolean).join(' · ')
+  const gone = row.action === 'delete'
+  const dependents = row.dependents === null ? '' : `with it: ${dependentsText(row.dependents)}`
+  const about = row.reason ?? [whenOf(row), parentsOf(row, fields), dependents].filter(Boolean).join(' · ')
   return (
     <span className="what" title={`${name}\n${about}`}>
-      <span>{name}</span>
-      <span className={row.action === 'refused' ? 'tiny is-wrong' : 'tiny'}>
-        {about || ACTION_WORDS[row.action]}
+      <span>{gone ? <del className="is-gone">{name}</del> : name}</span>
+      <span className={row.action === 'refused' || gone ? 'tiny is-wrong' : 'tiny'}>
+        {about || ACTION_LABELS[row.action]}
       </span>
     </span>
   )
@@ -141,6 +156,12 @@ interface ChangeProps {
 function Change({ row, column, decimals }: ChangeProps) {
   const after = row.after?.[column]
   if (row.action === 'insert') return <Value value={after} decimals={decimals} />
+  if (row.action === 'delete')
+    return row.before?.[column] == null ? (
+      <Value value={null} decimals={decimals} />
+    ) : (
+      <del className="is-gone">{textOf(row.before[column], decimals)}</del>
+    )
   if (row.changed?.includes(column)) {
     return (
       <>

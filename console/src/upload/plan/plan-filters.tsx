@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import type { Dataset, PlanAction, Totals } from '../../api/upload-types.ts'
-import { count } from '../../parts/figures.ts'
+import { count } from '../../parts/format.ts'
 
 export interface PlanFilter {
   readonly row_type: string | undefined
@@ -14,8 +14,9 @@ const WORDS: readonly (readonly [PlanAction, string])[] = [
   ['insert', 'new rows'],
   ['update', 'changed rows'],
   ['unchanged', 'unchanged rows'],
-  ['skipped', 'lines left out'],
-  ['refused', 'refused rows'],
+  ['delete', 'rows to delete'],
+  ['skipped', 'skipped lines'],
+  ['refused', 'invalid rows'],
 ]
 const SHARES = [0, 1, 5, 10, 25, 50, 100]
 

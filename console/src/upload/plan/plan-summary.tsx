@@ -1,28 +1,52 @@
 import type { UploadDetail } from '../../api/upload-types.ts'
-import { count } from '../../parts/figures.ts'
+import { count, counted } from '../../parts/format.ts'
+import { ACTION_LABELS } from '../labels.ts'
 import { sumActions } from '../state.ts'
-import { ACTION_WORDS } from '../words.ts'
+import { dependentsText } from './values.ts'
 
-const ACTIONS = ['insert', 'update', 'unchanged', 'skipped', 'refused'] as const
+const ACTIONS = ['insert', 'update', 'unchanged', 'delete', 'skipped', 'refused'] as const
 
-/** The whole plan in five numbers and one bar. */
+/** The whole plan in numbers and one bar; deletes only where the file is a snapshot. */
 export function PlanSummary({ upload }: { upload: UploadDetail }) {
   const sums = sumActions(upload.plan_totals)
+  const actions = ACTIONS.filter((action) => action !== 'delete' || upload.plan_snapshot !== null)
   return (
     <>
       <dl className="sums">
-        {ACTIONS.map((action) => (
+        {actions.map((action) => (
           <div key={action} className={`is-${action}`}>
             <dd>{count(sums[action] ?? 0)}</dd>
-            <dt>{ACTION_WORDS[action]}</dt>
+            <dt>{ACTION_LABELS[action]}</dt>
           </div>
         ))}
       </dl>
       <div className="bar" aria-hidden="true">
-        {ACTIONS.filter((action) => sums[action]).map((action) => (
-          <i key={action} className={`is-${action}`} style={{ flexGrow: sums[action] }} />
-        ))}
+        {actions
+          .filter((action) => sums[action])
+          .map((action) => (
+            <i key={action} className={`is-${action}`} style={{ flexGrow: sums[action] }} />
+          ))}
       </div>
+      <SnapshotNote upload={upload} />
     </>
+  )
+}
+
+/** What the file lacks, of how much, what goes with it, and how much may go. */
+function SnapshotNote({ upload: { plan_snapshot: snapshot, promoted_at } }: { upload: UploadDetail }) {
+  if (snapshot === null) return null
+  const { deleted, in_scope, scope, max_deleted, confirmed, dependents, kept, blocked } = snapshot
+  const where = scope.length > 0 ? ` in its scope (${scope.join(', ')})` : ' in its scope'
+  const share = Math.round(max_deleted * 1000) / 10
+  return (
+    <p className={deleted > 0 ? 'tiny is-wrong' : 'tiny'}>
+      {counted(deleted, 'row')} {promoted_at === null ? 'to delete' : 'deleted'} of {count(in_scope)}
+      {where}: the file is a snapshot and lacks {deleted === 1 ? 'it' : 'them'}. At most {share} % may be
+      deleted
+      {confirmed ? ', allowed for this upload' : ''}.
+      {dependents.length > 0 && ` With ${deleted === 1 ? 'it' : 'them'}: ${dependentsText(dependents)}.`}
+      {blocked > 0 && ` ${counted(blocked, 'row')} that it lacks cannot be deleted: others refer to them.`}
+      {kept > 0 && ` ${counted(kept, 'line')} not taken: the row of each stays as it is.`}
+    </p>
   )
 }

@@ -2,7 +2,7 @@ import { useCallback, useMemo, useState } from 'react'
 import type { Dataset, UploadDetail } from '../../api/upload-types.ts'
 import { Grid } from '../../grid/grid.tsx'
 import { usePages } from '../../grid/use-pages.ts'
-import { counted } from '../../parts/figures.ts'
+import { counted } from '../../parts/format.ts'
 import { useNarrow } from '../../parts/use-narrow.ts'
 import { useSession } from '../../session/session.tsx'
 import { ControlTotals } from './control-totals.tsx'
@@ -18,10 +18,10 @@ export function PlanTab({ upload, dataset }: { upload: UploadDetail; dataset: Da
   }
   return (
     <div className="empty">
-      <b>There is no plan.</b>
+      <b>No plan yet.</b>
       <p>
-        A plan compares every valid line with your tables and shows what would change. Make one with the
-        button beside; it changes nothing.
+        A plan compares every valid line with your tables and shows what would change. It changes nothing
+        itself.
       </p>
       <ControlTotals upload={upload} />
     </div>
@@ -72,7 +72,7 @@ function Planned({ upload, dataset }: { upload: UploadDetail; dataset: Dataset |
         totals={totals}
         columns={known}
         dataset={dataset}
-        aside={pages.begun ? shownRows(pages.count, pages.done) : 'reading…'}
+        aside={pages.begun ? shownRows(pages.count, pages.done) : 'loading…'}
       />
       <Grid
         label="Rows of the plan"
@@ -80,7 +80,7 @@ function Planned({ upload, dataset }: { upload: UploadDetail; dataset: Dataset |
         pages={pages}
         rowHeight={phone ? 96 : 48}
         measured={phone}
-        empty={<p>No row of the plan is like that. Widen the filter above.</p>}
+        empty={<p>No rows match these filters.</p>}
         toneOf={(row) =>
           `${phone ? 'is-tall' : ''} ${row.action === 'unchanged' || row.action === 'skipped' ? 'is-quiet' : ''}`
         }
@@ -95,7 +95,8 @@ function firstFilter(upload: UploadDetail): PlanFilter {
   const leaf = upload.reading?.layout.leaf
   const row_type = leaf !== undefined && leaf in totals ? leaf : Object.keys(totals)[0]
   const actions = totals[row_type ?? ''] ?? {}
-  const action = actions.update ? 'update' : actions.insert ? 'insert' : undefined
+  // Deletes are what nobody must overlook.
+  const action = actions.delete ? 'delete' : actions.update ? 'update' : actions.insert ? 'insert' : undefined
   return { row_type, action, column: undefined, percent: undefined }
 }
 

@@ -1,4 +1,5 @@
 import type { PlanRow, Reading } from '../../api/upload-types.ts'
+import { counted } from '../../parts/format.ts'
 
 const figures = new Intl.NumberFormat('en', { maximumFractionDigits: 6 })
 const money = new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: 6 })
@@ -43,7 +44,7 @@ export function nameOf(row: PlanRow, fields: readonly string[]): string {
   const name = namesFor(row, fields).at(-1)
   if (name !== undefined) return name
   const key = Object.values(row.target_key ?? {}).filter((value) => !isId(value))
-  return key.length > 0 ? key.map(textOf).join(' · ') : `line ${row.row_number}`
+  return key.length > 0 ? key.map(textOf).join(' · ') : row.row_number < 0 ? 'row' : `line ${row.row_number}`
 }
 
 /** The names of what it belongs to, the widest first. */
@@ -78,4 +79,21 @@ export function amount(decimal: string): string {
 
 export function signedAmount(decimal: string): string {
   return decimal === '0' || decimal.startsWith('-') ? amount(decimal) : `+${amount(decimal)}`
+}
+
+const EFFECTS = {
+  delete: () => 'deleted',
+  'set null': () => 'set to NULL',
+  'set default': () => 'set to their default',
+  restrict: (rows: number) => (rows === 1 ? 'prevents the delete' : 'prevent the delete'),
+} as const
+
+/** `2 rows of order_lines deleted`: what a foreign key does to other rows. */
+export function dependentsText(dependents: NonNullable<PlanRow['dependents']>): string {
+  return dependents
+    .map(
+      ({ table, effect, rows }) =>
+        `${counted(rows, 'row')} of ${table.replace(/^public\./, '')} ${EFFECTS[effect](rows)}`,
+    )
+    .join(', ')
 }

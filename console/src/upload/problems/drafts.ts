@@ -3,7 +3,7 @@ import type { StagedRow } from '../../api/upload-types.ts'
 import { useSession } from '../../session/session.tsx'
 
 /** What was typed into a cell and not saved. */
-export interface Draft {
+interface Draft {
   readonly row: StagedRow
   readonly column: string
   readonly text: string

@@ -7,12 +7,12 @@ interface Props {
   readonly draft: string | undefined
   readonly wrong: boolean
   readonly saving: boolean
-  /** Told of every change; undefined: it is the value again. */
+  /** Called with every change; undefined: it is the original value again. */
   keep(draft: string | undefined): void
   save(text: string): void
 }
 
-/** A cell to type into: Enter saves, Escape takes it back, leaving it keeps what was typed for later. */
+/** An editable cell: Enter saves, Escape reverts, leaving it keeps the draft. */
 export function EditableValue({ label, value, draft, wrong, saving, keep, save }: Props) {
   const [text, setText] = useState(draft ?? value)
   const [before, setBefore] = useState(value)

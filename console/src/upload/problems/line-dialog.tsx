@@ -1,7 +1,7 @@
 import { type FormEvent, useState } from 'react'
 import type { StagedRow } from '../../api/upload-types.ts'
 import { Dialog } from '../../parts/dialog.tsx'
-import { count } from '../../parts/figures.ts'
+import { count } from '../../parts/format.ts'
 
 interface Props {
   readonly row: StagedRow
@@ -43,7 +43,7 @@ export function LineDialog({ row, columns, save, close }: Props) {
             Cancel
           </button>
           <button type="submit" className="button is-next">
-            Check this line again
+            Save and check this line
           </button>
         </div>
       </form>

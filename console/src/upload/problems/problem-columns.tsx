@@ -1,15 +1,15 @@
 import type { Column } from '../../grid/grid.tsx'
-import { count } from '../../parts/figures.ts'
+import { count } from '../../parts/format.ts'
 import { EditableValue } from './editable-value.tsx'
-import { useProblemDesk } from './problem-desk.tsx'
 import { cellText, type ProblemLine } from './problem-lines.ts'
+import { useProblemsPanel } from './problems-panel.tsx'
 
-export type Room = 'wide' | 'narrow' | 'phone'
+export type Layout = 'wide' | 'narrow' | 'phone'
 
-/** For want of room the suggestion stands below the message, and on a phone everything below everything. */
-export function problemColumns(room: Room): Column<ProblemLine>[] {
-  if (room === 'phone') return [{ ...LINE, size: 62 }, STACK]
-  const narrow = room === 'narrow'
+/** Where it is narrow the suggestion stands below the message, and on a phone everything below everything. */
+export function problemColumns(layout: Layout): Column<ProblemLine>[] {
+  if (layout === 'phone') return [{ ...LINE, size: 62 }, STACK]
+  const narrow = layout === 'narrow'
   const columns: Column<ProblemLine>[] = [
     LINE,
     {
@@ -26,7 +26,7 @@ export function problemColumns(room: Room): Column<ProblemLine>[] {
     },
     {
       id: 'wrong',
-      header: 'What is wrong',
+      header: 'Problem',
       size: narrow ? 180 : 220,
       meta: { grow: 1.4 },
       cell: ({ row }) => <Message line={row.original} narrow={narrow} />,
@@ -52,7 +52,7 @@ const LINE: Column<ProblemLine> = {
 
 const STACK: Column<ProblemLine> = {
   id: 'problem',
-  header: 'What is wrong',
+  header: 'Problem',
   size: 200,
   meta: { grow: 1 },
   cell: ({ row: { original: line } }) => (
@@ -74,7 +74,7 @@ function Where({ line }: { line: ProblemLine }) {
 }
 
 function Value({ line }: { line: ProblemLine }) {
-  const { may, saving, drafts, correct, editLine } = useProblemDesk()
+  const { may, saving, drafts, correct, editLine } = useProblemsPanel()
   if (line.kind === 'fixed') {
     const now = line.row.raw_payload[line.column] ?? ''
     return (
@@ -114,7 +114,7 @@ function Value({ line }: { line: ProblemLine }) {
 function Message({ line, narrow }: { line: ProblemLine; narrow: boolean }) {
   if (line.kind === 'fixed') {
     const valid = line.row.validation_status === 'valid'
-    return <span className="is-right">{valid ? 'Corrected: the line is valid now.' : 'Corrected.'}</span>
+    return <span className="is-right">{valid ? 'Repaired: the line is valid now.' : 'Repaired.'}</span>
   }
   const { message, rule, suggestion } = line.problem
   return (

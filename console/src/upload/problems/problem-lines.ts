@@ -9,7 +9,7 @@ interface Found {
   readonly problem: LineProblem
 }
 
-export interface Fixed {
+interface Fixed {
   readonly kind: 'fixed'
   readonly row: StagedRow
   readonly column: string

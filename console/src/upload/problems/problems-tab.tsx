@@ -1,21 +1,23 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { asFailure, type Failure } from '../../api/failure.ts'
 import type { StagedRow, UploadDetail } from '../../api/upload-types.ts'
+import type { ColumnEdit } from '../../api/uploads.ts'
 import { Grid } from '../../grid/grid.tsx'
 import { usePages } from '../../grid/use-pages.ts'
 import { Chip } from '../../parts/chip.tsx'
-import { count, counted } from '../../parts/figures.ts'
+import { count, counted } from '../../parts/format.ts'
 import { RefusalNote } from '../../parts/refusal-note.tsx'
 import { useNarrow } from '../../parts/use-narrow.ts'
 import { useSession } from '../../session/session.tsx'
-import { wrongSaid } from '../state.ts'
+import { invalidText } from '../state.ts'
 import { useDraftCount, useDrafts } from './drafts.ts'
 import { FileNotes } from './file-notes.tsx'
 import { LineDialog } from './line-dialog.tsx'
 import { problemColumns } from './problem-columns.tsx'
-import { ProblemDeskProvider } from './problem-desk.tsx'
 import { type ProblemLine, problemLines } from './problem-lines.ts'
+import { ProblemsPanelProvider } from './problems-panel.tsx'
 import { RepairNote } from './repair-note.tsx'
+import { ReplaceDialog } from './replace-dialog.tsx'
 import { type Correction, useRepairs } from './use-repairs.ts'
 
 const PAGE = 200
@@ -34,9 +36,13 @@ export function ProblemsTab({ upload, take, toFirst, toSave, saved }: Props) {
   const { api } = useSession()
   const [errorsOnly, setErrorsOnly] = useState((upload.invalid_count ?? 0) > 0)
   const [whole, setWhole] = useState<StagedRow>()
+  const [replacing, setReplacing] = useState(false)
+  // Grows when lines changed that nobody edited here: then they are read again.
+  const [edition, setEdition] = useState(0)
   const [failure, setFailure] = useState<Failure>()
   const { upload_id: id, reading } = upload
   const leaf = reading?.layout.leaf
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another edition is read from its beginning
   const read = useCallback(
     async (after: string | undefined) => {
       const which = errorsOnly ? { status: 'invalid' } : { problems: true }
@@ -44,7 +50,7 @@ export function ProblemsTab({ upload, take, toFirst, toSave, saved }: Props) {
       const shown = page.rows.flatMap(problemLines).filter((line) => showsLine(line, errorsOnly))
       return { rows: shown, next: page.next }
     },
-    [api, id, leaf, errorsOnly],
+    [api, id, leaf, errorsOnly, edition],
   )
   const pages = usePages<ProblemLine>(read)
   const drafts = useDrafts(id)
@@ -59,8 +65,8 @@ export function ProblemsTab({ upload, take, toFirst, toSave, saved }: Props) {
   const { saving } = repairs
   const narrow = useNarrow(1400)
   const phone = useNarrow(560)
-  const room = phone ? 'phone' : narrow ? 'narrow' : 'wide'
-  const columns = useMemo(() => problemColumns(room), [room])
+  const layout = phone ? 'phone' : narrow ? 'narrow' : 'wide'
+  const columns = useMemo(() => problemColumns(layout), [layout])
 
   function saveAll() {
     const corrections = drafts
@@ -80,6 +86,19 @@ export function ProblemsTab({ upload, take, toFirst, toSave, saved }: Props) {
     })
   })
 
+  async function replaceInColumn(edit: ColumnEdit) {
+    setReplacing(false)
+    setFailure(undefined)
+    try {
+      const after = await api.uploads.replaceInColumn(id, edit)
+      repairs.note(after, after.repair.lines)
+      take(after)
+      setEdition((now) => now + 1)
+    } catch (thrown) {
+      setFailure(asFailure(thrown))
+    }
+  }
+
   async function exportProblems() {
     setFailure(undefined)
     try {
@@ -91,12 +110,12 @@ export function ProblemsTab({ upload, take, toFirst, toSave, saved }: Props) {
 
   const wrong = upload.invalid_count ?? 0
   const doubtful = upload.warning_count ?? 0
-  const { text, open } = wrongSaid(upload)
+  const { text, open } = invalidText(upload)
   return (
     <div ref={panel}>
       <div className="filters">
         <Chip tone={wrong === 0 ? 'ok' : open ? 'bad' : 'stale'}>
-          {wrong === 0 ? 'no invalid line' : open ? counted(wrong, 'invalid line') : text}
+          {wrong === 0 ? 'no invalid lines' : open ? counted(wrong, 'invalid line') : text}
         </Chip>
         {doubtful > 0 && <Chip tone="held">{counted(doubtful, 'warning')}</Chip>}
         {wrong > 0 && doubtful > 0 && (
@@ -119,7 +138,12 @@ export function ProblemsTab({ upload, take, toFirst, toSave, saved }: Props) {
             disabled={saving.size > 0}
             onClick={saveAll}
           >
-            Save {counted(unsaved, 'correction')}
+            Save {counted(unsaved, 'repair')}
+          </button>
+        )}
+        {upload.may.repair.allowed && (
+          <button type="button" className="button is-small" onClick={() => setReplacing(true)}>
+            Replace in a column
           </button>
         )}
         <button
@@ -134,7 +158,7 @@ export function ProblemsTab({ upload, take, toFirst, toSave, saved }: Props) {
       <RefusalNote failure={failure ?? repairs.failure} />
       <RepairNote repaired={repairs.repaired} saving={saving.size} />
       <FileNotes notes={upload.notes} />
-      <ProblemDeskProvider
+      <ProblemsPanelProvider
         may={upload.may.repair.allowed}
         saving={saving}
         drafts={drafts}
@@ -150,7 +174,10 @@ export function ProblemsTab({ upload, take, toFirst, toSave, saved }: Props) {
           empty={<NoProblems lines={upload.valid_count ?? 0} />}
           toneOf={(line) => (line.kind === 'fixed' ? 'is-tall is-fixed' : 'is-tall')}
         />
-      </ProblemDeskProvider>
+      </ProblemsPanelProvider>
+      {replacing && (
+        <ReplaceDialog columns={upload.columns} close={() => setReplacing(false)} replace={replaceInColumn} />
+      )}
       {whole && (
         <LineDialog
           row={whole}
@@ -166,7 +193,7 @@ export function ProblemsTab({ upload, take, toFirst, toSave, saved }: Props) {
   )
 }
 
-/** Whoever looks at invalid lines only sees no warning, not even of such a line. */
+/** The filter "invalid lines only" hides warnings, also those of an invalid line. */
 function showsLine(line: ProblemLine, errorsOnly: boolean): boolean {
   return !errorsOnly || line.kind !== 'warning'
 }
@@ -216,7 +243,7 @@ function useFirstCell(panel: { readonly current: HTMLElement | null }, asked: nu
 function NoProblems({ lines }: { lines: number }) {
   return (
     <>
-      <b>No line is invalid.</b>
+      <b>No invalid lines.</b>
       <p>{lines === 1 ? 'The line' : `All ${count(lines)} lines`} passed every rule of the dataset.</p>
     </>
   )

@@ -1,4 +1,4 @@
-import { count, counted } from '../../parts/figures.ts'
+import { count, counted } from '../../parts/format.ts'
 import { sumActions } from '../state.ts'
 import type { Repaired } from './use-repairs.ts'
 
@@ -12,18 +12,22 @@ export function RepairNote({ repaired, saving }: { repaired: Repaired | undefine
   )
 }
 
-function said({ before, after, lines }: Repaired): string {
-  const line = lines.length === 1 ? `Line ${count(lines[0]!)} was` : `${count(lines.length)} lines were`
+function said({ before, after, lines, line: number }: Repaired): string {
+  if (lines === 0) return 'No cell of the column has this text. Nothing changed.'
+  const line =
+    lines === 1 && number !== undefined
+      ? `Line ${count(number)} was`
+      : counted(lines, 'line was', 'lines were')
   const wrong = after.invalid_count ?? 0
   const was = before.invalid_count ?? 0
   const left =
-    wrong === 0 ? 'no line is invalid any more' : `${counted(wrong, 'line is', 'lines are')} invalid now`
+    wrong === 0 ? 'no invalid lines left' : `${counted(wrong, 'line is', 'lines are')} still invalid`
   const change = was === wrong ? ', as before' : `, ${count(was)} before`
-  return `${line} checked again: ${left}${change}. ${planSaid(before, after)}`
+  return `${line} checked again: ${left}${change}. ${planText(before, after)}`
 }
 
-function planSaid(before: Repaired['before'], after: Repaired['after']): string {
-  if (after.plan_totals === null) return 'There is no plan now. Make one with the button beside.'
+function planText(before: Repaired['before'], after: Repaired['after']): string {
+  if (after.plan_totals === null) return 'There is no plan now. Make a new one.'
   if (before.plan_digest === after.plan_digest) return 'The plan is the same.'
   const { insert = 0, update = 0 } = sumActions(after.plan_totals)
   const parts = [

@@ -14,7 +14,9 @@ export interface Correction {
 export interface Repaired {
   readonly before: UploadDetail
   readonly after: UploadDetail
-  readonly lines: readonly number[]
+  /** How many lines were corrected; if it is one, its number. */
+  readonly lines: number
+  readonly line?: number | undefined
 }
 
 /**
@@ -25,7 +27,7 @@ export function useRepairs(
   upload: UploadDetail,
   pages: Pages<ProblemLine>,
   take: (upload: UploadDetail) => void,
-  /** Told of what the server has taken; what it refused stays as it was typed. */
+  /** Called with the corrections that the server accepted; refused ones stay as drafts. */
   saved: (corrections: readonly Correction[]) => void,
   shows: (line: ProblemLine) => boolean,
 ) {
@@ -35,7 +37,7 @@ export function useRepairs(
   const [repaired, setRepaired] = useState<Repaired>()
   const waiting = useRef<Correction[]>([])
   const running = useRef(false)
-  // The page is read anew every few seconds; `correct` stays the same all the while.
+  // The page is loaded again every few seconds; `correct` must stay the same function.
   const latest = useRef({ upload, pages, take, saved, shows })
   latest.current = { upload, pages, take, saved, shows }
 
@@ -52,7 +54,7 @@ export function useRepairs(
         const rows = await Promise.all(lines.map(readLine))
         for (const [index, row] of rows.entries()) if (row) show(row, corrections[index]!)
         latest.current.take(after)
-        setRepaired({ before, after, lines })
+        setRepaired({ before, after, lines: lines.length, line: lines[0] })
         setFailure(undefined)
       } catch (thrown) {
         setFailure(asFailure(thrown))
@@ -92,5 +94,11 @@ export function useRepairs(
     [send],
   )
 
-  return { correct, saving, failure, repaired }
+  /** Lines that were corrected by another call. */
+  const note = useCallback((after: UploadDetail, lines: number) => {
+    setRepaired({ before: latest.current.upload, after, lines })
+    setFailure(undefined)
+  }, [])
+
+  return { correct, note, saving, failure, repaired }
 }

@@ -1,15 +1,21 @@
-/** Generations of the embedder that needs no network: fitted on every chunk there is, kept in Postgres, read once a process. */
-import type { Pool, Queryable } from '../../../db/connection.ts'
-import { StagedoorError } from '../../../errors.ts'
-import { reached } from '../../stores/reached.ts'
-import type { Embedder } from '../embedder.ts'
-import { analysed, type Words, wordsOf } from '../words.ts'
-import { fitBeside } from './beside.ts'
-import { type Corpus, CorpusBuilder } from './corpus.ts'
-import { decodeModel, encodeModel, type LsaModel, projectionOf } from './model.ts'
+/** Generations of the LSA embedder: each is a model fitted on all chunks, stored in PostgreSQL, and loaded once per process. */
 
-/** More than these add nothing that the projection would show: every second, third … is taken. */
-const MOST_CHUNKS = 50_000
+import { StagedoorError } from '../../../kernel/errors.ts'
+import type { Pool, Queryable } from '../../../kernel/postgres/connection.ts'
+import { withStoreErrors } from '../../stores/store.ts'
+import { type CountWords, createWordCounter, type Embedder, lexemesSql } from '../embedder.ts'
+import {
+  type Corpus,
+  CorpusBuilder,
+  decodeModel,
+  encodeModel,
+  fitInThread,
+  type LsaModel,
+  projectionOf,
+} from './fit.ts'
+
+/** More add nothing: beyond it, every second, third … chunk is used. */
+const MAX_FITTED_CHUNKS = 50_000
 const PAGE = 2_000
 
 export interface Generation {
@@ -19,10 +25,10 @@ export interface Generation {
   readonly terms: number
 }
 
-/** Reads every chunk of a unit, fits a model and keeps it. As vector_worker. */
+/** Fits a model on the chunks of all units and stores it. As vector_worker. */
 export async function fitGeneration(pool: Pool, signal?: AbortSignal): Promise<Generation> {
   const corpus = await readCorpus(pool, signal)
-  const model = await fitBeside(corpus, signal)
+  const model = await fitInThread(corpus, signal)
   const { rows } = await pool.query<{ generation_id: string }>(
     'select iu_core.fn_search_generation_add($1, $2, $3, $4, $5) as generation_id',
     ['lsa', model.dimension, model.documents, model.terms.length, encodeModel(model)],
@@ -31,12 +37,12 @@ export async function fitGeneration(pool: Pool, signal?: AbortSignal): Promise<G
   return { generation_id: rows[0]!.generation_id, dimension, documents, terms: terms.length }
 }
 
-/** Words only, of all workspaces together; the texts stay where they are. */
+/** Only lexemes leave the database, of all workspaces together. */
 async function readCorpus(db: Queryable, signal?: AbortSignal): Promise<Corpus> {
   const { rows: counted } = await db.query<{ chunks: number }>(
     'select count(*)::integer as chunks from iu_core.search_chunk where unit_id is not null',
   )
-  const every = Math.ceil(counted[0]!.chunks / MOST_CHUNKS) || 1
+  const every = Math.ceil(counted[0]!.chunks / MAX_FITTED_CHUNKS) || 1
   const corpus = new CorpusBuilder()
   for (let after = 0; ; ) {
     signal?.throwIfAborted()
@@ -47,7 +53,7 @@ async function readCorpus(db: Queryable, signal?: AbortSignal): Promise<Corpus> 
          from (select * from iu_core.search_chunk
                 where unit_id is not null and chunk_no > $1 and chunk_no % $2 = 0 order by chunk_no limit $3) as c
          join iu_core.unit_version v using (unit_version_id)
-        cross join lateral (select ${analysed('substr(v.body, c.from_char + 1, c.to_char - c.from_char)')} as words
+        cross join lateral (select ${lexemesSql('substr(v.body, c.from_char + 1, c.to_char - c.from_char)')} as words
                             offset 0) as a
         order by c.chunk_no`,
       [after, every, PAGE],
@@ -58,18 +64,18 @@ async function readCorpus(db: Queryable, signal?: AbortSignal): Promise<Corpus> 
   }
 }
 
-/** Models are tens of megabytes and never change: each is read once, whichever of them is asked for. */
+/** Models have tens of megabytes and never change: each is loaded once. */
 const loaded = new Map<string, Promise<LsaModel>>()
-const MOST_LOADED = 3
+const MAX_LOADED_MODELS = 3
 
 export async function openLsaGeneration(pool: Pool, generationId: string): Promise<Embedder> {
-  const model = loaded.get(generationId) ?? readModel(reached(pool), generationId)
-  // The last to be asked for is the last to go.
+  const model = loaded.get(generationId) ?? readModel(withStoreErrors(pool), generationId)
+  // Least recently used models are dropped first.
   loaded.delete(generationId)
   loaded.set(generationId, model)
-  for (const id of [...loaded.keys()].slice(0, -MOST_LOADED)) loaded.delete(id)
+  for (const id of [...loaded.keys()].slice(0, -MAX_LOADED_MODELS)) loaded.delete(id)
   model.catch(() => loaded.delete(generationId))
-  return createLsaEmbedder(await model, generationId, wordsOf(pool))
+  return createLsaEmbedder(await model, generationId, createWordCounter(pool))
 }
 
 async function readModel(db: Queryable, generationId: string): Promise<LsaModel> {
@@ -80,7 +86,7 @@ async function readModel(db: Queryable, generationId: string): Promise<LsaModel>
   const bytes = rows[0]?.model
   const unusable = (reason: string) =>
     new StagedoorError('embedder_not_configured', { embedder: 'lsa', reason })
-  if (bytes === undefined) throw unusable(`its fitted model ${generationId} is not there`)
+  if (bytes === undefined) throw unusable(`its fitted model ${generationId} does not exist`)
   try {
     return decodeModel(bytes)
   } catch (error) {
@@ -88,12 +94,12 @@ async function readModel(db: Queryable, generationId: string): Promise<LsaModel>
   }
 }
 
-/** By what a collection and its embedder know the same fit. */
+/** Model name and fingerprint of a generation, for the collection and its embedder. */
 export function namesOf(generationId: string, dimension: number): { model: string; fingerprint: string } {
   return { model: `lsa-1/${generationId}`, fingerprint: `lsa-1/${dimension} ${generationId} text` }
 }
 
-export function createLsaEmbedder(model: LsaModel, generationId: string, words: Words): Embedder {
+export function createLsaEmbedder(model: LsaModel, generationId: string, words: CountWords): Embedder {
   const project = projectionOf(model)
   return {
     name: 'lsa',

@@ -1,0 +1,73 @@
+/** A product list into an ordinary table with an identity key, compared with the same rows by plain SQL; and one line repaired. */
+import type { Benchmark, Figures, Task } from '../benchmark.ts'
+import { atLeast, atMost } from '../criteria.ts'
+import { backEndActor, repairUpload } from '../product.ts'
+import { median, medianOf, perSecond, worstOf } from '../statistics.ts'
+import { throughPlainSql } from './plain-sql.ts'
+import { countProducts, ingestProducts, openShop } from './shop.ts'
+
+const REPAIRS = 5
+
+export const ownTable: Benchmark = {
+  name: 'own-table',
+  about:
+    'a product list: read, check, look up categories, plan, promote into an identity table, compared with plain SQL',
+  unit: 'lines',
+  size: { full: 100_000, quick: 25_000 },
+  rounds: { full: 3, quick: 3 },
+  freshDatabase: 'contender',
+  contenders: [
+    { name: 'pipeline', about: 'the whole way, with plan and lineage', run: throughPipeline },
+    { name: 'floor', about: 'ready-made rows: COPY, INSERT … ON CONFLICT, UPDATE', run: throughPlainSql },
+    { name: 'repair', about: 'one cell corrected, its line planned again', run: throughRepair },
+  ],
+  summarise(rounds) {
+    const rows_per_s = medianOf(rounds, 'pipeline', 'rows_per_s')
+    const floor_rows_per_s = medianOf(rounds, 'floor', 'rows_per_s')
+    return {
+      rows_per_s,
+      floor_rows_per_s,
+      ratio_floor: rows_per_s / floor_rows_per_s,
+      replan_one_ms: medianOf(rounds, 'repair', 'replan_one_ms'),
+      rows_missing: worstOf(rounds, 'pipeline', 'rows_missing'),
+    }
+  },
+  criteria: [
+    { field: 'ratio_floor', bar: atLeast(0.5), goal: atLeast(1.5) },
+    { field: 'replan_one_ms', bar: atMost(300) },
+    { field: 'rows_missing', bar: atMost(0), correctness: true },
+  ],
+}
+
+async function throughPipeline({ database, size, round }: Task): Promise<Figures> {
+  const shop = await openShop(database, size, round + 1)
+  try {
+    const started = performance.now()
+    await ingestProducts(shop, 'promoted')
+    const elapsed = performance.now() - started
+    const written = await countProducts(shop)
+    return { rows_per_s: perSecond(size, elapsed), ms: elapsed, rows_missing: size - written }
+  } finally {
+    await shop.end()
+  }
+}
+
+/** The first repair opens DuckDB again and is not counted. */
+async function throughRepair({ database, size, round }: Task): Promise<Figures> {
+  const shop = await openShop(database, size, round + 1)
+  try {
+    const upload = await ingestProducts(shop, 'planned')
+    const took: number[] = []
+    for (let n = 0; n <= REPAIRS; n++) {
+      const started = performance.now()
+      await repairUpload(shop.pool, backEndActor(shop.pool), {
+        upload: upload.upload_id,
+        corrections: [{ line: 100 + n, values: { Price: `${n + 1}.25` } }],
+      })
+      if (n > 0) took.push(performance.now() - started)
+    }
+    return { replan_one_ms: median(took) }
+  } finally {
+    await shop.end()
+  }
+}

@@ -1,0 +1,49 @@
+import type { EventPage } from '../api/types.ts'
+import { countOf, type Work } from '../live/work.ts'
+import { Ago } from '../parts/ago.tsx'
+
+interface Props {
+  readonly page: EventPage | undefined
+  readonly work: Work | undefined
+}
+
+export function EventsFacts({ page, work }: Props) {
+  const latest = page?.events[0]
+  return (
+    <>
+      <a className="big" href="#events">
+        {page === undefined ? '–' : count(page)}{' '}
+        <small>{page?.events.length === 1 ? 'event' : 'events'}</small>
+      </a>
+      <dl className="facts">
+        <div>
+          <dt>latest event</dt>
+          <dd>
+            {latest === undefined ? page === undefined ? '–' : 'none yet' : <Ago at={latest.created_at} />}
+          </dd>
+        </div>
+        <div>
+          <dt>
+            <a href="#jobs">open jobs</a>
+          </dt>
+          <dd>{work === undefined ? '–' : openJobs(work)}</dd>
+        </div>
+        <div>
+          <dt>
+            <a href="#jobs">failed jobs</a>
+          </dt>
+          <dd>{work === undefined ? '–' : countOf(work.dead)}</dd>
+        </div>
+      </dl>
+    </>
+  )
+}
+
+function openJobs({ waiting, running }: Work): string {
+  return countOf({ rows: [...waiting.rows, ...running.rows], more: waiting.more || running.more })
+}
+
+/** The API pages and does not count, so a full page is "that many or more". */
+function count(page: EventPage): string {
+  return page.next === null ? String(page.events.length) : `${page.events.length}+`
+}

@@ -1,0 +1,35 @@
+import { createContext, type ReactNode, useContext, useMemo } from 'react'
+import type { StagedRow } from '../../api/upload-types.ts'
+import type { Drafts } from './drafts.ts'
+import type { Correction } from './use-repairs.ts'
+
+/**
+ * What editable cells of the grid need. Passed by context and not through the columns, because React would mount new columns as
+ * new components and lose what a person is typing.
+ */
+export interface ProblemsPanel {
+  readonly may: boolean
+  /** Lines whose correction is on its way. */
+  readonly saving: ReadonlySet<number>
+  readonly drafts: Drafts
+  correct(...corrections: Correction[]): void
+  editLine(row: StagedRow): void
+}
+
+const ProblemsPanelContext = createContext<ProblemsPanel | undefined>(undefined)
+
+export function useProblemsPanel(): ProblemsPanel {
+  const desk = useContext(ProblemsPanelContext)
+  if (desk === undefined) throw new Error('useProblemsPanel is used outside of ProblemsPanelProvider')
+  return desk
+}
+
+type Props = ProblemsPanel & { readonly children: ReactNode }
+
+export function ProblemsPanelProvider({ may, saving, drafts, correct, editLine, children }: Props) {
+  const desk = useMemo(
+    () => ({ may, saving, drafts, correct, editLine }),
+    [may, saving, drafts, correct, editLine],
+  )
+  return <ProblemsPanelContext value={desk}>{children}</ProblemsPanelContext>
+}

@@ -1,0 +1,87 @@
+/** A reporter of vitest for scripts/test-run.mjs: counts, and what each file took, as JSON in the file STAGEDOOR_TEST_REPORT. */
+import { writeFileSync } from 'node:fs'
+import { Watchdog } from './test-watchdog.mjs'
+
+/** A test and a hook may each take 5 minutes (vitest.config.ts), and hooks say nothing when they begin. */
+const IDLE_MS = Number(process.env.STAGEDOOR_TEST_IDLE_MS || 60_000)
+const STALL_MS = Number(process.env.STAGEDOOR_TEST_STALL_MS || 11 * 60_000)
+
+export default class TestReporter {
+  #stuck
+  #watchdog = new Watchdog({ idleMs: IDLE_MS, stallMs: STALL_MS, onStuck: (stuck) => this.#onStuck(stuck) })
+
+  onTestRunStart() {
+    this.#watchdog.begin()
+  }
+
+  onTestModuleQueued(module) {
+    this.#watchdog.fileBegan(nameOf(module))
+  }
+
+  onTestCaseReady(test) {
+    this.#watchdog.testBegan(nameOf(test.module), test.fullName)
+  }
+
+  onTestCaseResult(test) {
+    this.#watchdog.testEnded(nameOf(test.module))
+  }
+
+  onTestModuleEnd(module) {
+    this.#watchdog.fileEnded(nameOf(module))
+  }
+
+  onTestRunEnd(modules, unhandledErrors) {
+    this.#watchdog.end()
+    const report = { passed: 0, failed: 0, skipped: 0, otherRun: 0, files: [] }
+    for (const module of modules) {
+      const failedBefore = report.failed
+      for (const test of module.children.allTests()) report[outcome(test)]++
+      // A file that could not be loaded, or did not end, has no tests to count, yet it must not read as "0 failed".
+      if (!isGood(module) && report.failed === failedBefore) report.failed++
+      const { collectDuration, duration } = module.diagnostic()
+      report.files.push({
+        project: module.project.name,
+        file: module.relativeModuleId,
+        ms: Math.round(collectDuration + duration),
+      })
+    }
+    const stuck = this.#stuck && { ...this.#stuck, otherErrors: unhandledErrors.filter(isNotOfWorker).length }
+    writeFileSync(process.env.STAGEDOOR_TEST_REPORT, JSON.stringify({ ...report, stuck }))
+  }
+
+  #onStuck(stuck) {
+    // A worker that blocked a test once fails the run, whatever comes later.
+    if (this.#stuck?.isIdle !== false) this.#stuck = stuck
+    const where = stuck.isIdle ? 'no file was running' : `running:\n  ${stuck.running.join('\n  ')}`
+    console.error(
+      `\nVitest's workers did not answer for ${stuck.seconds} s and were killed (scripts/test-watchdog.mjs); ${where}`,
+    )
+  }
+}
+
+function nameOf(module) {
+  return `${module.project.name} ${module.relativeModuleId}`
+}
+
+function isGood(module) {
+  return ['passed', 'skipped'].includes(module.state())
+}
+
+/** The pool says of each worker that was killed that it ended. */
+function isNotOfWorker({ message }) {
+  return !/^\[vitest-pool\]|Worker exited unexpectedly/.test(String(message))
+}
+
+function outcome(test) {
+  const { state } = test.result()
+  if (state === 'passed' || state === 'failed') return state
+  return belongsToOtherRun(test) ? 'otherRun' : 'skipped'
+}
+
+/** Tests are divided between npm test and npm run test:long by their tags, see vitest.config.ts. */
+function belongsToOtherRun({ tags, project }) {
+  const [filter] = project.config.tagsFilter ?? []
+  if (filter === undefined) return false
+  const isLong = tags.includes('long')
+  return filter.startsWith('!') ? isLong : !isLong && !tags.includes('property')
+}

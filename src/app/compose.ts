@@ -1,0 +1,379 @@
+/**
+ * The one composition of a Stagedoor process: pools, periodic tasks, dispatcher and workers. `stagedoor start`, `stagedoor worker`,
+ * `stagedoor run` and `work()` of the library say which roles they take; every one of them runs the same maintenance.
+ */
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+import { type Dispatcher, startDispatcher } from '../events/dispatcher.ts'
+import { eventTasks } from '../events/outbox.ts'
+import { routeTasks } from '../events/routes.ts'
+import { type Engine, type EngineHooks, startEngine } from '../executions/engine/engine.ts'
+import type { WorkOptions as EngineWorkOptions } from '../executions/library.ts'
+import { executionTasks } from '../executions/maintenance.ts'
+import { gateTasks } from '../gates/maintenance.ts'
+import { retainDuck } from '../ingest/duckdb.ts'
+import { ingestLibrary } from '../ingest/library.ts'
+import type { PipelineDeps } from '../ingest/pipeline.ts'
+import { spoolFolder } from '../ingest/spool.ts'
+import { ingestTasks } from '../ingest/uploads.ts'
+import { builtInHandlers } from '../jobs/built-in-kinds.ts'
+import type { JobHandlers } from '../jobs/handlers.ts'
+import type { JobWorkOptions } from '../jobs/library.ts'
+import { jobTasks } from '../jobs/maintenance.ts'
+import { startWorker, type Worker } from '../jobs/worker.ts'
+import type { Config } from '../kernel/config.ts'
+import { type ConnectionOptions, createPool, inStatement, type Pool } from '../kernel/postgres/connection.ts'
+import type { HealthCheck } from '../kernel/postgres/health.ts'
+import { type Database, refuseTransactionPooler } from '../kernel/postgres/open.ts'
+import { inTransaction, SERVICE_ROLE } from '../kernel/postgres/transaction.ts'
+import { type Maintenance, type MaintenanceTask, startMaintenance } from '../runtime/periodic-tasks.ts'
+import type { Search, WorkOptions as SearchWorkOptions } from '../search/library.ts'
+import type { SearchWorker } from '../search/worker.ts'
+import { type BlobStore, createDiskBlobStore } from '../staging/blobs.ts'
+import { ORPHANS, stagingTasks } from '../staging/maintenance.ts'
+import { blobProof, resultsHome } from './home.ts'
+import type { Metrics } from './metrics.ts'
+import { createPlaybookRuntime } from './playbook-runtime.ts'
+import { createSearch } from './search.ts'
+
+/** What runs in this process. Maintenance always does, unless another composition of the same process runs it. */
+export interface Roles {
+  /** Opens what the HTTP API works with. Listening is left to the caller. */
+  readonly api?: boolean
+  /** Runs jobs and fires schedules. */
+  readonly jobs?: JobsRole
+  /** Turns events into jobs. */
+  readonly dispatcher?: boolean
+  /** Drives executions and runs their steps. */
+  readonly playbooks?: EngineWorkOptions
+  /** Projects units and documents into search. */
+  readonly search?: SearchWorkOptions
+  readonly maintenance?: boolean
+}
+
+/** `handlers` are all that run: `builtInJobs(config)` has those that Stagedoor brings. */
+type JobsRole = JobWorkOptions & { readonly handlers: JobHandlers }
+
+export interface ComposeOptions {
+  readonly roles: Roles
+  readonly log: Logger
+  /** Counts what the parts of this process do. */
+  readonly metrics?: Pick<Metrics, 'worker' | 'engine' | 'search' | 'onPass'>
+  /** Installs `crash` for exceptions that nobody handled, before the first part starts. Returns what uninstalls it. */
+  readonly onCrash?: (crash: (error: unknown) => Promise<unknown>) => () => Promise<void>
+}
+
+export interface Composition {
+  /** Only with the role `api`. */
+  readonly api: ApiResources | undefined
+  /** Only with the role `jobs`. */
+  readonly worker: Worker | undefined
+  /** Only with the role `playbooks`. */
+  readonly engine: Engine | undefined
+  /** Only with the role `search`. */
+  readonly searchWorker: SearchWorker | undefined
+  health(): HealthCheck[]
+  /** The process ends because of this error: names the jobs and steps that run, and gives their leases back. */
+  crash(error: unknown): Promise<void>
+  /** Begins nothing new, waits for what runs, and closes the pools. The database stays open. */
+  stop(): Promise<void>
+}
+
+/** What the HTTP API works with. */
+export interface ApiResources {
+  /** Logged in as stagedoor_api: runs requests under the caller's role. */
+  readonly requests: Pool
+  /** As dot_executor: asks the database how it is. */
+  readonly health: Pool
+  readonly ingest: PipelineDeps
+  readonly search: Search
+  readonly blobs: BlobStore
+}
+
+const API_TIMEOUT_MS = 60_000
+const HEALTH_SESSIONS = 4
+/** Each file that is read takes one, and a second one now and then to write its progress. */
+const READER_SESSIONS = 8
+/** A search takes one for a moment: active collections, words of the query, changes of the mirror. */
+const QUERY_SESSIONS = 4
+/** Claims and schedules. Each handler has one of its own; heartbeats and completions have two more. */
+const CLAIM_SESSIONS = 2
+const DISPATCHER_SESSIONS = 1
+const MAINTENANCE_SESSIONS = 4
+const ENGINE_SESSIONS = 12
+const TOOL_SESSIONS = 6
+/** The projection of executions is only this far behind when something is wrong. */
+const MAX_PROJECTION_LAG_MS = 30_000
+
+/** Starts the roles in order. If one cannot start, stops those before it and throws. */
+export async function compose(
+  config: Config,
+  database: Database,
+  { roles, log, metrics, onCrash }: ComposeOptions,
+): Promise<Composition> {
+  const closers: Closer[] = []
+  const context: Context = { config, database, log, closers }
+  const parts: Parts = {}
+  let stopped: Promise<void> | undefined
+  const composition: Composition = {
+    get api() {
+      return parts.api
+    },
+    get worker() {
+      return parts.worker
+    },
+    get engine() {
+      return parts.playbooks?.engine
+    },
+    get searchWorker() {
+      return parts.searchWorker
+    },
+    health: () => healthOf(parts),
+    async crash(error) {
+      await Promise.all([parts.worker?.crash(error), parts.playbooks?.engine.crash(error)])
+    },
+    stop() {
+      stopped ??= closeAll(context)
+      return stopped
+    },
+  }
+  try {
+    await refuseTransactionPooler(database.workerUrl)
+    if (onCrash) closers.push(onCrash(composition.crash))
+    const search = roles.api || roles.search ? openSearch(context, roles.api ? QUERY_SESSIONS : 1) : undefined
+    if (roles.api) parts.api = openApi(context, search!)
+    if (roles.jobs) parts.worker = await startJobs(context, roles.jobs, metrics)
+    if (roles.dispatcher) parts.dispatcher = runDispatcher(context, metrics)
+    if (roles.maintenance !== false) parts.maintenance = runMaintenance(context, roles.api === true)
+    if (roles.playbooks) parts.playbooks = await startPlaybooks(context, roles.playbooks, metrics)
+    if (roles.search) {
+      const worker = await search!.work({ log, ...(metrics && { hooks: metrics.search }), ...roles.search })
+      closers.push(() => worker.stop())
+      parts.searchWorker = worker
+    }
+    return composition
+  } catch (error) {
+    await composition.stop()
+    throw error
+  }
+}
+
+/**
+ * The kinds of jobs that Stagedoor brings. Where no host is allowed no webhook can leave: its jobs wait for a worker that allows
+ * some, and become no dead letters here.
+ */
+export function builtInJobs(config: Pick<Config, 'webhookHosts'>): JobHandlers {
+  const { webhook_deliver, ...others } = builtInHandlers({ webhooks: { hosts: config.webhookHosts } })
+  return config.webhookHosts.length === 0 ? others : { webhook_deliver: webhook_deliver!, ...others }
+}
+
+type Closer = () => Promise<unknown>
+
+interface Context {
+  readonly config: Config
+  readonly database: Database
+  readonly log: Logger
+  /** In the order of starts. */
+  readonly closers: Closer[]
+}
+
+interface Parts {
+  api?: ApiResources
+  worker?: Worker
+  dispatcher?: Dispatcher
+  maintenance?: Maintenance
+  playbooks?: RunningPlaybooks
+  searchWorker?: SearchWorker
+}
+
+interface RunningPlaybooks {
+  readonly engine: Engine
+  health(): HealthCheck[]
+}
+
+type Hooks = ComposeOptions['metrics']
+
+function healthOf({ maintenance, worker, dispatcher, playbooks, searchWorker }: Parts): HealthCheck[] {
+  const single = [maintenance, worker, dispatcher].flatMap((part) => (part ? [part.health()] : []))
+  return [...single, ...(playbooks?.health() ?? []), ...(searchWorker ? [searchWorker.health()] : [])]
+}
+
+/** In reverse order. What cannot be closed does not keep the others open. */
+async function closeAll({ closers, log }: Context): Promise<void> {
+  for (const close of closers.splice(0).reverse())
+    await close().catch((error: unknown) => log.error({ err: error }, 'could not stop cleanly'))
+}
+
+function openPool({ closers }: Context, url: string, options: ConnectionOptions): Pool {
+  const pool = createPool(url, options)
+  closers.push(() => pool.end())
+  return pool
+}
+
+function openWorkerPool(context: Context, options: ConnectionOptions): Pool {
+  return openPool(context, context.database.workerUrl, { role: 'dot_executor', ...options })
+}
+
+function openSearch(context: Context, max: number): Search {
+  const { config, database, closers } = context
+  const pool = openWorkerPool(context, { max, purpose: 'search' })
+  const search = createSearch({ config, database, pool, statement: (work) => inStatement(pool, work) })
+  closers.push(() => search.close())
+  return search
+}
+
+/** Readers and searches have pools of their own: a file that is being read holds its session for as long as it takes. */
+function openApi(context: Context, search: Search): ApiResources {
+  const { config, database, closers } = context
+  const resources = {
+    requests: openPool(context, database.apiUrl, {
+      max: config.poolSize,
+      purpose: 'api',
+      setting: 'STAGEDOOR_POOL_SIZE',
+      statementTimeoutMs: API_TIMEOUT_MS,
+    }),
+    health: openWorkerPool(context, { max: HEALTH_SESSIONS, purpose: 'health' }),
+    ingest: {
+      pool: openWorkerPool(context, { max: READER_SESSIONS, purpose: 'reader' }),
+      home: config.home,
+    },
+    search,
+    blobs: blobsIn(config),
+  }
+  closers.push(retainDuck(spoolFolder(config.home)))
+  return resources
+}
+
+function blobsIn({ home }: Config): BlobStore {
+  return createDiskBlobStore(join(home, 'blobs'))
+}
+
+async function startJobs(context: Context, role: JobsRole, metrics: Hooks): Promise<Worker> {
+  const { config, database, log, closers } = context
+  const concurrency = role.concurrency ?? config.workerConcurrency
+  const pool = openWorkerPool(context, {
+    max: config.workerPool ?? concurrency + CLAIM_SESSIONS,
+    purpose: 'jobs',
+    setting: 'STAGEDOOR_WORKER_POOL',
+    ...(config.workerStatementTimeout > 0 && { statementTimeoutMs: config.workerStatementTimeout * 1000 }),
+  })
+  const worker = await startWorker({
+    log,
+    longRunningMs: config.workerLongRunning * 1000,
+    ...(metrics && { hooks: metrics.worker }),
+    ...role,
+    concurrency,
+    pool,
+    listenUrl: database.workerUrl,
+  })
+  closers.push(() => worker.stop())
+  return worker
+}
+
+/** On a session of its own: handlers that hold all of theirs do not delay events, and their time limit does not apply. */
+function runDispatcher(context: Context, metrics: Hooks): Dispatcher {
+  const pool = openWorkerPool(context, { max: DISPATCHER_SESSIONS, purpose: 'dispatcher' })
+  const dispatcher = startDispatcher(pool, context.log, metrics ? { onPass: metrics.onPass } : {})
+  context.closers.push(() => dispatcher.stop())
+  return dispatcher
+}
+
+/** With a pool of its own: handlers may hold all other sessions, and their time limit does not apply. */
+function runMaintenance(context: Context, servesApi: boolean): Maintenance {
+  const pool = openWorkerPool(context, { max: MAINTENANCE_SESSIONS, purpose: 'maintenance' })
+  const maintenance = startMaintenance(pool, maintenanceTasks(context, pool, servesApi), context.log)
+  context.closers.push(() => maintenance.stop())
+  return maintenance
+}
+
+/** Everything that the database needs from time to time. Any process may be the only one that ever runs, so each runs all. */
+function maintenanceTasks(context: Context, pool: Pool, servesApi: boolean): MaintenanceTask[] {
+  const { config, database } = context
+  return [
+    ...gateTasks,
+    ...stagingTasksHere(context, servesApi),
+    ...ingestTasks(config.home),
+    ...eventTasks,
+    ...routeTasks,
+    ...jobTasks,
+    ...executionTasks(pool, resultsHome(config, database)),
+  ]
+}
+
+/**
+ * Blobs are files in the home of the process that serves the API, or of the embedded server. A worker on another machine must not
+ * take them out of the trash, because it cannot delete them. Files without a record are deleted only on the embedded server: the
+ * same home may have been used with another database of the user's before.
+ */
+function stagingTasksHere({ config, database, log }: Context, servesApi: boolean): MaintenanceTask[] {
+  const isEmbedded = database.kind === 'embedded'
+  if (!isEmbedded && !servesApi) return stagingTasks()
+  const onDeleteFailed = (blobRef: string, error: unknown): void =>
+    log.warn({ err: error, blob_ref: blobRef }, 'a blob could not be deleted')
+  return stagingTasks(blobsIn(config), { onDeleteFailed }).filter(
+    (task) => isEmbedded || task.name !== ORPHANS,
+  )
+}
+
+/** The engine and its tools have pools of their own: tools that hold all of theirs hold up neither the engine nor the process. */
+async function startPlaybooks(
+  context: Context,
+  { handlers, tools: moreTools, ...role }: EngineWorkOptions,
+  metrics: Hooks,
+): Promise<RunningPlaybooks> {
+  const { config, database, log, closers } = context
+  const pool = openWorkerPool(context, { max: ENGINE_SESSIONS, purpose: 'executions' })
+  const toolPool = openWorkerPool(context, { max: TOOL_SESSIONS, purpose: 'tools' })
+  const ingest = ingestLibrary({
+    pool: toolPool,
+    home: config.home,
+    service: (work) => inTransaction(toolPool, work, SERVICE_ROLE),
+    admin: () => Promise.reject(new Error('a playbook registers no dataset')),
+  })
+  closers.push(() => ingest.close())
+  const runtime = createPlaybookRuntime({
+    config,
+    database,
+    pool,
+    toolPool,
+    ingest,
+    ...(handlers && { handlers }),
+    ...blobProof(database, config.home),
+  })
+  closers.push(() => runtime.close())
+  const lag = watchLag(role.hooks ?? metrics?.engine ?? {})
+  const engine = await startEngine({
+    log,
+    ...(config.handlerGrace > 0 && { handlerGraceMs: config.handlerGrace * 1000 }),
+    ...role,
+    hooks: lag.hooks,
+    pool,
+    listenUrl: database.workerUrl,
+    tools: { ...runtime.tools, ...moreTools },
+    results: runtime.results,
+  })
+  closers.push(() => engine.stop())
+  return { engine, health: () => [engine.health(), lag.health()] }
+}
+
+/** How far the projection of executions is behind their logs. */
+function watchLag(hooks: EngineHooks): { hooks: EngineHooks; health(): HealthCheck } {
+  let lagMs = 0
+  return {
+    hooks: {
+      ...hooks,
+      onLag(now) {
+        lagMs = now
+        hooks.onLag?.(now)
+      },
+    },
+    health: () => ({
+      name: 'projection',
+      ok: lagMs < MAX_PROJECTION_LAG_MS,
+      detail:
+        lagMs < 1_000
+          ? 'the execution view is up to date'
+          : `the execution view is ${Math.round(lagMs / 1000)} s behind`,
+    }),
+  }
+}

@@ -1,0 +1,384 @@
+/**
+ * `stagedoor init`: a table of the user's and a file become a dataset. The catalogue and the file are read, a dataset is
+ * proposed, what is uncertain is asked, the declaration is written and registered, and the first plan is shown. Nothing is
+ * written to the table.
+ */
+import { existsSync, writeFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { dirname, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import pc from 'picocolors'
+import { readTable, type TableCatalogue } from '../ingest/datasets/catalogue.ts'
+import { completeDataset, type DatasetDeclaration } from '../ingest/datasets/dataset.ts'
+import type { Answers, Proposal, ProposedColumn, Question } from '../ingest/datasets/propose.ts'
+import {
+  type DatasetProblem,
+  datasetProblems,
+  listDatasets,
+  registerDataset,
+} from '../ingest/datasets/registry.ts'
+import type { SampledProfile } from '../ingest/profile-file.ts'
+import { StagedoorError } from '../kernel/errors.ts'
+import { withClient } from '../kernel/postgres/connection.ts'
+import { argumentInvalid, collect, DELIMITER, parseList, parseSetting } from './arguments.ts'
+import { command } from './command.ts'
+import { IGNORE_HEADER } from './dataset-map.ts'
+import { printProblems, scriptOf } from './dataset-problems.ts'
+import { plural, shellWord } from './format.ts'
+import { ingestFile, printIngested } from './ingest.ts'
+import { dialectText, profileWithProgress } from './profile.ts'
+import { type Session, workspaceIfNamed } from './session.ts'
+import { ask, type Column, canAsk, type Output, painter } from './terminal.ts'
+import { printableLine } from './text.ts'
+
+export const initCommand = () =>
+  command(
+    'init',
+    'a dataset for a table of yours, proposed from the table and a file, and what the file would change',
+  )
+    .argument('<table>', 'schema.table, as in SQL')
+    .argument('<file>', 'CSV, TSV, JSON lines, JSON, Parquet or xlsx, as you have it')
+    .option('--yes', 'ask nothing: what is uncertain is not used, and listed')
+    .option(
+      '--set <header=column>',
+      'this header of the file is that column of the table',
+      collect(parseSetting(/^(.+)=([^=]+)$/s, '--set', '"Header=column"')),
+      [],
+    )
+    .option(...IGNORE_HEADER)
+    .option(
+      '--key <columns>',
+      'what rows are known by: columns with a unique index, separated by commas',
+      parseList,
+    )
+    .option('--zone <name>', 'of timestamps that name none: Europe/Berlin, +02:00')
+    .option('--name <name>', 'of the dataset; default: that of the table')
+    .option('--output <file>', 'where to write the declaration; default: NAME.dataset.json')
+    .option('--force', 'replace that file and the registered dataset of that name')
+    .option('--no-register', 'write the file only')
+    .option('--approval', 'nothing is promoted before a second person has approved (the default)')
+    .option('--no-approval', 'promote without a second person')
+    .option('--encoding <name>', 'where the file is not UTF-8: shift_jis, gbk, windows-1251, …')
+    .option(...DELIMITER)
+    .option('--columns <names>', 'of a file without a header, in order: name,name,…')
+    .option('--sheet <name>', 'of an xlsx; default: the first one with data')
+    .workspace()
+    .actor({ backEndRole: 'service_role' })
+    .examples(
+      `  $ stagedoor init public.products products.xlsx
+  $ stagedoor init public.orders orders.csv --yes --set "Datum=order_date" --zone Europe/Berlin
+
+Nothing is written to the table: the plan is a dry run. Afterwards \`stagedoor ingest FILE\` brings files in.`,
+    )
+    .run(async (session, named, file) => {
+      const { options, output } = session
+      const table = await readCatalogue(session, named)
+      const { headerKey } = await import('../ingest/datasets/headers.ts')
+      const known = new Set(table.columns.map(({ name }) => headerKey(name)))
+      const profile = await profileWithProgress(output, file, options, {
+        knowsHeader: (name) => known.has(headerKey(name)),
+      })
+      const { proposal, isAnswered } = await completeProposal(
+        session,
+        table,
+        profile,
+        answersOf(options, table, profile),
+      )
+      requirePossible(proposal)
+      const path = options.output ?? `${proposal.dataset.name}.dataset.json`
+      if (!/\.json$/.test(path)) throw argumentInvalid(`--output ${path}: its name must end with .json`)
+      const declaration = withSchema(proposal.dataset, path)
+      if (options.force !== true) {
+        await requireFreePath(path, declaration)
+        if (options.register) await requireFreeName(session, declaration)
+      }
+      writeFileSync(path, `${JSON.stringify(declaration, null, 2)}\n`)
+      const written = { table: table.table, file, path, ...proposal, dataset: declaration }
+      if (!isAnswered) {
+        output.line()
+        printQuestions(output, proposal)
+      }
+      output.line()
+      if (!output.json) output.done(`${pc.bold(path)} is written`)
+      if (!options.register) return output.result(written, () => {}, registerStep(path))
+      const problems = await register(session, declaration)
+      if (problems.length > 0) return reportProblems(output, written, problems, path, file)
+      if (!output.json) output.done(`${pc.bold(declaration.name)} is registered`)
+      const { encoding, delimiter, columns, sheet, workspace } = options
+      const read = { encoding, delimiter, columns, sheet, workspace }
+      const planned = await ingestFile(session, file, {
+        ...Object.fromEntries(Object.entries(read).filter(([, value]) => value !== undefined)),
+        dataset: declaration.name,
+        until: 'planned',
+        // Never to be promoted, and what is valid is shown whatever is not.
+        dryRun: true,
+        onInvalid: 'skip',
+        threshold: 0,
+      })
+      const { upload } = planned.result
+      output.result(
+        { ...written, problems: [], upload },
+        () => {
+          printIngested(output, planned.result, planned.view, planned.problems)
+          output.line()
+          output.done(`Nothing was written to your table ${printableLine(table.table)}: this was a dry run`)
+        },
+        ['See every change that it would make', `stagedoor upload plan ${upload.upload_id} --rows`],
+        upload.invalid_count
+          ? ['See what is wrong', `stagedoor upload problems ${upload.upload_id} --all`]
+          : undefined,
+        ['Bring the file in', `stagedoor ingest ${shellWord(file)}`],
+      )
+    })
+
+/**
+ * As the login, which mostly owns the tables, else as Stagedoor's own role: what that one may not read yet is said later, in one
+ * script.
+ */
+async function readCatalogue({ database, administrator }: Session, named: string): Promise<TableCatalogue> {
+  const { directUrl } = await database()
+  const found = await withClient(directUrl, async (client) => {
+    await client.query('begin read only')
+    try {
+      return await readTable(client, named)
+    } finally {
+      await client.query('rollback')
+    }
+  })
+  return found.readable ? found : administrator((client) => readTable(client, named))
+}
+
+interface InitOptions {
+  readonly yes?: boolean
+  readonly set: readonly string[][]
+  readonly ignore: readonly string[]
+  readonly key?: readonly string[]
+  readonly zone?: string
+  readonly name?: string
+}
+
+function answersOf(options: InitOptions, table: TableCatalogue, profile: SampledProfile): Answers {
+  const columns = table.columns.map(({ name }) => name)
+  const headers = profile.columns.map(({ header }) => header)
+  for (const [header, column] of options.set) {
+    requireOne('--set', header!, headers, 'The file has no column')
+    requireOne('--set', column!, columns, `${table.table} has no column`)
+  }
+  for (const header of options.ignore) requireOne('--ignore', header, headers, 'The file has no column')
+  for (const column of options.key ?? []) requireOne('--key', column, columns, `${table.table} has no column`)
+  if (options.name !== undefined && !/^[a-z][a-z0-9_]{0,62}$/.test(options.name))
+    throw argumentInvalid(`--name ${options.name}: small letters, digits and underscores, a letter first`)
+  return {
+    map: Object.fromEntries([...options.set, ...options.ignore.map((header) => [header, null] as const)]),
+    ...(options.key && { key: options.key }),
+    ...(options.zone !== undefined && { zone: options.zone }),
+    ...(options.name !== undefined && { name: options.name }),
+  }
+}
+
+function requireOne(option: string, given: string, allowed: readonly string[], problem: string): void {
+  if (allowed.includes(given)) return
+  throw argumentInvalid(`${option}: ${problem} “${given}”; there are: ${allowed.join(', ')}`)
+}
+
+/** Shows what is proposed and asks about the rest, until nothing is open. */
+async function completeProposal(
+  { output, options }: Session & { readonly options: InitOptions },
+  table: TableCatalogue,
+  profile: SampledProfile,
+  given: Answers,
+): Promise<{ proposal: Proposal; isAnswered: boolean }> {
+  const isAsking = canAsk() && options.yes !== true && !output.json
+  let answers = given
+  const { proposeDataset } = await import('../ingest/datasets/propose.ts')
+  let proposal = proposeDataset(table, profile, answers)
+  printProposal(output, table, profile, proposal)
+  const asked = new Set<string>()
+  for (;;) {
+    const question = proposal.questions.find(({ option, text }) => !asked.has(option + text))
+    if (!question || !isAsking) break
+    asked.add(question.option + question.text)
+    answers = { ...answers, ...(await askQuestion(question, table, answers)) }
+    proposal = proposeDataset(table, profile, answers)
+  }
+  if (asked.size > 0) printProposal(output, table, profile, proposal)
+  return { proposal, isAnswered: isAsking || proposal.questions.length === 0 }
+}
+
+async function askQuestion(
+  question: Question,
+  table: TableCatalogue,
+  answers: Answers,
+): Promise<Partial<Answers>> {
+  const { about, header, text, choices } = question
+  if (about === 'zone') {
+    const zone = await ask(`${text} Such as Europe/Berlin or +02:00; Enter leaves it open`)
+    return zone === '' ? {} : { zone }
+  }
+  if (about === 'key') {
+    const key = await ask(`${text} ${choices.map((choice, index) => `${index + 1} ${choice}`).join(' · ')}`)
+    const chosen = choices[Number(key) - 1] ?? (key === '' ? choices[0]! : key)
+    return { key: chosen.split(',').map((name) => name.trim()) }
+  }
+  const names = table.columns.map(({ name }) => name)
+  const shown = choices.map((choice, index) => `${index + 1} ${choice}`).join(' · ')
+  for (;;) {
+    const given = await ask(`${text} ${shown} · another column’s name · Enter ignores it`)
+    const column = given === '' ? null : (choices[Number(given) - 1] ?? given)
+    if (column === null || names.includes(column)) return { map: { ...answers.map, [header!]: column } }
+    process.stderr.write(`  There is no column ${column}; there are: ${names.join(', ')}\n`)
+  }
+}
+
+const paintCertainty = painter({ green: ['sure', 'likely'], yellow: ['uncertain'] })
+
+const COLUMNS: Column<ProposedColumn>[] = [
+  { title: 'their header', value: ({ header }) => header, shrinkTo: 14 },
+  { title: '', value: ({ column }) => (column ? '→' : '') },
+  {
+    title: 'column',
+    value: ({ column, certainty, ignored }) =>
+      column ? `${column}${certainty === 'uncertain' ? '?' : ''}` : ignored ? 'ignored' : 'not used',
+  },
+  { title: 'as', value: ({ as }) => as, dim: true, shrinkTo: 12 },
+  { title: 'certainty', value: ({ column, certainty }) => (column ? certainty : ''), paint: paintCertainty },
+  { title: 'examples', value: ({ examples }) => examples.join(' · '), dim: true, shrinkTo: 16 },
+]
+
+function printProposal(
+  output: Output,
+  table: TableCatalogue,
+  profile: SampledProfile,
+  proposal: Proposal,
+): void {
+  const { rows } = proposal.dataset
+  const left = proposal.left.filter(({ why }) => why !== null)
+  const unfilled = proposal.left.filter(({ why }) => why === null)
+  const unused = proposal.columns.filter(({ column }) => column === null)
+  const headerOf = ({ header }: ProposedColumn) => header
+  output.line(
+    `${pc.bold(printableLine(profile.file))} → ${pc.bold(printableLine(table.table))}  ${plural(profile.lines, 'line')}`,
+  )
+  output.dim(`  ${dialectText(profile)}`)
+  output.line()
+  output.records(proposal.columns, COLUMNS)
+  output.line()
+  output.facts([
+    ['key', rows[0]!.key.join(' + ')],
+    ['left to the database', left.map(({ column, why }) => `${column} (${why})`).join(', ')],
+    ['not in the file', unfilled.map(({ column }) => column).join(', ')],
+    [
+      'not used',
+      unused
+        .filter(({ ignored }) => !ignored)
+        .map(headerOf)
+        .join(', '),
+    ],
+    [
+      'ignored',
+      unused
+        .filter(({ ignored }) => ignored)
+        .map(headerOf)
+        .join(', '),
+    ],
+  ])
+  if (proposal.missing.length > 0)
+    output.caution(
+      `The file fills no ${proposal.missing.join(', ')}, which must have a value: new rows will be refused`,
+    )
+}
+
+/** What nobody has answered, and the options that answer it. */
+function printQuestions(output: Output, { questions }: Proposal): void {
+  output.warn(
+    `${plural(questions.length, 'question')} left open. Answer with options, and run the command again:`,
+  )
+  for (const { text, option, choices } of questions) {
+    output.line(`  ${printableLine(text)}${choices.length > 1 ? pc.dim(`  (${choices.join(', ')})`) : ''}`)
+    output.line(`    ${pc.cyan(option)}`)
+  }
+}
+
+function requirePossible({ obstacles, dataset }: Proposal): void {
+  if (obstacles.length === 0) return
+  const reason = obstacles.map(({ problem }) => problem).join('; ')
+  const remedies = obstacles.map(({ remedy }) => remedy).filter((remedy) => remedy !== null)
+  throw new StagedoorError(
+    'dataset_invalid',
+    { dataset: dataset.name, reason, ...(remedies.length > 0 && { statements: remedies }) },
+    remedies.length > 0 ? { hint: remedies.join('\n') } : {},
+  )
+}
+
+/** The JSON Schema of this very version, as a path from the file: editors read it without a network. */
+function withSchema(dataset: DatasetDeclaration, path: string): DatasetDeclaration {
+  const schema = fileURLToPath(new URL('../../docs/reference/dataset.schema.json', import.meta.url))
+  const from = relative(dirname(resolve(path)), schema).replaceAll('\\', '/')
+  return { $schema: from.startsWith('.') ? from : `./${from}`, ...dataset }
+}
+
+async function requireFreePath(path: string, declaration: DatasetDeclaration): Promise<void> {
+  if (!existsSync(path)) return
+  const before = await readFile(path, 'utf8')
+  if (before === `${JSON.stringify(declaration, null, 2)}\n`) return
+  throw argumentInvalid(
+    `There is a file ${path} already`,
+    'Name another with --output, or overwrite it with --force.',
+  )
+}
+
+/** A dataset of the same name may be of another table, or written by hand. */
+async function requireFreeName({ administrator }: Session, declaration: DatasetDeclaration): Promise<void> {
+  const { name } = declaration
+  const registered = await administrator((client) => listDatasets(client))
+  const before = registered.find(({ dataset }) => dataset === name)?.definition
+  if (!before) return
+  const { differences, shortForm } = await import('../ingest/datasets/short-form.ts')
+  const [old, now] = [before, completeDataset(declaration)].map((dataset) => {
+    const { $schema: _, ...short } = shortForm(dataset)
+    return short
+  })
+  if (!before.custom_rule && differences(old, now).length === 0) return
+  const targets = before.rows.map(({ target }) => target).join(', ')
+  throw argumentInvalid(
+    `There is a dataset ${name} already, which writes ${targets}`,
+    'Choose another name with --name, or replace it with --force.',
+  )
+}
+
+async function register(
+  {
+    administrator,
+    options,
+  }: Session & { readonly options: { readonly workspace?: string; readonly approval?: boolean } },
+  declaration: DatasetDeclaration,
+): Promise<DatasetProblem[]> {
+  const dataset = completeDataset(declaration)
+  return administrator(async (client) => {
+    const workspaceId = await workspaceIfNamed(client, options.workspace)
+    const problems = await datasetProblems(client, dataset, workspaceId)
+    if (problems.length === 0)
+      await registerDataset(client, dataset, { approvalRequired: options.approval, workspaceId })
+    return problems
+  })
+}
+
+const registerStep = (path: string) =>
+  ['Register it', `stagedoor dataset register ${shellWord(path)}`] as const
+
+function reportProblems(
+  output: Output,
+  written: { readonly dataset: DatasetDeclaration },
+  problems: readonly DatasetProblem[],
+  path: string,
+  file: string,
+): never {
+  output.result({ ...written, problems, script: scriptOf(problems) }, () => printProblems(output, problems))
+  throw new StagedoorError(
+    'dataset_invalid',
+    { dataset: written.dataset.name, reason: `its table lacks ${plural(problems.length, 'thing')}` },
+    {
+      hint: `Run the script above as the owner of the table, then: stagedoor dataset register ${shellWord(path)} && stagedoor ingest ${shellWord(file)} --dry-run`,
+    },
+  )
+}

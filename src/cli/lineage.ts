@@ -1,0 +1,129 @@
+/** `stagedoor lineage` and `stagedoor upload lineage`: which upload wrote a row, and which rows an upload wrote. */
+import pc from 'picocolors'
+import { type LedgerRow, type LineageEntry, rowLineage, uploadLineage } from '../ingest/promotion.ts'
+import { requireUpload, type Upload } from '../ingest/uploads.ts'
+import { UUID } from '../kernel/ids.ts'
+import { argumentInvalid, parseJsonObject } from './arguments.ts'
+import { command } from './command.ts'
+import { formatAge, formatCount } from './format.ts'
+import { type MemberNames, workspaceOf } from './session.ts'
+import { type Column, commandLine, formatRecords, type Output } from './terminal.ts'
+import { printableLine, prose } from './text.ts'
+import { uploadVerb } from './upload-show.ts'
+
+export const lineageCommand = () =>
+  command('lineage', 'where a row of a table comes from: file, line, who approved it, who promoted it')
+    .argument('<table>', 'such as public.daily_metrics')
+    .option('--id <uuid>', 'of the row')
+    .option('--key <json>', 'or its whole key, such as \'{"number": "A-17"}\'', parseJsonObject)
+    .workspace()
+    .actor({ backEndRole: 'service_role' })
+    .run(async ({ options, output, transaction, memberNames }, table) => {
+      const row = rowOf(options.id, options.key)
+      const target = table.includes('.') ? table : `public.${table}`
+      const { workspace, entries } = await transaction(async (client) => {
+        const workspace = await workspaceOf(client, options.workspace)
+        return { workspace, entries: await rowLineage(client, workspace, target, row) }
+      })
+      const names = await memberNames(workspace)
+      output.result(entries, () => {
+        if (entries.length === 0) return output.line('No upload of this workspace has written this row.')
+        for (const entry of entries) printEntry(output, entry, names)
+      })
+    })
+
+function rowOf(id: string | undefined, key: Record<string, unknown> | undefined) {
+  if (id !== undefined && key === undefined) {
+    if (UUID.test(id)) return { id }
+    throw argumentInvalid(`${id} is not a uuid; a row without one is named by --key`)
+  }
+  if (id === undefined && key !== undefined) return { key }
+  throw argumentInvalid('Name the row by --id or by --key, one of them')
+}
+
+function printEntry(output: Output, entry: LineageEntry, names: MemberNames): void {
+  const { action, line, file_name, undone_at, undo_outcome, approved_by } = entry
+  const file = printableLine(file_name)
+  const what =
+    action === 'delete'
+      ? `Deleted: ${file} lacks it`
+      : `${action === 'insert' ? 'Written' : 'Changed'} by line ${line} of ${file}`
+  const undone = undone_at
+    ? pc.yellow(`  undone ${formatAge(undone_at)} ago (${undo_outcome ?? 'kept'})`)
+    : ''
+  output.line(`${pc.bold(what)}${undone}`)
+  const approved = approved_by ? `, approved by ${names(approved_by)}` : ''
+  output.line(
+    printableLine(
+      `  uploaded by ${names(entry.uploaded_by)}${approved}, promoted by ${names(entry.promoted_by)} ${formatAge(entry.promoted_at)} ago`,
+    ),
+  )
+  for (const { what, column, from, to, by, at } of entry.repairs) {
+    const changes = {
+      corrected: `${column}: ${from ?? ''} → ${to ?? ''}`,
+      left_out: 'left out',
+      taken_in: 'taken in again',
+    }
+    output.line(printableLine(`  ${changes[what]}, by ${names(by)} ${formatAge(new Date(at))} ago`))
+  }
+  output.dim(`  stagedoor upload show ${entry.upload_id}`)
+}
+
+const PAGE = 50
+
+export const lineageOfUploadCommand = () =>
+  uploadVerb('lineage', 'which rows of which tables an upload wrote, line by line')
+    .limit(PAGE)
+    .option('--after <row>', 'the page after this row')
+    .run(async ({ options: { as, user, limit, after }, output, transaction, memberNames }, id) => {
+      const { upload, rows } = await transaction(async (client) => ({
+        upload: await requireUpload(client, id),
+        rows: await uploadLineage(client, id, { limit, after }),
+      }))
+      const names = await memberNames(upload.workspace_id)
+      const last = rows.at(-1)
+      const next = last && rows.length === limit ? `${last.type_order}.${last.line}` : null
+      const { approved_by, approved_at, promoted_by, promoted_at } = upload
+      output.result({ approved_by, approved_at, promoted_by, promoted_at, rows, next }, () => {
+        if (rows.length === 0) return output.line('It has written nothing.')
+        output.line(`${prose(originOf(upload, names))}\n\n${formatRecords(rows, COLUMNS)}`)
+        if (next === null) return
+        const more = { as, user, limit: limit === PAGE ? undefined : limit, after: next }
+        output.dim(`\n  ${formatCount(rows.length)} of ${formatCount(rowsWritten(upload))} rows`)
+        output.dim(`  More: ${commandLine(`stagedoor upload lineage ${id}`, more)}`)
+      })
+    })
+
+const COLUMNS: Column<LedgerRow>[] = [
+  { title: 'line', value: ({ line }) => line },
+  { title: 'table', value: ({ target }) => target },
+  { title: 'row', value: ({ target_id, target_key }) => target_id ?? JSON.stringify(target_key) },
+  { title: '', value: ({ action }) => (action === 'insert' ? 'new' : 'changed'), dim: true },
+  {
+    title: '',
+    value: ({ undo_outcome, undo_reason }) =>
+      undo_outcome === 'reversed' ? 'reverted' : undo_outcome && (undo_reason ?? undo_outcome),
+    dim: true,
+  },
+]
+
+/** week.csv, approved by Reviewer 2 min ago, promoted by Operator 1 min ago */
+function originOf(upload: Upload, names: MemberNames): string {
+  const steps = [
+    ['approved', upload.approved_by, upload.approved_at],
+    ['promoted', upload.promoted_by, upload.promoted_at],
+    ['undone', upload.undone_by, upload.undone_at],
+  ] as const
+  const done = steps.flatMap(([what, who, when]) =>
+    who === null || when === null ? [] : [`${what} by ${printableLine(names(who))} ${formatAge(when)} ago`],
+  )
+  if (upload.approved_at === null) done.unshift('no approval was required')
+  return [printableLine(upload.file_name), ...done].join(', ')
+}
+
+function rowsWritten({ promotion_totals }: Upload): number {
+  return Object.values(promotion_totals ?? {}).reduce(
+    (sum, { insert = 0, update = 0 }) => sum + insert + update,
+    0,
+  )
+}

@@ -1,0 +1,352 @@
+/** `stagedoor search`. Without the name of a command, what follows is the question. */
+
+import { basename } from 'node:path'
+import { type Command, InvalidArgumentError } from 'commander'
+import pc from 'picocolors'
+import { StagedoorError } from '../kernel/errors.ts'
+import type { SearchHit } from '../search/hits.ts'
+import {
+  deleteDocument,
+  findDocumentId,
+  type SearchedDocument,
+  searchedDocuments,
+  setDocument,
+} from '../search/legacy.ts'
+import { LIFECYCLES, MAX_HITS, type SearchAnswer, SOURCES, search } from '../search/query.ts'
+import { searchCoverage } from '../search/status.ts'
+import { createVectorSearch } from '../search/vector-search.ts'
+import { ANSWER_WARNINGS } from '../search/warnings.ts'
+import { decodeUtf8 } from '../staging/records.ts'
+import { readDocument } from '../units/cut.ts'
+import { collect, parseJsonObject, readBytesInput } from './arguments.ts'
+import { command, commandGroup } from './command.ts'
+import { formatBytes, formatDuration, formatRelativeTime } from './format.ts'
+import { unitName } from './ids.ts'
+import {
+  auditCommand,
+  deadLettersCommand,
+  flushCommand,
+  openSearchScope,
+  phaseCommand,
+  replayCommand,
+  type SearchScope,
+  statusCommand,
+  switchCommand,
+  windowCommand,
+} from './search-projection.ts'
+import { type Column, nextPage, type Output } from './terminal.ts'
+import { printable, printableLine, screenWidth, textWidth } from './text.ts'
+import { paintStatus } from './unit-find.ts'
+
+export function searchCommand(): Command {
+  const search = commandGroup(
+    'search',
+    'find units and documents by words and by meaning; every hit says how fresh it is',
+    [
+      statusCommand(),
+      flushCommand(),
+      deadLettersCommand(),
+      replayCommand(),
+      auditCommand(),
+      switchCommand(),
+      phaseCommand(),
+      windowCommand(),
+      documentCommand(),
+    ],
+    `
+  $ stagedoor search how much annual leave do I get
+  $ stagedoor search '"paid leave" carry*' --topic leave --status enacted
+  $ stagedoor search flush                          project what was edited now
+  $ stagedoor search status
+  $ stagedoor search audit --repair
+  $ stagedoor search switch --embedder openai       needs EMBEDDINGS_URL
+
+\`stagedoor search find --help\` lists the filters. A question that begins with the name of a command: search find status …`,
+  )
+  // A question may begin with any word.
+  return search
+    .usage('[find] <question...> | <command>')
+    .helpCommand(false)
+    .addCommand(findCommand(), { isDefault: true })
+}
+
+const findCommand = () =>
+  command('find', 'ask: what you would say in words, "a phrase" in quotes, begin* for beginnings')
+    .argument('[question...]', 'as one asks it')
+    .limit(10, MAX_HITS, 'how many hits')
+    .option('--topic <label>', 'only units that carry it; again for one or another', collect(String))
+    .option('--kind <kind>', 'only units of this kind; again for one or another', collect(String))
+    .option('--status <status>', 'only units so; default: draft and enacted', LIFECYCLES)
+    .option('--language <code>', 'only texts in it; again for one or another', collect(String))
+    .option('--container <unit>', 'only this unit and what it contains', unitName)
+    .option(
+      '--edge <type[=target]>',
+      'only units with such an edge, as cites, cites=handbook/leave or =handbook/leave',
+      parseEdge,
+    )
+    .option('--profile <json>', 'only units whose profile holds this', parseJsonObject)
+    .option('--source <source>', 'only units, or only documents', SOURCES)
+    .workspace()
+    .option('--explain', 'say why each hit is there')
+    .actor()
+    .examples(
+      `  $ stagedoor search how much annual leave do I get
+  $ stagedoor search '"paid leave" carry*' --topic leave --status enacted
+  $ stagedoor search travel --container handbook --as viewer
+
+Every hit says how fresh it is. What was edited is in search about two minutes later; \`stagedoor search flush\` does not wait.`,
+    )
+    .run(async (session, words) => {
+      const { output, config } = session
+      const { limit, explain = false, status: lifecycle } = session.options
+      const { topic, kind, language, container, edge, profile, source } = session.options
+      const filters = { topic, kind, lifecycle, language, container, edge, profile, source }
+      const scope = await openSearchScope(session)
+      const { workspace: workspace_id, transaction, pool } = scope
+      const vectorSearch = createVectorSearch({ pool, config })
+      try {
+        const answer = await search(
+          { transaction, vectorSearch },
+          { workspaceId: workspace_id, text: words.join(' '), limit, filters, explain },
+        )
+        if (answer.hits.length > 0 || output.json)
+          return output.result(answer, () => printAnswer(output, answer, limit))
+        const isFiltered = Object.values(filters).some((given) => given !== undefined)
+        await printEmptyAnswer(output, answer, scope, isFiltered)
+      } finally {
+        await vectorSearch.close()
+      }
+    })
+
+function parseEdge(given: string): { type?: string; target?: string } {
+  const at = given.includes('=') ? given.indexOf('=') : given.length
+  const [type, target] = [given.slice(0, at), given.slice(at + 1)]
+  if ((type === '' && target === '') || given.endsWith('='))
+    throw new InvalidArgumentError('Its type, type=target or =target, as cites=handbook/leave.')
+  return { ...(type !== '' && { type }), ...(target !== '' && { target }) }
+}
+
+function printAnswer(output: Output, answer: SearchAnswer, limit: number): void {
+  const { hits, warnings, took_ms, legs } = answer
+  const width = String(hits.length).length
+  hits.forEach((hit, index) => {
+    const number = String(index + 1).padStart(width)
+    const indent = ' '.repeat(width + 2)
+    output.line(`${pc.dim(number)}  ${pc.bold(printableLine(hit.title))}  ${factsOf(hit)}`)
+    for (const line of snippetLines(hit, screenWidth() - indent.length)) output.line(indent + line)
+    for (const warning of hit.warnings) output.caution(warning, indent)
+    if (hit.explain) output.line(indent + pc.dim(explainText(hit)))
+    output.line()
+  })
+  for (const warning of warnings) output.caution(warning)
+  const how = typeof legs.dense === 'number' ? 'by words and by meaning' : 'by words'
+  const count = hits.length === 1 ? 'One hit' : `${hits.length} hits`
+  const more = hits.length === limit ? `; more with --limit ${Math.min(MAX_HITS, 5 * limit)}` : ''
+  output.dim(`${count} in ${formatDuration(took_ms)}, ${how}${more}`)
+  const { canonical_address: unit, document_id: document } = hits[0]!
+  output.next([
+    'Read it',
+    unit ? `stagedoor unit show ${unit}` : `stagedoor search document show ${document}`,
+  ])
+}
+
+function factsOf(hit: SearchHit): string {
+  const place = hit.canonical_address ?? hit.source_ref ?? hit.document_id ?? ''
+  const facts =
+    hit.source === 'unit'
+      ? [paintStatus(hit.lifecycle_status ?? ''), pc.dim(`version ${hit.version_no}`)]
+      : [pc.dim('old knowledge base')]
+  return [pc.dim(printableLine(place)), ...facts, paintFreshness(hit.freshness)].join(pc.dim(' · '))
+}
+
+function paintFreshness(cell: string): string {
+  if (cell.trim() === 'current') return pc.green(cell)
+  return cell.trim() === 'error' ? pc.red(cell) : pc.yellow(cell)
+}
+
+function explainText({ explain, legs, score }: SearchHit): string {
+  const places = Object.entries(legs).map(([leg, place]) => `${leg} ${place}`)
+  return `${places.join(', ')} · score ${score.toFixed(4)} · unit ${explain!.unit}, document ${explain!.document}`
+}
+
+/** Broken at blanks; what was found stands out. Characters are painted one by one, so no mark is lost at a line's end. */
+function snippetLines({ snippet, highlights }: SearchHit, width: number): string[] {
+  const isFound = (at: number) => highlights.some(([from, to]) => from <= at && at < to)
+  const highlight = (text: string) => pc.bold(pc.cyan(text))
+  const paint = (text: string, at: number) =>
+    isFound(at) ? highlight(printableLine(text)) : printableLine(text)
+  // Neighbours share their colour: no code stands between a letter and its accent.
+  const [begin, end] = highlight('|').split('|')
+  const lines: string[] = []
+  let line = ''
+  let length = 0
+  let at = 0
+  for (const word of snippet.split(' ')) {
+    if (length > 0 && length + 1 + textWidth(word) > width) {
+      lines.push(line)
+      line = ''
+      length = 0
+    }
+    const characters = [...word]
+    const blank = length > 0 ? ' ' : ''
+    const painted = characters.map((text, index) => paint(text, at + index)).join('')
+    line += blank + painted.replaceAll(`${end}${begin}`, '')
+    length += blank.length + textWidth(word)
+    at += characters.length + 1
+  }
+  return [...lines, line]
+}
+
+/** Why there may be nothing, and what to do about it. */
+async function printEmptyAnswer(
+  output: Output,
+  { warnings }: SearchAnswer,
+  { pool, workspace }: SearchScope,
+  isFiltered: boolean,
+): Promise<void> {
+  const { has_chunks, waiting } = await searchCoverage(pool, workspace)
+  for (const warning of warnings) output.caution(warning)
+  if (has_chunks) {
+    const { stopWords, noWords } = ANSWER_WARNINGS
+    if (warnings.some((one) => one === stopWords || one === noWords)) return
+    output.line(
+      isFiltered
+        ? 'Nothing matches with these filters. Try without some of them.'
+        : 'Nothing matches. Try other words.',
+    )
+    if (waiting > 0)
+      output.dim(`${waiting === 1 ? 'One text is' : `${waiting} texts are`} not in search yet.`)
+  } else if (waiting > 0) {
+    const texts = waiting === 1 ? 'one text is' : `${waiting} texts are`
+    output.line(`Nothing is in search yet: ${texts} pending, about two minutes after an edit.`)
+    output.next(['Do not wait', 'stagedoor search flush'])
+  } else {
+    output.line('There is nothing to search yet.')
+    output.next(
+      ['Bring a document in, through review', 'stagedoor mark handbook.md'],
+      ['Or write one unit', 'echo "28 days a year." | stagedoor unit create handbook/leave'],
+    )
+  }
+}
+
+const ONLY = 'default: the only one there is'
+const DOCUMENT = 'its id, or where it comes from'
+
+const documentCommand = () =>
+  commandGroup('document', 'documents that are searched as they are, beside units', [
+    setCommand(),
+    listCommand(),
+    showCommand(),
+    deleteCommand(),
+  ])
+
+const setCommand = () =>
+  command('set', 'bring a document into search, or update it')
+    .argument('<file>', 'its text; - for standard input')
+    .option('--title <text>', 'default: as its front matter says, or its first heading or line')
+    .option('--language <code>', 'of its text; default: as its front matter says, or en')
+    .option(
+      '--source-ref <ref>',
+      'where it comes from: under it, it is the same document; default: the file’s name',
+    )
+    .workspace(ONLY)
+    .examples('To work with its parts one by one, cut it into units instead: `stagedoor mark FILE`.')
+    .run(async (session, file) => {
+      const { options, output } = session
+      const given = await readText(decodeUtf8((await readBytesInput(file))!, file))
+      const { body } = given
+      const language = options.language ?? given.language ?? 'en'
+      const source_ref = options.sourceRef ?? (file === '-' ? 'standard input' : basename(file))
+      const title = options.title ?? given.title ?? titleOf(body, source_ref)
+      const { transaction, workspace } = await openSearchScope(session)
+      const document_id = await transaction((client) =>
+        setDocument(client, workspace, { source_ref, title, body, language }),
+      )
+      output.result(
+        { document_id, source_ref, title },
+        `${pc.bold(title)} ${pc.dim(source_ref)}, ${formatBytes(Buffer.byteLength(body))}`,
+        ['It is in search in about two minutes, or now', 'stagedoor search flush'],
+      )
+    })
+
+/** What it says of itself between `---` lines is no text of it. */
+async function readText(text: string) {
+  const [block] = /^---[ \t]*\r?\n(?:[\s\S]*?\n)?---[ \t]*(?:\r?\n|$)/.exec(text) ?? []
+  if (block === undefined) return { body: text }
+  // Loaded here: the parser takes a third of a second.
+  const { readFrontMatter } = await import('../units/marking/mark.ts')
+  const { title, language } = readFrontMatter(block)
+  const body = text.slice(block.length).replace(/^\s*\n/, '')
+  // A line at the beginning and at the end of a text is no front matter.
+  if ((title ?? language) === undefined || body.trim() === '') return { body: text }
+  return { body, title, language }
+}
+
+function titleOf(body: string, otherwise: string): string {
+  const line = body.split('\n').find((one) => /\S/.test(one))
+  const title = line?.replace(/^#+\s*/, '').trim()
+  return title ? [...title].slice(0, 120).join('') : otherwise
+}
+
+const listCommand = () =>
+  command('list', 'documents that are searched, by where they come from')
+    .workspace(ONLY)
+    .limit(50)
+    .option('--after <source-ref>', 'the page after this one')
+    .run(async (session) => {
+      const { output, options } = session
+      const { pool, workspace } = await openSearchScope(session)
+      const documents = await searchedDocuments(pool, workspace, options)
+      const isFirst = options.after === undefined
+      output.list(
+        documents,
+        DOCUMENT_COLUMNS,
+        isFirst ? 'There are no documents: units alone are searched.' : 'No document is left.',
+        nextPage(documents, options.limit, ({ source_ref }) => source_ref),
+      )
+      output.next(documents.length === 0 && isFirst && ['Bring one in', 'stagedoor search document set FILE'])
+    })
+
+const DOCUMENT_COLUMNS: Column<SearchedDocument>[] = [
+  { title: 'from', value: (one) => one.source_ref },
+  { title: 'search', value: (one) => one.freshness, paint: paintFreshness },
+  { title: 'units', value: (one) => one.units },
+  { title: 'size', value: (one) => formatBytes(one.bytes) },
+  { title: 'changed', value: (one) => formatRelativeTime(one.updated_at) },
+  { title: 'title', value: (one) => one.title, shrinkTo: 20 },
+]
+
+const showCommand = () =>
+  command('show', 'what a document says, as search has it')
+    .argument('<document>', DOCUMENT)
+    .workspace(ONLY)
+    .actor()
+    .run(async (session, name) => {
+      const { output } = session
+      const scope = await openSearchScope(session)
+      const id = await requireDocument(scope, name)
+      const document = await scope.transaction((client) => readDocument(client, id))
+      output.result(document, () => {
+        const { title, source_ref, body } = document
+        output.line(`${pc.bold(printableLine(title))}  ${pc.dim(printableLine(source_ref))}\n`)
+        output.line(printable(body))
+      })
+    })
+
+const deleteCommand = () =>
+  command('delete', 'delete a document from search; units that were cut from it stay')
+    .argument('<document>', DOCUMENT)
+    .workspace(ONLY)
+    .run(async (session, name) => {
+      const scope = await openSearchScope(session)
+      const document_id = await requireDocument(scope, name)
+      await scope.transaction((client) => deleteDocument(client, document_id))
+      session.output.result({ document_id }, 'It leaves search within a minute.')
+    })
+
+async function requireDocument({ pool, workspace }: SearchScope, name: string): Promise<string> {
+  const id = await findDocumentId(pool, workspace, name)
+  if (id !== undefined) return id
+  const hint = '`stagedoor search document list` shows them.'
+  throw new StagedoorError('document_unknown', { document: name }, { hint })
+}

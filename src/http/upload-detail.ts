@@ -1,0 +1,87 @@
+/** An upload with all that a page about it shows. */
+import type { FastifyRequest } from 'fastify'
+import { actorNames } from '../access/members.ts'
+import { readCallerRights } from '../gates/caller-rights.ts'
+import { datasetTitles } from '../ingest/datasets/registry.ts'
+import { UploadPermissions, uploadPermissions } from '../ingest/permissions.ts'
+import { Upload } from '../ingest/shapes.ts'
+import { requireUpload, uploadHeaders } from '../ingest/uploads.ts'
+import type { Client } from '../kernel/postgres/connection.ts'
+import { type Row, shape, Text, TextOrNull, TimestampOrNull, Type } from '../kernel/schema.ts'
+import { findRecord, readChecklist } from '../staging/records.ts'
+import { withRawJson } from './responses.ts'
+
+export const UploadDetail = shape('UploadDetail', {
+  ...Upload.properties,
+  columns: Type.Array(Text, {
+    description: 'the headers as the cells of a line are named: one that occurs twice has a number',
+  }),
+  may: UploadPermissions,
+  checklist: Type.Array(
+    shape('UploadChecklistItem', {
+      item_id: Text,
+      text: TextOrNull,
+      required: Type.Boolean(),
+      ticked_by: TextOrNull,
+      ticked_at: TimestampOrNull,
+    }),
+  ),
+  dataset_title: Text,
+  client_name: TextOrNull,
+  people: Type.Record(Text, Text, { description: 'actor → how people call them' }),
+})
+
+/** Answers an upload that the caller may see, after `work` on it. */
+export function answerDetail(
+  request: FastifyRequest<{ Params: { id: string } }>,
+  work?: (client: Client, id: string) => Promise<unknown>,
+  transaction: FastifyRequest['transaction'] = request.transaction,
+): Promise<Row<typeof UploadDetail>> {
+  const { id } = request.params
+  return transaction.bind(request)(async (client) => {
+    if (work) {
+      await requireUpload(withRawJson(client), id)
+      await work(client, id)
+    }
+    return readDetail(client, request, id)
+  })
+}
+
+/** Read by withRawJson: to be answered raw. */
+async function readDetail(
+  client: Client,
+  request: FastifyRequest,
+  id: string,
+): Promise<Row<typeof UploadDetail>> {
+  const upload = await requireUpload(withRawJson(client), id)
+  const { review_record_id } = upload
+  const review = review_record_id === null ? undefined : await findRecord(client, review_record_id)
+  const checklist = review ? await readChecklist(client, review.staging_record_id) : []
+  const caller = await readCallerRights(client, upload.workspace_id, request.principal!)
+  const names = await datasetTitles(client, upload)
+  const actors = [
+    ...upload.changed_by,
+    upload.uploaded_by,
+    upload.planned_by,
+    upload.approved_by ?? review?.approved_by ?? null,
+    review?.owner_actor ?? null,
+    upload.promoted_by,
+    upload.undone_by,
+    ...checklist.map((item) => item.ticked_by),
+  ]
+  return {
+    ...upload,
+    columns: await uploadHeaders(client, id),
+    may: uploadPermissions(upload, review, caller),
+    checklist: checklist.map(({ item_id, label, required, ticked_by, ticked_at }) => ({
+      item_id,
+      text: label,
+      required,
+      ticked_by,
+      ticked_at,
+    })),
+    dataset_title: names.title,
+    client_name: names.client,
+    people: await actorNames(client, actors),
+  }
+}

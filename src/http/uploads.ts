@@ -1,0 +1,564 @@
+/** Uploads: a file comes in, is read in the background, planned, decided, promoted, undone. */
+
+import { Readable } from 'node:stream'
+import type { FastifyRequest } from 'fastify'
+import { actorNames } from '../access/members.ts'
+import { listEventsAbout } from '../events/outbox.ts'
+import { OutboxEvent } from '../events/shapes.ts'
+import { type ColumnEdit, findEdited } from '../ingest/column-edits.ts'
+import { TABLE_PATTERN } from '../ingest/datasets/declare.ts'
+import type { PipelineDeps } from '../ingest/pipeline.ts'
+import {
+  approvePlan,
+  listPlanRows,
+  listStaleRows,
+  planUpload,
+  rejectPlan,
+  submitPlan,
+} from '../ingest/plan.ts'
+import { planUndo, promoteUpload, rowLineage, undoUpload, uploadLineage } from '../ingest/promotion.ts'
+import { rawKeys } from '../ingest/readers/chunks.ts'
+import { MAX_CELLS, repairUpload } from '../ingest/repair.ts'
+import {
+  LedgerRow,
+  LeftOutLine,
+  LineageEntry,
+  PLAN_ACTIONS,
+  PlanRow,
+  planOptions,
+  RepairOutcome,
+  StagedRow,
+  StaleRow,
+  UndoPlan,
+  UPLOAD_STATUSES,
+  Upload,
+  VALIDATION_STATUSES,
+} from '../ingest/shapes.ts'
+import { exportProblems, listLeftOut, listRows } from '../ingest/staged-rows.ts'
+import { discardUpload, listUploads, requireUpload, type UploadStatus } from '../ingest/uploads.ts'
+import { StagedoorError } from '../kernel/errors.ts'
+import type { Client, Queryable } from '../kernel/postgres/connection.ts'
+import { Digest, shape, Text, Type, Uuid } from '../kernel/schema.ts'
+import { workspaceOf } from './access.ts'
+import { ActorNames, attachment, withRawJson } from './responses.ts'
+import { After, Limit, limit, listPage, page, type Routes, routes, Workspace } from './routes.ts'
+import type { ApiContext } from './server.ts'
+import { readExactly, uploadCreateRoutes } from './upload-create.ts'
+import { answerDetail, UploadDetail } from './upload-detail.ts'
+import { createBackgroundUploads, uploadProgressRoutes } from './upload-progress.ts'
+
+/** More than any upload has: one for each thing that was done to it. */
+const MAX_EVENTS = 1000
+const RowPlace = Type.Optional(
+  Type.String({ pattern: '^[0-9]{1,4}[.]-?[0-9]{1,10}$', description: 'the `next` of the page before' }),
+)
+const RowLimit = limit(1000, 100)
+const AfterLine = Type.Optional(
+  Type.Integer({ minimum: 0, maximum: 2_147_483_647, description: 'the `next` of the page before' }),
+)
+const answersDetail = { answer: UploadDetail, problems: [403, 404, 409], raw: true } as const
+
+export function uploadRoutes({ ingest }: ApiContext) {
+  return routes('uploads', async (api) => {
+    const background = createBackgroundUploads(api.fastify.log)
+    api.fastify.addHook('preClose', () => background.stop())
+    // Again: a request that was on its way may have begun another.
+    api.fastify.addHook('onClose', () => background.stop())
+    // It reads bodies in a way of its own, which the others must not inherit.
+    await api.fastify.register(uploadCreateRoutes(ingest, background))
+    await api.fastify.register(uploadProgressRoutes(background))
+    readRoutes(api)
+    rowRoutes(api)
+    repairRoutes(api, ingest)
+    planRoutes(api)
+    decisionRoutes(api)
+  })
+}
+
+function readRoutes(api: Routes): void {
+  api.get('/', {
+    operationId: 'listUploads',
+    summary: 'Uploads that you may see, newest first; without how they were read',
+    query: {
+      workspace_id: Type.Optional(Uuid),
+      status: Type.Optional(
+        Type.String({ description: 'one or several', examples: ['staged,planned'], maxLength: 200 }),
+      ),
+      waiting: Type.Optional(Type.Boolean({ description: 'only those that wait for a decision' })),
+      limit: Limit,
+      after: After,
+    },
+    answer: page('uploads', Upload, { people: ActorNames }),
+    raw: true,
+    handle: (request) =>
+      request.transaction(async (client) => {
+        const list = await listPage(
+          request.query,
+          'uploads',
+          'upload_id',
+          ({ status, workspace_id: workspaceId, ...filter }) =>
+            listUploads(withRawJson(client), {
+              ...filter,
+              workspaceId,
+              ...(status !== undefined && { status: statuses(status) }),
+            }),
+        )
+        const uploaders = list.uploads.map(({ uploaded_by }) => uploaded_by)
+        return { ...list, people: await actorNames(client, uploaders) }
+      }),
+  })
+
+  api.get('/:id', {
+    operationId: 'getUpload',
+    summary: 'One upload: how it was read, its plan and review, and what you may do with it',
+    ...answersDetail,
+    handle: (request) => answerDetail(request),
+  })
+
+  api.get('/:id/history', {
+    operationId: 'listUploadHistory',
+    summary: 'What happened to an upload, oldest first',
+    tags: ['uploads', 'events'],
+    answer: Type.Object({ events: Type.Array(OutboxEvent) }),
+    problems: [404],
+    raw: true,
+    handle: async (request) => ({
+      events: await ofUpload(request, (db, { upload_id: subject }) =>
+        listEventsAbout(db, { domain: 'staging', subject, limit: MAX_EVENTS }),
+      ),
+    }),
+  })
+
+  api.get('/:id/lineage', {
+    operationId: 'listUploadLineage',
+    summary: 'The production rows that an upload wrote, with the lines that they come from',
+    query: { limit: RowLimit, after: RowPlace },
+    answer: page('rows', LedgerRow),
+    problems: [404],
+    raw: true,
+    handle: (request) =>
+      listPage(
+        request.query,
+        'rows',
+        ({ type_order, line }: LedgerRow) => `${type_order}.${line}`,
+        (page) => ofUpload(request, (db, { upload_id }) => uploadLineage(db, upload_id, page)),
+      ),
+  })
+}
+
+/** What is asked about an upload that the caller may see. Read raw: to be answered raw. */
+function ofUpload<T>(
+  request: FastifyRequest<{ Params: { id: string } }>,
+  work: (db: Queryable, upload: Upload) => Promise<T>,
+): Promise<T> {
+  return request.transaction(async (client) => {
+    const db = withRawJson(client)
+    return work(db, await requireUpload(db, request.params.id))
+  })
+}
+
+/** Of what compares rows in a temporary table, which PostgreSQL counts as writing. */
+function refuseReadOnly(request: FastifyRequest, reason: string): void {
+  if (request.principal!.readOnly) throw new StagedoorError('permission_denied', { reason })
+}
+
+function statuses(list: string): UploadStatus[] {
+  const asked = list.split(',').map((status) => status.trim())
+  const unknown = asked.find((status) => !UPLOAD_STATUSES.includes(status as UploadStatus))
+  if (unknown === undefined) return asked as UploadStatus[]
+  const reason = `querystring/status must be of ${UPLOAD_STATUSES.join(', ')}, and ${unknown || 'an empty one'} is not`
+  throw new StagedoorError('request_invalid', { reason })
+}
+
+function planRoutes(api: Routes): void {
+  api.post('/:id/plan', {
+    operationId: 'planUpload',
+    summary: 'Plan what an upload would change; replaces an earlier plan',
+    body: planOptions,
+    example: { on_invalid: 'skip', threshold: 0.95 },
+    ...answersDetail,
+    handle: (request) =>
+      answerDetail(request, (client, id) =>
+        planUpload(client, id, {
+          onInvalid: request.body.on_invalid,
+          threshold: request.body.threshold,
+          repeatedKeys: request.body.repeated_keys,
+          maxDeleted: request.body.max_deleted,
+        }),
+      ),
+  })
+
+  api.get('/:id/plan/rows', {
+    operationId: 'listPlanRows',
+    summary: 'What would change, row by row, in the order in which it will be applied',
+    query: {
+      row_type: Type.Optional(Type.String({ maxLength: 63 })),
+      action: Type.Optional(Type.Enum([...PLAN_ACTIONS])),
+      column: Type.Optional(
+        Type.String({ maxLength: 63, description: 'only updates that change this column' }),
+      ),
+      by_more_than: Type.Optional(
+        Type.Number({ minimum: 0, description: '… by more than this share of the old value: 0.5' }),
+      ),
+      limit: RowLimit,
+      after: RowPlace,
+    },
+    answer: page('rows', PlanRow),
+    problems: [404],
+    raw: true,
+    handle: (request) => {
+      const { by_more_than, column } = request.query
+      if (by_more_than !== undefined && column === undefined) {
+        throw new StagedoorError('request_invalid', { reason: 'by_more_than needs a column' })
+      }
+      return listPage(
+        request.query,
+        'rows',
+        ({ type_order, row_number }: PlanRow) => `${type_order}.${row_number}`,
+        ({ row_type: rowType, by_more_than: byMoreThan, ...page }) =>
+          ofUpload(request, (db, { upload_id }) =>
+            listPlanRows(db, upload_id, { ...page, rowType, byMoreThan }),
+          ),
+      )
+    },
+  })
+
+  api.get('/:id/plan/stale', {
+    operationId: 'listStaleRows',
+    summary:
+      'The rows that somebody changed since the plan was made: what it saw, what it would write, what is there now',
+    query: { limit: RowLimit },
+    answer: Type.Object({
+      items: Type.Array(StaleRow),
+      total: Type.Integer({ description: 'in all, also beyond the limit; 0: the plan is not stale' }),
+    }),
+    problems: [403, 404, 409],
+    raw: true,
+    handle: (request) =>
+      ofUpload(request, (db, { upload_id, status }) => {
+        const reason = 'a plan cannot be compared with its tables with a token that can only read'
+        if (status === 'planned') refuseReadOnly(request, reason)
+        return listStaleRows(db, upload_id, { limit: request.query.limit })
+      }),
+  })
+
+  api.post('/:id/submit', {
+    operationId: 'submitUpload',
+    summary: 'Hand the plan that you saw to a second person',
+    body: { digest: Digest },
+    ...answersDetail,
+    handle: (request) => answerDetail(request, (client, id) => submitPlan(client, id, request.body.digest)),
+  })
+}
+
+function decisionRoutes(api: Routes): void {
+  api.post('/:id/approve', {
+    operationId: 'approveUpload',
+    summary: 'Approve exactly the plan that you saw, ticking what you looked at',
+    body: {
+      digest: Digest,
+      ticked: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 100, default: [] }),
+    },
+    ...answersDetail,
+    handle: (request) =>
+      answerDetail(request, (client, id) => approvePlan(client, id, request.body), request.decide),
+  })
+
+  api.post('/:id/reject', {
+    operationId: 'rejectUpload',
+    summary: 'Reject the plan of an upload, with a reason; it can be corrected and planned again',
+    body: { reason: Type.String({ minLength: 1, maxLength: 2000 }) },
+    example: { reason: 'The spend of week 27 is doubled.' },
+    ...answersDetail,
+    handle: (request) =>
+      answerDetail(request, (client, id) => rejectPlan(client, id, request.body.reason), request.decide),
+  })
+
+  api.post('/:id/promote', {
+    operationId: 'promoteUpload',
+    summary: 'Apply the plan that you saw, all of it in one transaction',
+    body: { digest: Digest },
+    ...answersDetail,
+    handle: (request) =>
+      answerDetail(request, (client, id) => promoteUpload(client, id, request.body.digest)),
+  })
+
+  api.get('/:id/undo', {
+    operationId: 'planUploadUndo',
+    summary: 'What an undo would do now; changes nothing',
+    answer: UndoPlan,
+    problems: [403, 404, 409],
+    raw: true,
+    handle: (request) =>
+      ofUpload(request, (db, { upload_id, status }) => {
+        const reason = 'an undo cannot be worked out with a token that can only read'
+        if (status === 'promoted') refuseReadOnly(request, reason)
+        return planUndo(db, upload_id)
+      }),
+  })
+
+  api.post('/:id/undo', {
+    operationId: 'undoUpload',
+    summary: 'Take a promotion back, if it is still the undo that you saw',
+    body: { digest: Digest },
+    ...answersDetail,
+    handle: (request) =>
+      answerDetail(request, (client, id) => undoUpload(client, id, request.body.digest), request.decide),
+  })
+
+  api.post('/:id/discard', {
+    operationId: 'discardUpload',
+    summary: 'Throw an upload away that was not promoted',
+    ...answersDetail,
+    handle: (request) => answerDetail(request, discardUpload),
+  })
+}
+
+const EXPORT_PAGE = 500
+
+function rowRoutes(api: Routes): void {
+  api.get('/:id/rows', {
+    operationId: 'listUploadRows',
+    summary: 'The lines of an upload with what is wrong with them, in the order of the file',
+    query: {
+      row_type: Type.Optional(
+        Type.String({ maxLength: 63, description: 'default: the one with a row for each line' }),
+      ),
+      status: Type.Optional(Type.Enum([...VALIDATION_STATUSES])),
+      problems: Type.Optional(Type.Boolean({ description: 'only lines with an error or a warning' })),
+      limit: RowLimit,
+      after: AfterLine,
+    },
+    answer: page('rows', StagedRow),
+    problems: [404],
+    raw: true,
+    handle: (request) =>
+      listPage(request.query, 'rows', 'row_number', ({ row_type, ...filter }) =>
+        request.transaction(async (client) => {
+          const { upload_id, reading } = await requireUpload(client, request.params.id)
+          const type = row_type ?? reading?.layout.leaf
+          if (type === undefined) return []
+          return listRows(withRawJson(client), upload_id, { ...filter, rowType: type })
+        }),
+      ),
+  })
+
+  api.get('/:id/left-out', {
+    operationId: 'listUploadLeftOut',
+    summary: 'The lines that are left out, each with its reason and its figures, in the order of the file',
+    query: {
+      limit: RowLimit,
+      after: AfterLine,
+    },
+    answer: page('lines', LeftOutLine),
+    problems: [404],
+    raw: true,
+    handle: (request) =>
+      listPage(request.query, 'lines', 'line', (page) =>
+        ofUpload(request, (db, { upload_id }) => listLeftOut(db, upload_id, page)),
+      ),
+  })
+
+  api.get('/:id/problems.csv', {
+    operationId: 'downloadUploadProblems',
+    summary: 'The wrong lines as a CSV, with what is wrong beside each: correct it and upload it again',
+    query: {
+      left_out: Type.Optional(
+        Type.Boolean({
+          description: 'the lines that are left out instead, with the reason beside each',
+        }),
+      ),
+    },
+    problems: [404],
+    schema: {
+      response: { 200: { description: 'the wrong lines', content: { 'text/csv': { schema: Text } } } },
+    },
+    handle: async (request, reply) => {
+      const upload = await request.transaction((client) => requireUpload(client, request.params.id))
+      const { upload_id, reading, file_name } = upload
+      // Each page in a transaction of its own: none of them waits for whoever downloads.
+      const page = async (after: number) =>
+        reading
+          ? request.transaction((client) =>
+              listRows(client, upload_id, {
+                rowType: reading.layout.leaf,
+                status: request.query.left_out ? 'skipped' : 'invalid',
+                limit: EXPORT_PAGE,
+                after,
+              }),
+            )
+          : []
+      const lines = exportProblems(page, reading ? rawKeys(reading.headers) : [])
+      return reply
+        .type('text/csv; charset=utf-8')
+        .headers({
+          'content-disposition': attachment(
+            `${file_name.replace(/\.[^.]*$/, '')} ${request.query.left_out ? 'left out' : 'problems'}.csv`,
+          ),
+          'cache-control': 'private, no-store',
+          'content-security-policy': "default-src 'none'; sandbox",
+        })
+        .send(Readable.from(lines) as never)
+    },
+  })
+}
+
+// Correcting lines. The caller's right is checked under their own role; the check of the lines is the back end's.
+
+const Corrections = {
+  rows: Type.Optional(
+    Type.Array(
+      shape(
+        'LineCorrection',
+        {
+          line: Type.Integer({ minimum: 0, maximum: 2_147_483_647 }),
+          values: Type.Optional(
+            Type.Record(
+              Text,
+              // As a list of types: in a union null would be taken for an empty string.
+              Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 100_000 }),
+              {
+                description:
+                  'header → corrected text; the other cells stay. Without any the line is checked again as it stands',
+              },
+            ),
+          ),
+          leave_out: Type.Optional(
+            Type.Boolean({
+              description: 'nothing is made of the line; corrected or checked again it is taken in again',
+            }),
+          ),
+        },
+        { additionalProperties: false },
+      ),
+      { minItems: 1, maxItems: MAX_CELLS },
+    ),
+  ),
+  edits: Type.Optional(
+    Type.Array(
+      shape(
+        'ColumnEdit',
+        {
+          column: Type.String({ minLength: 1, maxLength: 10_000, description: 'header' }),
+          from: Type.Optional(
+            Type.Unsafe<string | null>({
+              type: ['string', 'null'],
+              maxLength: 100_000,
+              description: 'cells with exactly this text; null: empty cells; left out: all cells',
+            }),
+          ),
+          to: Type.Unsafe<string | null>({
+            type: ['string', 'null'],
+            maxLength: 100_000,
+            description: 'the text that they get; null: none',
+          }),
+          lines: Type.Optional(
+            Type.Array(Type.Integer({ minimum: 0, maximum: 2_147_483_647 }), {
+              minItems: 2,
+              maxItems: 2,
+              description: 'only in lines from … to …, both included',
+            }),
+          ),
+        },
+        { additionalProperties: false },
+      ),
+      { minItems: 1, maxItems: 100, description: 'instead of rows: edits of columns, one after the other' },
+    ),
+  ),
+  dry_run: Type.Optional(
+    Type.Boolean({ description: 'only say how many cells of how many lines would change' }),
+  ),
+  replan: Type.Optional(
+    Type.Boolean({ description: 'plan again in the mode of the plan that was there; default true' }),
+  ),
+}
+
+const RepairedUpload = shape('RepairedUpload', { ...UploadDetail.properties, repair: RepairOutcome })
+
+function repairRoutes(api: Routes, ingest: PipelineDeps): void {
+  api.patch('/:id/rows', {
+    operationId: 'repairUploadRows',
+    summary: 'Correct lines, which are checked again by the same rules, or leave them out',
+    description: `Up to ${MAX_CELLS.toLocaleString('en')} cells at once: by line (rows), or by column (edits). A plan is brought up to date; its review is closed. Whoever corrected a line cannot approve.`,
+    body: Corrections,
+    example: { rows: [{ line: 31447, values: { 'Ad ID': '120253000000000123' } }] },
+    answer: RepairedUpload,
+    raw: true,
+    problems: [403, 404, 409, 413],
+    preValidation: async (request) => requireText(request.body),
+    handle: async (request) => {
+      const { rows, edits, replan, dry_run: dryRun } = request.body
+      if ((rows === undefined) === (edits === undefined))
+        throw new StagedoorError('request_invalid', { reason: 'The body has either rows or edits' })
+      const corrections =
+        rows?.map(({ leave_out: leaveOut, ...row }) => ({ ...row, leaveOut })) ??
+        ((client: Client, upload: Upload) => findEdited(client, upload, edits!.map(columnEdit)))
+      const caller = { transaction: request.transaction.bind(request) }
+      const upload = request.params.id
+      const repair = await repairUpload(ingest.pool, caller, { upload, corrections, replan, dryRun })
+      return { ...(await answerDetail(request)), repair }
+    },
+  })
+}
+
+function columnEdit({ lines, ...edit }: Omit<ColumnEdit, 'lines'> & { lines?: number[] }): ColumnEdit {
+  return { ...edit, lines: lines && [lines[0]!, lines[1]!] }
+}
+
+/** Before validation, which makes text of numbers: of 120253000000000123 another one. */
+function requireText(body: unknown): void {
+  const { rows } = (body ?? {}) as { rows?: unknown }
+  for (const [index, row] of (Array.isArray(rows) ? rows : []).entries()) {
+    for (const [header, value] of Object.entries(row?.values ?? {})) {
+      if (value === null || typeof value === 'string') continue
+      const reason = `body/rows/${index}/values/${header} must be text, as it would stand in the file, or null`
+      throw new StagedoorError('request_invalid', { reason })
+    }
+  }
+}
+
+// Where a production row comes from.
+
+export const lineageRoutes = routes('uploads', (api) => {
+  api.get('/lineage', {
+    operationId: 'getRowLineage',
+    summary: 'Every promotion that wrote a production row, newest first: which file, which line, who',
+    query: {
+      workspace_id: Workspace,
+      target: Type.String({
+        pattern: TABLE_PATTERN,
+        examples: ['public.daily_metrics'],
+      }),
+      id: Type.Optional(Type.String({ format: 'uuid', description: 'of the row' })),
+      key: Type.Optional(
+        Type.String({
+          maxLength: 10_000,
+          description: 'the whole natural key of the row, as a JSON object; instead of id',
+          examples: ['{"order_id":"0198c5e0-7c1e-7000-8000-000000000001","position":3}'],
+        }),
+      ),
+    },
+    answer: Type.Object({ entries: Type.Array(LineageEntry) }),
+    problems: [403],
+    raw: true,
+    handle: async (request) => {
+      const { workspace_id, target, id, key } = request.query
+      const row = rowOf(id, key)
+      const entries = await request.transaction(async (client) =>
+        rowLineage(withRawJson(client), await workspaceOf(client, workspace_id), target, row),
+      )
+      return { entries }
+    },
+  })
+})
+
+function rowOf(id: string | undefined, key: string | undefined) {
+  if (id !== undefined && key === undefined) return { id }
+  const named = id === undefined && key !== undefined ? readExactly(key, 'key') : undefined
+  if (named !== null && typeof named === 'object' && !Array.isArray(named)) {
+    return { key: named as Record<string, unknown> }
+  }
+  throw new StagedoorError('request_invalid', {
+    reason: 'name the row by its id, or by its key as a JSON object',
+  })
+}

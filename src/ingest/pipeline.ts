@@ -1,0 +1,492 @@
+/**
+ * The ingest pipeline: one upload from its source to as far as `until` says. CLI, HTTP, library, playbook tool and
+ * benchmark all call it, and each says which actor acts.
+ *
+ *   admitUpload     may the actor stage here, and how large may the file be: before a byte is taken
+ *   spool           the whole file onto this machine's disk
+ *   openUpload      the upload's record, or the one that the same bytes have already
+ *   continueUpload  stage (always as the back end), plan, submit, promote
+ *
+ * What stops an upload without a failure (a refused plan, an approval that is missing, the same bytes) is a result, with
+ * the reason in `stopped`. A failure is recorded with the upload on every surface, and thrown.
+ */
+import { randomUUID } from 'node:crypto'
+import { basename } from 'node:path'
+import { requireStaging } from '../gates/gates.ts'
+import { StagedoorError } from '../kernel/errors.ts'
+import { UUID } from '../kernel/ids.ts'
+import type { Client, Pool } from '../kernel/postgres/connection.ts'
+import { inTransaction, SERVICE_ROLE } from '../kernel/postgres/transaction.ts'
+import type { RepeatedKeys } from './datasets/dataset.ts'
+import { type MappingTarget, readMapping, requireMappedFields, unknownInLookup } from './datasets/mapping.ts'
+import { asDeclared, requireDataset } from './datasets/registry.ts'
+import { type OnInvalid, planUpload, recordPlanFailure, submitPlan } from './plan.ts'
+import { promoteUpload } from './promotion.ts'
+import type { MappingPreview } from './shapes.ts'
+import { type SpooledFile, spool, spoolFile } from './spool.ts'
+import type { FileOptions } from './stage.ts'
+import { beginInQueue } from './upload-queue.ts'
+import {
+  beginUpload,
+  failUpload,
+  findUpload,
+  type Progress,
+  type RunMode,
+  reportProgress,
+  requireUpload,
+  type Upload,
+  type UploadTarget,
+  uploadLimits,
+} from './uploads.ts'
+
+/** How far an upload goes, if nothing stops it. */
+export const UNTIL = ['staged', 'planned', 'submitted', 'promoted'] as const
+export type Until = (typeof UNTIL)[number]
+
+/** The back end's connections, and the folder of the spool. */
+export interface PipelineDeps {
+  readonly pool: Pool
+  readonly home: string
+}
+
+/** Whose rights count when an upload is opened, planned, submitted and promoted. Only the back end stages rows. */
+export interface IngestActor {
+  transaction<T>(work: (client: Client) => Promise<T>): Promise<T>
+  /** Where the back end acts for somebody: recorded as uploaded_by, planned_by, submitted_by and promoted_by. */
+  readonly onBehalfOf?: string | undefined
+}
+
+export function backEndActor(pool: Pool, onBehalfOf?: string): IngestActor {
+  return { transaction: (work) => inTransaction(pool, work, SERVICE_ROLE), onBehalfOf }
+}
+
+export interface IngestOptions extends UploadTarget {
+  readonly actor: IngestActor
+  readonly until: Until
+  readonly fileName?: string | undefined
+  /** How the file is to be read, where it cannot be detected. */
+  readonly file?: FileOptions | undefined
+  /** Where the next pull begins; committed together with the promotion. */
+  readonly cursor?: { readonly name: string; readonly value: unknown } | undefined
+  /** refuse (default): all lines or none; skip: the valid ones, if they are enough. */
+  readonly onInvalid?: OnInvalid | undefined
+  /** Share of valid lines that skip asks for; default 0.9. */
+  readonly threshold?: number | undefined
+  /** Lines with the same key; default: as the dataset says. */
+  readonly repeatedKeys?: RepeatedKeys | undefined
+  /** Of a snapshot: the share of the rows in its scope that it may delete; default: as the dataset says. */
+  readonly maxDeleted?: number | undefined
+  /** Read, check and plan, never promote: goes no further than `planned`. */
+  readonly dryRun?: boolean | undefined
+  /** An upload of the same bytes exists: report it (default), or continue it from its status. */
+  readonly sameBytes?: 'report' | 'continue' | undefined
+  /** How long to wait while the workspace reads as many uploads as it may; default 10 minutes; 0: fail at once. */
+  readonly maxQueueWaitMs?: number | undefined
+  /** Of the HTTP request that brought the file; default: a new one. */
+  readonly requestId?: string | undefined
+  /** An error that it throws becomes a warning of the process and does not fail the upload. */
+  readonly onEvent?: ((event: IngestEvent) => void) | undefined
+  /** Before the rows are staged, abort fails the upload; afterwards it stops before the next step. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** In this order. What happens in the database is an event of its own there (`ingestion_staged`, …). */
+export type IngestEvent =
+  /** 1: it is next. */
+  | { readonly type: 'queued'; readonly position: number }
+  | { readonly type: 'opened'; readonly upload_id: string; readonly created: boolean }
+  | ({ readonly type: 'progress'; readonly upload_id: string } & Progress)
+  | { readonly type: 'staged' | 'planned' | 'submitted' | 'promoted'; readonly upload_id: string }
+
+export type IngestSource =
+  /** A path. */
+  | string
+  /** The bytes of a file. */
+  | AsyncIterable<Uint8Array>
+  /** Records of an API pull; each becomes a JSON line. */
+  | { readonly records: AsyncIterable<object> | Iterable<object> }
+
+export interface IngestResult {
+  readonly upload: Upload
+  /** False: an upload of the same bytes existed. */
+  readonly created: boolean
+  /** Why the upload is not at `until` although nothing failed: plan_refused, approval_missing or upload_already_exists. */
+  readonly stopped?: StagedoorError
+}
+
+/** From a source to `until`. */
+export async function ingest(
+  deps: PipelineDeps,
+  source: IngestSource,
+  options: IngestOptions,
+): Promise<IngestResult> {
+  const opened = await interruptible(options.signal, async (signal) => {
+    const { maxBytes } = await admitUpload(options.actor, options)
+    const file = await spoolSource(deps.home, source, maxBytes, signal)
+    return openUpload(deps, file, { ...options, fileName: options.fileName ?? nameOf(source), signal })
+  })
+  return continueUpload(deps, opened, options)
+}
+
+/** Checks the right to stage before the file fills the disk. Opening checks again. */
+export async function admitUpload(
+  actor: IngestActor,
+  { workspaceId, dataset, platform, file = {} }: UploadTarget & Pick<IngestOptions, 'file'>,
+): Promise<{ maxBytes: number }> {
+  const limits = await actor.transaction(async (client) => {
+    await requireStaging(client, workspaceId)
+    requireMappedFields(await requireDataset(client, dataset, platform, workspaceId), file)
+    return uploadLimits(client, workspaceId)
+  })
+  return { maxBytes: Number(limits.max_bytes) }
+}
+
+/** Which column of a source is which field, before it is uploaded, with the actor's rights. Nothing of it is kept. */
+export async function previewSource(
+  deps: Pick<PipelineDeps, 'home'>,
+  actor: IngestActor,
+  source: IngestSource,
+  asked: MappingTarget & Pick<IngestOptions, 'file' | 'signal'>,
+): Promise<MappingPreview> {
+  const { maxBytes } = await admitUpload(actor, asked)
+  const file = await spoolSource(deps.home, source, maxBytes, asked.signal)
+  return previewSpooled(actor, file, asked)
+}
+
+/** The same of a spooled file, which is removed on every path. `head`: it is only the beginning of a longer one. */
+export async function previewSpooled(
+  actor: IngestActor,
+  file: SpooledFile,
+  asked: MappingTarget & Pick<IngestOptions, 'file' | 'signal'> & { readonly head?: boolean | undefined },
+): Promise<MappingPreview> {
+  const { workspaceId, platform, signal } = asked
+  try {
+    // Under the actor's own rights: what another workspace remembers is never seen.
+    const { dataset, remembered, limits } = await actor.transaction(async (client) => ({
+      dataset: asDeclared(await requireDataset(client, asked.dataset, platform, workspaceId)),
+      remembered: await readMapping(client, asked),
+      limits: await uploadLimits(client, workspaceId),
+    }))
+    const { previewMapping } = await import('./datasets/mapping-preview.ts')
+    return await previewMapping({
+      dataset,
+      platform,
+      file,
+      remembered,
+      options: asked.file,
+      head: asked.head,
+      maxLines: limits.max_lines,
+      signal,
+      lookups: (field, values) =>
+        actor.transaction((client) => unknownInLookup(client, asked, field, values)),
+    })
+  } finally {
+    await file.remove()
+  }
+}
+
+function nameOf(source: IngestSource): string {
+  if (typeof source === 'string') return basename(source)
+  return 'records' in source ? 'records.jsonl' : 'upload'
+}
+
+function spoolSource(
+  home: string,
+  source: IngestSource,
+  maxBytes: number,
+  signal: AbortSignal | undefined,
+): Promise<SpooledFile> {
+  if (typeof source === 'string') return spoolFile(home, source, maxBytes, signal)
+  return spool(home, 'records' in source ? jsonLines(source.records) : source, maxBytes, signal)
+}
+
+async function* jsonLines(records: AsyncIterable<object> | Iterable<object>): AsyncGenerator<string> {
+  for await (const record of records) yield `${JSON.stringify(record, bigintsAsText)}\n`
+}
+
+/** Ids beyond 2^53 come as bigint; as text they keep every digit. */
+function bigintsAsText(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? value.toString() : value
+}
+
+interface OpenedUpload<T = unknown> {
+  readonly upload_id: string
+  /** False: the same bytes have an upload already, and nothing was opened. */
+  readonly created: boolean
+  /** The reader needs it to stage the file; null: there is nothing to read. */
+  readonly reader_token: string | null
+  /** What `load` gave. */
+  readonly upload: T
+  readonly file: SpooledFile
+}
+
+/**
+ * Opens the upload as the actor; `load` reads it in the same transaction. The pipeline owns the file from here on, and
+ * removes it on every path.
+ */
+export async function openUpload<T = Upload>(
+  deps: PipelineDeps,
+  file: SpooledFile,
+  options: IngestOptions,
+  load = findUpload as (client: Client, id: string) => Promise<T | undefined>,
+): Promise<OpenedUpload<T>> {
+  const emit = emitter(options)
+  const begin = () =>
+    options.actor.transaction(async (client) => {
+      const begun = await beginUpload(client, newUpload(file, options))
+      const upload = await load(client, begun.upload_id)
+      if (upload === undefined) throw hiddenUpload()
+      return { ...begun, upload, file }
+    })
+  const opened = await (options.maxQueueWaitMs === 0
+    ? begin()
+    : beginInQueue(deps.pool, options.workspaceId, begin, {
+        onQueued: (position) => emit({ type: 'queued', position }),
+        signal: options.signal,
+        maxWaitMs: options.maxQueueWaitMs,
+      })
+  ).catch(async (error) => {
+    await file.remove()
+    throw error
+  })
+  if (opened.reader_token === null) await file.remove()
+  emit({ type: 'opened', upload_id: opened.upload_id, created: opened.created })
+  return opened
+}
+
+function newUpload(file: SpooledFile, options: IngestOptions) {
+  return {
+    workspace_id: options.workspaceId,
+    client_id: options.clientId,
+    dataset: options.dataset,
+    platform: options.platform,
+    file_name: options.fileName ?? 'upload',
+    file_hash: file.file_hash,
+    byte_len: file.byte_len,
+    run_mode: runModeOf(options),
+    options: { ...options.file, ...(options.repeatedKeys && { repeated_keys: options.repeatedKeys }) },
+    cursor: options.cursor,
+    uploaded_by: options.actor.onBehalfOf,
+  }
+}
+
+function runModeOf({ dryRun, until }: IngestOptions): RunMode {
+  if (dryRun) return 'FULL_DRY_RUN'
+  return until === 'staged' ? 'STAGING_ONLY' : 'SAFE_PROD'
+}
+
+/** An agent sees its own uploads only. */
+function hiddenUpload(): StagedoorError {
+  return new StagedoorError(
+    'upload_state',
+    {},
+    {
+      message: 'Somebody else has uploaded the same file for this client, and you cannot see their upload',
+      hint: 'Ask a person of the workspace to continue it, or to discard it.',
+    },
+  )
+}
+
+/** From an opened upload to `until`. The actor may be another one than the one who opened it. */
+export async function continueUpload(
+  deps: PipelineDeps,
+  opened: OpenedUpload,
+  options: IngestOptions,
+): Promise<IngestResult> {
+  const { upload_id, reader_token, created } = opened
+  const emit = emitter(options)
+  // A dry run reaches no more than its plan, and that is no reason to stop.
+  const until = options.dryRun && options.until !== 'staged' ? 'planned' : options.until
+  if (reader_token !== null) {
+    await stageFile(deps, { upload_id, reader_token, file: opened.file }, options, emit)
+    emit({ type: 'staged', upload_id })
+  }
+  const continues = created || options.sameBytes === 'continue'
+  const upload = await (continues
+    ? planAndPromote(deps, upload_id, { ...options, until }, emit)
+    : options.actor.transaction((client) => requireUpload(client, upload_id)))
+  const stopped = stopReason(upload, until, continues)
+  return { upload, created, ...(stopped && { stopped }) }
+}
+
+/** reading → staged, or → failed with the reason. Nothing of the file is left behind then. */
+async function stageFile(
+  deps: PipelineDeps,
+  { file, ...reader }: { upload_id: string; reader_token: string; file: SpooledFile },
+  options: IngestOptions,
+  emit: Emit,
+): Promise<void> {
+  const { upload_id } = reader
+  const { requestId = '' } = options
+  const progress = reportProgress(deps.pool, reader, (now) => emit({ type: 'progress', upload_id, ...now }))
+  try {
+    await interruptible(options.signal, async (signal) => {
+      const request = await backEndActor(deps.pool).transaction(async (client) => {
+        const upload = await requireUpload(client, upload_id)
+        return {
+          upload: { ...upload, ...reader },
+          dataset: await requireDataset(client, upload.dataset, upload.platform),
+          mapping: await readMapping(client, { ...upload, workspaceId: upload.workspace_id }),
+          limits: await uploadLimits(client, upload.workspace_id),
+        }
+      })
+      // DuckDB takes a third of a second to load; most commands and programs never need it.
+      const { stageUpload } = await import('./stage.ts')
+      await stageUpload({
+        ...request,
+        pool: deps.pool,
+        file,
+        remembered: { headers: request.mapping.headers, values: request.mapping.field_values },
+        maxLines: request.limits.max_lines,
+        request_id: UUID.test(requestId) ? requestId : randomUUID(),
+        planFollows: options.until !== 'staged',
+        report: progress.report,
+        ...(options.file && { options: options.file }),
+        ...(signal && { signal }),
+      })
+    })
+  } catch (error) {
+    await progress.stop()
+    await failUpload(deps.pool, reader, error)
+    throw error
+  } finally {
+    await progress.stop()
+    await file.remove()
+  }
+}
+
+/** staged → planned → submitted or promoted, from wherever the upload stands. */
+async function planAndPromote(
+  deps: PipelineDeps,
+  id: string,
+  options: IngestOptions,
+  emit: Emit,
+): Promise<Upload> {
+  const { actor, until, signal } = options
+  const find = () => actor.transaction((client) => requireUpload(client, id))
+  let upload = await find()
+  if (upload.status === 'staged' && until !== 'staged') {
+    await plan(deps, id, options, emit)
+    upload = await find()
+  }
+  const mayGoOn = upload.status === 'planned' && upload.plan_refusal === null
+  if (!mayGoOn || until === 'staged' || until === 'planned') return upload
+  const digest = upload.plan_digest!
+  if (upload.approval_required && upload.review_status === 'not_submitted') {
+    refuseInterrupted(signal, id, 'submitted')
+    await actor.transaction((client) => submitPlan(client, id, digest, actor.onBehalfOf))
+    emit({ type: 'submitted', upload_id: id })
+    upload = await find()
+  }
+  if (until === 'submitted' || (upload.approval_required && upload.review_status !== 'approved'))
+    return upload
+  refuseInterrupted(signal, id, 'promoted')
+  emit({ type: 'progress', upload_id: id, stage: 'promote', done: 0, total: 1 })
+  await actor.transaction((client) => promoteUpload(client, id, digest, actor.onBehalfOf))
+  emit({ type: 'progress', upload_id: id, stage: 'promote', done: 1, total: 1 })
+  emit({ type: 'promoted', upload_id: id })
+  return find()
+}
+
+/** A plan that fails leaves the upload staged, with the reason. */
+async function plan(deps: PipelineDeps, id: string, options: IngestOptions, emit: Emit): Promise<void> {
+  const { actor, onInvalid, threshold, repeatedKeys, maxDeleted } = options
+  try {
+    refuseInterrupted(options.signal, id, 'planned')
+    emit({ type: 'progress', upload_id: id, stage: 'plan', done: 0, total: 1 })
+    await actor.transaction((client) =>
+      planUpload(client, id, { onInvalid, threshold, repeatedKeys, maxDeleted, plannedBy: actor.onBehalfOf }),
+    )
+  } catch (error) {
+    // If even this fails (the database is unavailable), the caller still gets the first error.
+    await backEndActor(deps.pool)
+      .transaction((client) => recordPlanFailure(client, id, error))
+      .catch(() => undefined)
+    throw error
+  }
+  emit({ type: 'progress', upload_id: id, stage: 'plan', done: 1, total: 1 })
+  emit({ type: 'planned', upload_id: id })
+}
+
+/** Undefined: the upload is where it was to go. */
+function stopReason(upload: Upload, until: Until, continues: boolean): StagedoorError | undefined {
+  if (hasReached(upload, until)) return undefined
+  const { upload_id, status, plan_refusal, approval_required, review_status } = upload
+  if (status === 'planned' && plan_refusal !== null) {
+    return new StagedoorError('plan_refused', { upload: upload_id, reason: plan_refusal })
+  }
+  const isPending = review_status === 'pending'
+  if (status === 'planned' && approval_required && (continues || isPending)) {
+    const reason = isPending ? 'nobody has decided yet' : `it is ${review_status}`
+    return new StagedoorError('approval_missing', { upload: upload_id, reason })
+  }
+  const isDecided =
+    review_status === 'approved' || review_status === 'rejected' || review_status === 'expired'
+  const state = status === 'planned' && isDecided ? review_status : status
+  return new StagedoorError('upload_already_exists', { upload: upload_id, state })
+}
+
+function hasReached({ status, ...upload }: Upload, until: Until): boolean {
+  if (status === 'promoted') return true
+  if (status === 'staged') return until === 'staged'
+  if (status !== 'planned' || until === 'promoted') return false
+  if (until !== 'submitted') return true
+  const isSubmitted = upload.review_status === 'pending' || upload.review_status === 'approved'
+  return upload.plan_refusal === null && (!upload.approval_required || isSubmitted)
+}
+
+type Emit = (event: IngestEvent) => void
+
+function emitter({ onEvent }: Pick<IngestOptions, 'onEvent'>): Emit {
+  return (event) => {
+    try {
+      onEvent?.(event)
+    } catch (error) {
+      process.emitWarning(`The listener of an upload threw at its event ${event.type}: ${error}`)
+    }
+  }
+}
+
+/**
+ * Runs `work` with a signal whose reason is one of our errors, and throws that reason once it is aborted: streams and
+ * statements throw errors of their own then.
+ */
+async function interruptible<T>(
+  signal: AbortSignal | undefined,
+  work: (signal: AbortSignal | undefined) => Promise<T>,
+): Promise<T> {
+  if (signal === undefined) return work(undefined)
+  const abort = new AbortController()
+  const onAbort = (): void =>
+    abort.abort(
+      signal.reason instanceof StagedoorError
+        ? signal.reason
+        : new StagedoorError('upload_interrupted', { reason: 'nothing of the file was kept' }),
+    )
+  if (signal.aborted) onAbort()
+  else signal.addEventListener('abort', onAbort, { once: true })
+  try {
+    return await work(abort.signal)
+  } catch (error) {
+    throw abort.signal.aborted ? abort.signal.reason : error
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+  }
+}
+
+/** Between two steps, when the rows are staged: what was done so far stays. */
+function refuseInterrupted(
+  signal: AbortSignal | undefined,
+  id: string,
+  next: 'planned' | 'submitted' | 'promoted',
+): void {
+  if (!signal?.aborted) return
+  throw new StagedoorError(
+    'upload_interrupted',
+    {
+      upload: id,
+      reason: `upload ${id} stays ${next === 'planned' ? 'staged' : 'planned'} and was not ${next}`,
+    },
+    { cause: signal.reason, hint: `\`stagedoor upload show ${id}\` says what to do next.` },
+  )
+}

@@ -1,0 +1,584 @@
+/** The records of this room, each stated once: its type, its columns and its shape in the API come from here. */
+import {
+  BigCount,
+  Digest,
+  IntegerOrNull,
+  JsonObject,
+  nullable,
+  type Row,
+  shape,
+  Text,
+  TextOrNull,
+  Timestamp,
+  TimestampOrNull,
+  Type,
+  typed,
+  Uuid,
+  UuidOrNull,
+} from '../kernel/schema.ts'
+import type { Reading as ReadingType } from './datasets/compile.ts'
+import { REPEATED_KEYS } from './datasets/dataset.ts'
+
+export const UPLOAD_STATUSES = [
+  'reading',
+  'staged',
+  'planned',
+  'promoted',
+  'undone',
+  'failed',
+  'discarded',
+  'expired',
+] as const
+export const RUN_MODES = ['FULL_DRY_RUN', 'STAGING_ONLY', 'SAFE_PROD'] as const
+/** What happens to invalid lines. refuse: all lines or none; skip: the valid ones, if they are enough. */
+export const ON_INVALID = ['refuse', 'skip'] as const
+/** The same in the database's words. */
+export const GATE_MODES = ['STRICT', 'LENIENT'] as const
+export const PLAN_ACTIONS = ['insert', 'update', 'unchanged', 'delete', 'skipped', 'refused'] as const
+export const VALIDATION_STATUSES = ['valid', 'invalid', 'skipped'] as const
+
+const GateMode = Type.Enum([...GATE_MODES], {
+  description: 'STRICT: all lines or none; LENIENT: the valid ones, if they are enough',
+})
+const RepeatedKeys = Type.Enum([...REPEATED_KEYS], {
+  description:
+    'lines with the same key: refuse them, sum them up, or take the last or the first; default: as the dataset says',
+})
+/** How somebody asks for a plan: with the file, or later. */
+export const planOptions = {
+  on_invalid: Type.Optional(
+    Type.Enum([...ON_INVALID], { description: 'plan all lines or none, or the valid ones; default refuse' }),
+  ),
+  threshold: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description: 'share of valid lines that skip asks for; default 0.9',
+    }),
+  ),
+  repeated_keys: Type.Optional(RepeatedKeys),
+  max_deleted: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description:
+        'of a snapshot: the share of the rows in its scope that may be deleted, also where the file is far shorter than the last ones; default: as the dataset says',
+    }),
+  ),
+}
+const PlanAction = Type.Enum([...PLAN_ACTIONS])
+const Line = Type.Integer({
+  description: 'the line of the file; negative: a row that the file lacks and that is deleted',
+})
+
+export const Totals = Type.Record(Text, Type.Record(Text, Type.Integer()), {
+  description: 'row type → action or outcome → rows',
+  examples: [{ daily_metric: { insert: 240, update: 12, unchanged: 4000 } }],
+})
+export type Totals = Row<typeof Totals>
+
+export const Progress = shape('UploadProgress', {
+  stage: Type.Enum(['read', 'check', 'stage', 'plan', 'promote']),
+  done: Type.Number(),
+  total: Type.Number(),
+  lines: Type.Optional(Type.Integer()),
+})
+export type Progress = Row<typeof Progress>
+
+const FileNote = shape('FileNote', {
+  rule: Text,
+  message: Text,
+  line: Type.Optional(Type.Integer()),
+  count: Type.Optional(Type.Integer()),
+})
+
+const decimal = { pattern: '^-?[0-9]+(\\.[0-9]+)?$', examples: ['598000000.25'] }
+const Decimal = Type.String(decimal)
+const OptionalDecimal = Type.Optional(Decimal)
+export const ControlTotal = shape(
+  'ControlTotal',
+  {
+    measure: Text,
+    title: Text,
+    column: Type.String({ description: 'of the table that takes it' }),
+    currency: TextOrNull,
+    read: Decimal,
+    valid: Decimal,
+    left_out: Decimal,
+    refused: Decimal,
+    totals_lines: Type.Optional(
+      Type.String({
+        ...decimal,
+        description:
+          'in lines that sum up others; counted nowhere else. Missing in plans of older versions, where it is in read and left_out',
+      }),
+    ),
+    reasons: Type.Record(Text, Decimal, {
+      description: 'reason → what the lines that it left out hold, those that sum up others included',
+    }),
+    unread: Type.Integer({ description: 'cells that are no number, so that their amount is unknown' }),
+    written: OptionalDecimal,
+    unchanged: OptionalDecimal,
+    before: OptionalDecimal,
+    after: OptionalDecimal,
+    difference: OptionalDecimal,
+    lost_share: OptionalDecimal,
+  },
+  {
+    description:
+      'How much of a measure was read (valid + left out + refused; lines that sum up others are apart), goes into new and changed rows (written), and what the rows that valid lines are about hold before and after. Decimals are exact text; money is by currency.',
+  },
+)
+export type ControlTotal = Row<typeof ControlTotal>
+
+const Dependents = Type.Array(
+  shape('Dependents', {
+    table: Text,
+    effect: Type.Enum(['delete', 'set null', 'set default', 'restrict'], {
+      description: 'what the foreign key does to them; restrict: it forbids the delete',
+    }),
+    rows: Type.Integer(),
+  }),
+  { description: 'rows of other tables that refer to what is deleted, directly or through others' },
+)
+export const Snapshot = shape(
+  'Snapshot',
+  {
+    row_type: Text,
+    scope: Type.Array(Text, { description: 'columns; none: all rows of the tenant' }),
+    in_scope: Type.Integer({ description: 'rows of the table' }),
+    deleted: Type.Integer({ description: 'of them, those that the file lacks' }),
+    max_deleted: Type.Number({ description: 'the share that may be deleted' }),
+    confirmed: Type.Boolean({ description: 'somebody allowed it for this upload' }),
+    lines: IntegerOrNull,
+    usual_lines: nullable(Type.Number({ description: 'median of the last promoted uploads' })),
+    kept: Type.Integer({ description: 'invalid or skipped lines whose rows stay as they are' }),
+    blocked: Type.Integer({
+      description: 'rows that the file lacks and that stay, because others refer to them',
+    }),
+    dependents: Dependents,
+  },
+  { description: 'The file is the whole truth: rows in its scope that it lacks are deleted.' },
+)
+export type Snapshot = Row<typeof Snapshot>
+
+const HeaderMap = shape('HeaderMap', {
+  headers: Type.Array(Text),
+  fields: Type.Record(
+    Text,
+    shape('MappedField', {
+      column: Type.Integer(),
+      header: Text,
+      type: Text,
+      micros: Type.Optional(Type.Boolean()),
+      currency: Type.Optional(Text),
+      duplicates: Type.Array(Type.Integer()),
+    }),
+    { description: 'field → the column that it comes from' },
+  ),
+  unknown: Type.Array(shape('UnknownColumn', { column: Type.Integer(), header: Text })),
+  missing: Type.Array(
+    shape('MissingField', {
+      field: Text,
+      title: Text,
+      nearest: Type.Optional(Text),
+      means: Type.Optional(Text),
+    }),
+  ),
+  rowTypes: Type.Array(Text),
+  leaf: Text,
+  notes: Type.Array(shape('HeaderNote', { rule: Text, message: Text })),
+})
+
+/** As the compiler of the dataset made it, whose own types it has. */
+const Reading = typed<ReadingType>(
+  shape('Reading', {
+    format: Type.Enum(['csv', 'jsonl', 'json', 'parquet', 'xlsx', 'rows']),
+    definition_digest: Type.String({ description: 'of the dataset that it was read by' }),
+    encoding: Text,
+    delimiter: TextOrNull,
+    header_line: Type.Integer(),
+    headers: Type.Array(Text),
+    preamble: Type.Array(shape('PreambleLine', { line: Type.Integer(), text: Text })),
+    styles: shape('Styles', {
+      decimal: Type.Enum(['dot', 'comma', 'mixed', 'unknown']),
+      dates: Type.Enum(['dmy', 'mdy', 'mixed', 'unknown']),
+    }),
+    map: HeaderMap,
+    period: nullable(shape('Period', { start: Text, end: Text })),
+    values: Type.Record(Text, Type.Record(Text, TextOrNull)),
+    layout: shape('Layout', { fields: Type.Array(Text), row_types: Type.Array(Text), leaf: Text }),
+  }),
+)
+
+export const Upload = shape('Upload', {
+  upload_id: Uuid,
+  workspace_id: Uuid,
+  client_id: Uuid,
+  dataset: Text,
+  platform: Text,
+  file_name: Text,
+  file_hash: Digest,
+  byte_len: BigCount,
+  run_mode: Type.Enum([...RUN_MODES]),
+  status: Type.Enum([...UPLOAD_STATUSES]),
+  reading: nullable(Reading),
+  notes: Type.Array(FileNote, { description: 'about the whole file' }),
+  line_count: IntegerOrNull,
+  valid_count: IntegerOrNull,
+  invalid_count: IntegerOrNull,
+  skipped_count: IntegerOrNull,
+  warning_count: IntegerOrNull,
+  left_out: Type.Record(Text, Type.Integer(), {
+    description: 'reason → lines that are left out',
+    examples: [{ 'row.total': 1, 'key.repeated': 60 }],
+  }),
+  control: Type.Array(ControlTotal, { description: 'of the check, then of the plan, then of the promotion' }),
+  repeated_keys: nullable(RepeatedKeys),
+  plan_notes: Type.Array(FileNote, { description: 'what the plan noticed about the whole file' }),
+  progress: nullable(Progress),
+  error: nullable(shape('UploadError', { code: Text, message: Text, hint: Text })),
+  cursor_name: TextOrNull,
+  cursor_value: Type.Unknown(),
+  uploaded_by: Text,
+  uploaded_via: TextOrNull,
+  changed_by: Type.Array(Text, { description: 'everybody who put something into it; none of them approves' }),
+  created_at: Timestamp,
+  staged_at: TimestampOrNull,
+  read_ms: nullable(
+    Type.Integer({ description: 'how long the file took to read; corrections leave it as it is' }),
+  ),
+  ended_at: TimestampOrNull,
+  plan_digest: nullable(Digest),
+  gate_mode: nullable(Type.Enum([...GATE_MODES])),
+  threshold: TextOrNull,
+  plan_totals: nullable(Totals),
+  plan_refusal: nullable(Type.String({ description: 'why it cannot be promoted as it is' })),
+  planned_by: TextOrNull,
+  planned_at: TimestampOrNull,
+  plan_took_ms: IntegerOrNull,
+  review_record_id: UuidOrNull,
+  approval_required: Type.Boolean(),
+  review_status: nullable(Type.Enum(['not_submitted', 'pending', 'approved', 'rejected', 'expired'])),
+  review_reason: TextOrNull,
+  approved_by: TextOrNull,
+  approved_at: TimestampOrNull,
+  promoted_by: TextOrNull,
+  promoted_at: TimestampOrNull,
+  promotion_totals: nullable(Totals),
+  undo_until: TimestampOrNull,
+  undone_by: TextOrNull,
+  undone_at: TimestampOrNull,
+  undo_totals: nullable(Totals),
+  plan_snapshot: nullable(Snapshot),
+})
+export type Upload = Row<typeof Upload>
+
+export const Plan = shape('Plan', {
+  upload_id: Uuid,
+  plan_id: Uuid,
+  digest: Digest,
+  gate_mode: GateMode,
+  threshold: Text,
+  totals: Totals,
+  control: Type.Array(ControlTotal),
+  repeated_keys: RepeatedKeys,
+  notes: Type.Array(FileNote, { description: 'what it noticed about the whole file' }),
+  refusal: nullable(Type.String({ description: 'why it cannot be promoted as it is; null: it can' })),
+  approval_required: Type.Boolean(),
+  review_record_id: UuidOrNull,
+  planned_by: Text,
+  planned_at: Timestamp,
+  took_ms: Type.Integer(),
+  snapshot: nullable(Snapshot),
+})
+export type Plan = Row<typeof Plan>
+
+export const Promotion = shape('Promotion', {
+  upload_id: Uuid,
+  plan_digest: Digest,
+  gate_mode: GateMode,
+  totals: Totals,
+  control: Type.Array(ControlTotal),
+  approved_by: TextOrNull,
+  approved_at: TimestampOrNull,
+  promoted_by: Text,
+  promoted_at: Timestamp,
+  undo_until: Timestamp,
+  undone_by: TextOrNull,
+  undone_at: TimestampOrNull,
+  undo_totals: nullable(Totals),
+})
+export type Promotion = Row<typeof Promotion>
+
+const LineProblem = shape('LineProblem', {
+  line: Type.Integer(),
+  column: TextOrNull,
+  field: TextOrNull,
+  value: TextOrNull,
+  rule: Text,
+  message: Text,
+  suggestion: Text,
+})
+export const StagedRow = shape('StagedRow', {
+  row_number: Line,
+  row_type: Text,
+  validation_status: Type.Enum([...VALIDATION_STATUSES, 'pending']),
+  raw_payload: Type.Record(Text, TextOrNull, { description: 'header → text of the cell' }),
+  normalized_payload: nullable(JsonObject),
+  validation_errors: Type.Array(LineProblem),
+  validation_warnings: Type.Array(LineProblem),
+  processing_action: Text,
+  target_internal_id: UuidOrNull,
+})
+export type StagedRow = Row<typeof StagedRow>
+
+export const LeftOutLine = shape('LeftOutLine', {
+  line: Line,
+  reason: Type.String({
+    description: 'the rule: row.total, row.subtotal, row.sum, key.repeated, line.left_out',
+  }),
+  message: Text,
+  values: Type.Record(Text, Text, {
+    description: 'field → value, of those that are not empty; numbers are text with all their digits',
+  }),
+})
+export type LeftOutLine = Row<typeof LeftOutLine>
+
+const Image = Type.Record(Text, Type.Unknown(), {
+  description: 'column → value; integers beyond 2^53 are strings',
+})
+export const PlanRow = shape('PlanRow', {
+  type_order: Type.Integer(),
+  row_type: Text,
+  row_number: Line,
+  action: PlanAction,
+  target_id: UuidOrNull,
+  target_key: nullable(Image),
+  before: nullable(Image),
+  after: nullable(Image),
+  changed: nullable(Type.Array(Text)),
+  reason: TextOrNull,
+  dependents: nullable(Dependents),
+  label: nullable(Image),
+})
+export type PlanRow = Row<typeof PlanRow>
+
+/** `before`: the row that the plan was made on; `planned`: null where the plan leaves it unchanged; `now`: null where it is gone. */
+export const StaleRow = shape('StaleRow', {
+  target_table: Text,
+  row_type: Text,
+  line: Line,
+  action: PlanAction,
+  key: Image,
+  before: nullable(Image),
+  planned: nullable(Image),
+  now: nullable(Image),
+})
+export type StaleRow = Row<typeof StaleRow>
+
+export const UndoPlan = shape('UndoPlan', {
+  totals: Totals,
+  stays: Type.Array(
+    shape('RowThatStays', {
+      row_type: Type.String({ description: 'or the table, of a row that a foreign key deleted or changed' }),
+      line: Line,
+      target: Text,
+      target_key: JsonObject,
+      outcome: Type.Enum(['kept', 'refused']),
+      reason: Text,
+    }),
+    { description: 'rows that would stay, and why; the first 200' },
+  ),
+  digest: Digest,
+  undo_until: Timestamp,
+})
+export type UndoPlan = Row<typeof UndoPlan>
+
+const written = {
+  line: Line,
+  target: Type.String({ examples: ['public.daily_metrics'] }),
+  target_id: UuidOrNull,
+  target_key: nullable(JsonObject),
+  action: Type.Enum(['insert', 'update', 'delete']),
+  undo_outcome: TextOrNull,
+}
+export const LedgerRow = shape('LedgerRow', {
+  type_order: Type.Integer(),
+  row_type: Text,
+  ...written,
+  undo_reason: TextOrNull,
+})
+export type LedgerRow = Row<typeof LedgerRow>
+
+export const LineageEntry = shape('LineageEntry', {
+  upload_id: Uuid,
+  file_name: Text,
+  file_hash: Digest,
+  ...written,
+  uploaded_by: Text,
+  approved_by: TextOrNull,
+  approved_at: TimestampOrNull,
+  promoted_by: Text,
+  promoted_at: Timestamp,
+  undone_at: TimestampOrNull,
+  repairs: Type.Array(
+    shape('Repair', {
+      what: Type.Enum(['corrected', 'left_out', 'taken_in']),
+      column: TextOrNull,
+      from: TextOrNull,
+      to: TextOrNull,
+      by: Text,
+      at: Text,
+    }),
+    { description: 'what people corrected in its line before it was promoted, the oldest first' },
+  ),
+})
+export type LineageEntry = Row<typeof LineageEntry>
+
+const CellOrNull = Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 1000 })
+/** What was said about the headers and values of files. */
+export const datasetMapping = {
+  headers: Type.Record(Text, CellOrNull, {
+    description: 'header → field; null: the column is ignored',
+    examples: [{ Kosten: 'spend', Notes: null }],
+  }),
+  field_values: Type.Record(Text, Type.Record(Text, CellOrNull), {
+    description: 'field → value in the file → value to take',
+  }),
+}
+export const DatasetMapping = shape('DatasetMapping', {
+  ...datasetMapping,
+  header_by: Type.Record(Text, Text, { description: 'header → who said last what it means' }),
+  value_by: Type.Record(Text, Text, { description: 'field → who said last what values of it mean' }),
+  updated_by: TextOrNull,
+  updated_at: TimestampOrNull,
+  fields: Type.Array(
+    shape('DatasetField', {
+      field: Text,
+      title: Text,
+      type: Text,
+      required: Type.Boolean(),
+    }),
+  ),
+})
+
+/** A mapping before the file is uploaded. */
+const Certainty = Type.Enum(['sure', 'likely', 'uncertain', 'none'], {
+  description: 'likely and uncertain: to be confirmed by a person; none: it is like no field',
+})
+const Reasons = Type.Array(Text, { description: 'for people' })
+
+export const PreviewColumn = shape('PreviewColumn', {
+  column: Type.Integer({ description: 'from 0' }),
+  header: Text,
+  examples: Type.Array(Text, { description: 'different values, the first of the file' }),
+  filled: Type.Number({ description: 'share of the lines looked at that have a value' }),
+  type: Type.String({
+    description: 'what its values look like',
+    examples: ['integer', 'date', 'text', 'empty'],
+  }),
+  field: nullable(Type.String({ description: 'of the dataset; null: the column is not used' })),
+  ignored: Type.Boolean({ description: 'not used because a person has said so' }),
+  certainty: Certainty,
+  by: nullable(
+    Type.Enum(['chosen', 'memory', 'name', 'likeness', 'content'], {
+      description:
+        'what it rests on. chosen: it came with this request; likeness and content: a proposal, which is used where it comes with the upload (`proposed`)',
+    }),
+  ),
+  reasons: Reasons,
+  alternatives: Type.Array(shape('FieldAlternative', { field: Text, title: Text }), {
+    description: 'other fields that it may be, the best first',
+  }),
+  same_as: nullable(
+    Type.Integer({ description: 'the first column with the same header: both are mapped together' }),
+  ),
+})
+export type PreviewColumn = Row<typeof PreviewColumn>
+
+export const PreviewField = shape('PreviewField', {
+  field: Text,
+  title: Text,
+  type: Text,
+  required: Type.Boolean(),
+  expected: Type.Boolean({
+    description: 'a file without it is refused, unless somebody says that it has none (`without`)',
+  }),
+  column: nullable(Type.Integer({ description: 'that it comes from, with all proposals; null: none' })),
+  from: nullable(
+    Type.Enum(['join', 'compute', 'default', 'period'], {
+      description: 'where it comes from, if not from a column of its own',
+    }),
+  ),
+  missing: Type.Boolean({ description: 'the file is refused without it' }),
+})
+export type PreviewField = Row<typeof PreviewField>
+
+const UnknownValue = shape('UnknownValue', {
+  value: Type.String({ description: 'as the file has it' }),
+  lines: Type.Integer(),
+  proposal: nullable(Type.String({ description: 'the known value that is most like it' })),
+})
+export type UnknownValue = Row<typeof UnknownValue>
+
+export const PreviewValues = shape('PreviewValues', {
+  field: Text,
+  title: Text,
+  header: Text,
+  choices: Type.Array(Text, { description: 'what a value may mean; empty where there are too many' }),
+  unknown: Type.Array(UnknownValue),
+  more: Type.Integer({ description: 'unknown values that are not listed' }),
+  severity: Type.Enum(['error', 'warning'], { description: 'error: lines with such a value are invalid' }),
+})
+export type PreviewValues = Row<typeof PreviewValues>
+
+export const MappingPreview = shape('MappingPreview', {
+  dataset: Text,
+  platform: Text,
+  format: Text,
+  encoding: Text,
+  header_line: Type.Integer(),
+  lines: Type.Integer(),
+  sampled: Type.Integer({ description: 'lines that the examples and proposals rest on' }),
+  columns: Type.Array(PreviewColumn),
+  fields: Type.Array(PreviewField),
+  values: Type.Array(PreviewValues, {
+    description: 'values that a field with a list of values does not know',
+  }),
+  proposed: Type.Record(Text, Text, {
+    description:
+      'header → field, of the proposals: with them as `headers` of the upload the file is read as shown',
+  }),
+  complete: Type.Boolean({
+    description:
+      'nothing has to be asked: everything is sure, no field is missing, and no value makes a line invalid',
+  }),
+})
+export type MappingPreview = Row<typeof MappingPreview>
+
+export const DatasetSummary = shape('Dataset', {
+  dataset: Text,
+  title: Text,
+  version: Type.Integer(),
+  approval_required: Type.Boolean(),
+  undo_window: Type.String({ examples: ['30 days'] }),
+  workspace_id: UuidOrNull,
+  platforms: Type.Array(shape('Platform', { platform: Text, title: Text })),
+  row_types: Type.Array(shape('RowType', { row_type: Text, target: Text })),
+  has_clients: Type.Boolean(),
+})
+
+/** What a repair did, or would do. */
+export const RepairOutcome = shape('RepairOutcome', {
+  lines: Type.Integer(),
+  cells: Type.Integer(),
+  dry_run: Type.Boolean(),
+  replanned: nullable(
+    Type.Enum(['lines', 'whole'], {
+      description:
+        'lines: only what these lines touch was planned again; whole: everything was; null: nothing',
+    }),
+  ),
+  reason: nullable(Type.String({ description: 'why everything was planned again' })),
+})

@@ -1,0 +1,415 @@
+/**
+ * The one place that reads the environment. Everything else is handed a `Config`.
+ * An unknown `STAGEDOOR_*` variable is reported, so that a misspelt setting is noticed.
+ */
+import { resolve } from 'node:path'
+import { StagedoorError } from './errors.ts'
+import { editDistance } from './text.ts'
+
+type Source = 'default' | 'environment' | 'flag'
+
+interface Setting<T> {
+  readonly env: string
+  readonly about: string
+  readonly fallback: T
+  readonly secret?: 'whole' | 'password'
+  parse(value: string): T
+}
+
+const setting = <T>(value: Setting<T>): Setting<T> => value
+
+const SETTINGS = {
+  port: setting({
+    env: 'PORT',
+    about: 'port of API and console',
+    fallback: 4680,
+    parse: integer(0, 65535),
+  }),
+  host: setting({
+    env: 'STAGEDOOR_HOST',
+    about: 'address to listen on; 0.0.0.0 opens it to the network',
+    fallback: '127.0.0.1',
+    parse: text,
+  }),
+  home: setting({
+    env: 'STAGEDOOR_HOME',
+    about: 'folder of the embedded server, its secrets and the blobs',
+    fallback: '.stagedoor',
+    parse: text,
+  }),
+  embeddedRestartLimit: setting({
+    env: 'STAGEDOOR_EMBEDDED_RESTART_LIMIT',
+    about:
+      'seconds for which an embedded server that ended by itself is started again; then Stagedoor ends with 4',
+    fallback: 600,
+    parse: integer(0, 86_400),
+  }),
+  databaseUrl: setting<string | undefined>({
+    env: 'DATABASE_URL',
+    about: 'your PostgreSQL, as the login stagedoor_api; unset: the embedded server',
+    fallback: undefined,
+    secret: 'password',
+    parse: url(['postgres:', 'postgresql:']),
+  }),
+  databaseDirectUrl: setting<string | undefined>({
+    env: 'DATABASE_DIRECT_URL',
+    about: 'the same database without a pooler, for migrate and workers; unset: DATABASE_URL',
+    fallback: undefined,
+    secret: 'password',
+    parse: url(['postgres:', 'postgresql:']),
+  }),
+  playbookDatabaseUrl: setting<string | undefined>({
+    env: 'PLAYBOOK_DATABASE_URL',
+    about:
+      'the database in which playbooks run their sql, as the login stagedoor_playbook; unset: they run none',
+    fallback: undefined,
+    secret: 'password',
+    parse: url(['postgres:', 'postgresql:']),
+  }),
+  logLevel: setting({
+    env: 'LOG_LEVEL',
+    about: 'fatal, error, warn, info, debug, trace or silent',
+    fallback: 'info' as LogLevel,
+    parse: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const),
+  }),
+  logFormat: setting({
+    env: 'STAGEDOOR_LOG_FORMAT',
+    about: 'pretty (lines for people), json, or auto: pretty in a terminal, else json',
+    fallback: 'auto' as LogFormat,
+    parse: oneOf(['auto', 'pretty', 'json'] as const),
+  }),
+  poolSize: setting({
+    env: 'STAGEDOOR_POOL_SIZE',
+    about: 'most connections that the API opens',
+    fallback: 10,
+    parse: integer(2, 1000),
+  }),
+  workerConcurrency: setting({
+    env: 'STAGEDOOR_WORKER_CONCURRENCY',
+    about: 'job handlers that run at once in one process',
+    fallback: 10,
+    parse: integer(1, 1000),
+  }),
+  workerPool: setting<number | undefined>({
+    env: 'STAGEDOOR_WORKER_POOL',
+    about:
+      'most connections for claims and job handlers; unset: the concurrency and 2 more. Heartbeats and completions have 2 of their own',
+    fallback: undefined,
+    parse: integer(5, 2000),
+  }),
+  workerStatementTimeout: setting({
+    env: 'STAGEDOOR_WORKER_STATEMENT_TIMEOUT',
+    about: 'seconds after which a statement of a job handler is ended; 0: never',
+    fallback: 900,
+    parse: integer(0, 86_400),
+  }),
+  handlerGrace: setting({
+    env: 'STAGEDOOR_HANDLER_GRACE',
+    about:
+      'seconds that a step waits for a handler which no running process has before it fails; 0: for ever',
+    fallback: 0,
+    parse: integer(0, 31_536_000),
+  }),
+  workerLongRunning: setting({
+    env: 'STAGEDOOR_WORKER_LONG_RUNNING',
+    about: 'seconds after which a job that still runs is reported in the log and in health',
+    fallback: 600,
+    parse: integer(1, 86_400),
+  }),
+  bodyLimit: setting({
+    env: 'STAGEDOOR_BODY_LIMIT',
+    about: 'largest JSON request body in bytes; where records are staged, 80 MiB',
+    fallback: 1_048_576,
+    parse: integer(1024, 1_073_741_824),
+  }),
+  blobLimit: setting({
+    env: 'STAGEDOOR_BLOB_LIMIT',
+    about: 'largest blob that may be uploaded, in bytes',
+    fallback: 2_147_483_648,
+    parse: integer(1024, 1_099_511_627_776),
+  }),
+  rateLimit: setting({
+    env: 'STAGEDOOR_RATE_LIMIT',
+    about: 'requests a minute for one caller, executors aside; 0 turns the limit off',
+    fallback: 600,
+    parse: integer(0, 1_000_000),
+  }),
+  jwtSecret: setting<string | undefined>({
+    env: 'STAGEDOOR_JWT_SECRET',
+    about: 'HS256 secret of the tokens; unset on the embedded server: made once and kept in the home',
+    fallback: undefined,
+    secret: 'whole',
+    parse: secret(32),
+  }),
+  jwksUrl: setting<string | undefined>({
+    env: 'STAGEDOOR_JWKS_URL',
+    about: 'public keys of your identity provider (RS256, ES256)',
+    fallback: undefined,
+    parse: url(['https:', 'http:']),
+  }),
+  jwtIssuer: setting<string | undefined>({
+    env: 'STAGEDOOR_JWT_ISSUER',
+    about: 'the issuer that tokens must name; unset: not checked',
+    fallback: undefined,
+    parse: text,
+  }),
+  jwtAudience: setting<string | undefined>({
+    env: 'STAGEDOOR_JWT_AUDIENCE',
+    about: 'the audience that tokens must name; unset: not checked',
+    fallback: undefined,
+    parse: text,
+  }),
+  webhookHosts: setting<readonly string[]>({
+    env: 'STAGEDOOR_WEBHOOK_HOSTS',
+    about:
+      'hosts that webhooks may go to, as host or host:port with commas between; unset: no webhook leaves',
+    fallback: [],
+    parse: hosts,
+  }),
+  httpHosts: setting<readonly string[]>({
+    env: 'STAGEDOOR_HTTP_HOSTS',
+    about:
+      'hosts that the http steps of playbooks may call, as host or host:port with commas between; unset: none',
+    fallback: [],
+    parse: hosts,
+  }),
+  files: setting<string | undefined>({
+    env: 'STAGEDOOR_FILES',
+    about: 'folder of the files that playbooks may read; unset: files in the home',
+    fallback: undefined,
+    parse: text,
+  }),
+  embeddingsUrl: setting<string | undefined>({
+    env: 'EMBEDDINGS_URL',
+    about:
+      'an OpenAI-compatible endpoint for embeddings, with its /v1; unset: only embedders without a network',
+    fallback: undefined,
+    secret: 'password',
+    parse: url(['https:', 'http:']),
+  }),
+  embeddingsApiKey: setting<string | undefined>({
+    env: 'EMBEDDINGS_API_KEY',
+    about: 'the key of that endpoint, if it asks for one',
+    fallback: undefined,
+    secret: 'whole',
+    parse: text,
+  }),
+  embeddingsModel: setting({
+    env: 'EMBEDDINGS_MODEL',
+    about: 'the model that a new collection of that endpoint is made with',
+    fallback: 'text-embedding-3-small',
+    parse: text,
+  }),
+  embeddingsDimension: setting({
+    env: 'EMBEDDINGS_DIMENSION',
+    about: 'numbers in a vector of that model',
+    fallback: 1536,
+    parse: integer(1, 4096),
+  }),
+  qdrantUrl: setting<string | undefined>({
+    env: 'QDRANT_URL',
+    about: 'a Qdrant server for vectors and for the old knowledge base; unset: none',
+    fallback: undefined,
+    secret: 'password',
+    parse: url(['https:', 'http:']),
+  }),
+  qdrantApiKey: setting<string | undefined>({
+    env: 'QDRANT_API_KEY',
+    about: 'the key of the Qdrant server, if it asks for one',
+    fallback: undefined,
+    secret: 'whole',
+    parse: text,
+  }),
+}
+
+/** Secrets of playbooks (`${secret.NAME}`): read where a step runs, never shown. */
+const PLAYBOOK_SECRET = /^STAGEDOOR_SECRET_[A-Za-z_][A-Za-z0-9_]*$/
+
+/** Settings of the setup scripts, which run before this file is built. Listed here so that they are not reported as unknown. */
+const SCRIPT_SETTINGS = ['STAGEDOOR_NO_SYSTEM_INSTALL', 'STAGEDOOR_TEST_KEEP']
+
+type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'
+type LogFormat = 'auto' | 'pretty' | 'json'
+type Settings = typeof SETTINGS
+export type SettingName = keyof Settings
+type Values = { readonly [K in SettingName]: Settings[K] extends Setting<infer T> ? T : never }
+
+export interface Config extends Values {
+  readonly sources: Readonly<Record<SettingName, Source>>
+  /** Unknown `STAGEDOOR_*` variables: commands warn of them, `stagedoor config` refuses them. */
+  readonly unknown: readonly UnknownSetting[]
+}
+
+interface UnknownSetting {
+  readonly setting: string
+  /** `; did you mean …?`, or nothing. */
+  readonly suggestion: string
+}
+
+/** Flags win over the environment, the environment over the defaults. */
+export function readConfig(
+  env: NodeJS.ProcessEnv = process.env,
+  flags: Partial<Record<SettingName, string>> = {},
+): Config {
+  const values: Record<string, unknown> = {}
+  const sources: Record<string, Source> = {}
+  for (const name of Object.keys(SETTINGS) as SettingName[]) {
+    const spec = SETTINGS[name] as Setting<unknown>
+    const flag = flags[name]
+    // An empty variable is how shells and compose files say "unset".
+    const given = flag ?? (env[spec.env] === '' ? undefined : env[spec.env])
+    sources[name] = flag !== undefined ? 'flag' : given !== undefined ? 'environment' : 'default'
+    values[name] = given === undefined ? spec.fallback : parse(spec, given)
+  }
+  if (values.databaseDirectUrl !== undefined && values.databaseUrl === undefined) {
+    throw new StagedoorError('config_invalid', {
+      setting: 'DATABASE_DIRECT_URL',
+      value: mask(SETTINGS.databaseDirectUrl, values.databaseDirectUrl),
+      reason: 'DATABASE_URL is not set',
+    })
+  }
+  return {
+    ...(values as unknown as Values),
+    home: resolve(values.home as string),
+    ...(values.files !== undefined && { files: resolve(values.files as string) }),
+    sources: sources as Config['sources'],
+    unknown: unknownSettings(env),
+  }
+}
+
+interface ConfigLine {
+  readonly setting: string
+  readonly value: string
+  readonly source: Source
+  readonly about: string
+}
+
+/** The effective settings and where each came from, with secrets masked. */
+export function describeConfig(config: Config): ConfigLine[] {
+  return (Object.keys(SETTINGS) as SettingName[]).map((name) => ({
+    setting: SETTINGS[name].env,
+    value: config[name] === undefined ? '' : mask(SETTINGS[name], config[name]),
+    source: config.sources[name],
+    about: SETTINGS[name].about,
+  }))
+}
+
+/** Where migrations and workers connect. */
+export function directUrl(config: Config): string | undefined {
+  return config.databaseDirectUrl ?? config.databaseUrl
+}
+
+/** Where playbooks read files. */
+export function filesFolder(config: Pick<Config, 'files' | 'home'>): string {
+  return config.files ?? resolve(config.home, 'files')
+}
+
+function maskUrl(value: string): string {
+  try {
+    const parsed = new URL(value)
+    if (parsed.password !== '') parsed.password = '***'
+    return parsed.toString()
+  } catch {
+    return '***'
+  }
+}
+
+function mask(spec: { secret?: 'whole' | 'password' }, value: unknown): string {
+  if (spec.secret === 'whole') return '***'
+  return spec.secret === 'password' ? maskUrl(String(value)) : String(value)
+}
+
+function parse<T>(spec: Setting<T>, value: string): T {
+  try {
+    return spec.parse(value)
+  } catch (error) {
+    throw new StagedoorError('config_invalid', {
+      setting: spec.env,
+      value: mask(spec, value),
+      reason: (error as Error).message,
+    })
+  }
+}
+
+/**
+ * Kubernetes tells every container of a namespace about its services by variables: a service called `stagedoor` brings
+ * STAGEDOOR_PORT=tcp://10.0.0.7:4680, STAGEDOOR_SERVICE_HOST and the like. They are not settings.
+ */
+const SERVICE_VARIABLE =
+  /^STAGEDOOR_(\w+_)?(SERVICE_(HOST|PORT(_\w+)?)|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$/
+
+function isServiceVariable(name: string, value: string | undefined): boolean {
+  return SERVICE_VARIABLE.test(name) || (name.endsWith('_PORT') && /^(tcp|udp|sctp):\/\//.test(value ?? ''))
+}
+
+function unknownSettings(env: NodeJS.ProcessEnv): UnknownSetting[] {
+  const known = [...Object.values(SETTINGS).map((spec) => spec.env), ...SCRIPT_SETTINGS]
+  return Object.keys(env)
+    .filter((name) => name.startsWith('STAGEDOOR_') && !known.includes(name) && !PLAYBOOK_SECRET.test(name))
+    .filter((name) => !isServiceVariable(name, env[name]))
+    .map((setting) => ({ setting, suggestion: suggestionFor(setting, known) }))
+}
+
+function suggestionFor(name: string, known: readonly string[]): string {
+  const nearest = known
+    // STAGEDOOR_PORT means PORT.
+    .map((candidate) => ({
+      candidate,
+      away: Math.min(editDistance(candidate, name), editDistance(`STAGEDOOR_${candidate}`, name)),
+    }))
+    .sort((a, b) => a.away - b.away)[0]
+  return nearest && nearest.away <= 4 ? `; did you mean ${nearest.candidate}?` : ''
+}
+
+function integer(least: number, most: number): (value: string) => number {
+  return (value) => {
+    const number = Number(value)
+    if (!/^\d+$/.test(value) || number < least || number > most) {
+      throw new Error(`it must be a whole number from ${least} to ${most}`)
+    }
+    return number
+  }
+}
+
+function text(value: string): string {
+  return value
+}
+
+function secret(least: number): (value: string) => string {
+  return (value) => {
+    if (value.length < least) throw new Error(`it must have at least ${least} characters`)
+    return value
+  }
+}
+
+function oneOf<T extends string>(choices: readonly T[]): (value: string) => T {
+  return (value) => {
+    const choice = choices.find((candidate) => candidate === value)
+    if (choice === undefined) throw new Error(`it must be one of ${choices.join(', ')}`)
+    return choice
+  }
+}
+
+/** As a URL would write them, so that they can be compared with one. */
+function hosts(value: string): string[] {
+  return value
+    .split(/[\s,]+/)
+    .filter((entry) => entry !== '')
+    .map((entry) => {
+      const [, name, port] = /^(\[[0-9a-f:.]+\]|[^\s:/?#@[\]*]+)(?::(\d{1,5}))?$/i.exec(entry) ?? []
+      if (name === undefined || !URL.canParse(`http://${name}`) || Number(port ?? 1) > 65535) {
+        throw new Error(`${entry} is not a host or host:port`)
+      }
+      const { hostname } = new URL(`http://${name}`)
+      return port === undefined ? hostname : `${hostname}:${Number(port)}`
+    })
+}
+
+function url(protocols: readonly string[]): (value: string) => string {
+  return (value) => {
+    const expected = `it must be an address like ${protocols[0]}//host/…`
+    if (!URL.canParse(value)) throw new Error(expected)
+    if (!protocols.includes(new URL(value).protocol)) throw new Error(expected)
+    return value
+  }
+}

@@ -1,0 +1,54 @@
+/** Checks whether a database is ready for this version, by one cheap query that runs often. */
+import { createHash } from 'node:crypto'
+import type { Queryable } from './connection.ts'
+import { readSqlFiles } from './migrate/files.ts'
+
+export interface HealthCheck {
+  readonly name: string
+  readonly ok: boolean
+  readonly detail: string
+}
+
+/** Fewer days of future partitions mean that the maintenance that creates them does not run. */
+const MIN_PARTITION_DAYS = 30
+
+/** Reads the shipped SQL once; the answer is compared with it at every check. */
+export function createHealthProbe(): (db: Queryable) => Promise<HealthCheck[]> {
+  const { migrations, routines } = readSqlFiles()
+  const expectedRoutines = digest(routines.map(({ schema, name, hash }) => `${schema}.${name} ${hash}`))
+  return async (db) => {
+    const { rows } = await db.query<{
+      migration_count: number
+      routines_digest: string | null
+      partition_days_left: number | null
+      history_days_left: number | null
+      execution_days_left: number | null
+    }>(
+      `select migration_count, routines_digest, partition_days_left, history_days_left, execution_days_left
+         from iu_core.fn_health()`,
+    )
+    const found = rows[0]!
+    const current = found.migration_count === migrations.length && found.routines_digest === expectedRoutines
+    return [
+      { name: 'database', ok: true, detail: 'answers' },
+      {
+        name: 'migrations',
+        ok: current,
+        detail: current
+          ? `${found.migration_count} applied, routines current`
+          : `${found.migration_count} of ${migrations.length} applied or routines differ: run stagedoor migrate`,
+      },
+      partitions('event_partitions', found.partition_days_left ?? 0),
+      partitions('job_partitions', found.history_days_left ?? 0),
+      partitions('execution_partitions', found.execution_days_left ?? 0),
+    ]
+  }
+}
+
+function partitions(name: string, days: number): HealthCheck {
+  return { name, ok: days >= MIN_PARTITION_DAYS, detail: `partitions exist for the next ${days} days` }
+}
+
+function digest(lines: string[]): string {
+  return createHash('sha256').update(lines.sort().join('\n')).digest('hex')
+}

@@ -1,0 +1,374 @@
+/** Hits: chunks that the legs found are checked in PostgreSQL, ranked, merged per unit or document, and shown with a snippet. */
+import type { Client, Queryable } from '../kernel/postgres/connection.ts'
+import type { Question } from './query.ts'
+import { type ChunkFacts, type DocumentState, type Found, fuse, type Ranked, rank } from './ranking.ts'
+import type { SearchHit } from './shapes.ts'
+import { documentWarning, unitWarning } from './warnings.ts'
+
+export type { SearchHit } from './shapes.ts'
+
+type Freshness = 'current' | 'pending' | 'stale' | 'error'
+
+interface HitRow extends ChunkFacts {
+  readonly title: string
+  readonly document_title: string | null
+  readonly document_source_ref: string | null
+  readonly unit_kind: string | null
+  readonly language: string
+  /** False: the document has changed since the chunk was made. */
+  readonly is_as_projected: boolean
+}
+
+interface DocumentRow {
+  readonly document_id: string
+  readonly title: string
+  readonly source_ref: string
+  readonly language: string
+  readonly vector_state: DocumentState
+}
+
+/** Chunks that are checked at first; ten hits hardly ever need more. */
+const FIRST_PAGE = 50
+
+interface HitText {
+  readonly hit: Ranked<HitRow>
+  readonly about: HitRow | DocumentRow
+  readonly text: string
+}
+
+export type LegsFound = Pick<Found<HitRow>, 'lexical' | 'dense' | 'legacy' | 'denseWeight' | 'together'>
+
+export async function loadHits(
+  client: Client,
+  question: Question,
+  legs: LegsFound,
+  explain: boolean,
+): Promise<SearchHit[]> {
+  const { workspace_id, limit } = question
+  const legacy = await documentsNamed(client, workspace_id, legs.legacy)
+  const ranked = (await rankFound(client, question, legs, legacy)).slice(0, limit)
+  const shown = await withTexts(client, workspace_id, ranked, legacy)
+  const words = queryWords(question.text)
+  const english = await englishMatch(
+    client,
+    words,
+    shown.filter(({ about }) => isEnglish(about.language)).map(({ text }) => text),
+  )
+  const plain = plainMatch(words)
+  return shown.map(({ hit, about, text }) => {
+    const { snippet, highlights } = snippetOf(
+      withoutTitle(text, about.title),
+      isEnglish(about.language) ? english : plain,
+    )
+    return buildHit(hit, about, { snippet, highlights, explain })
+  })
+}
+
+/** Checks the best chunks first, and the others only if too few hits remain of those. */
+async function rankFound(
+  client: Client,
+  { workspace_id, limit, superseded }: Question,
+  legs: LegsFound,
+  legacy: ReadonlyMap<string, DocumentRow>,
+): Promise<Ranked<HitRow>[]> {
+  const found = {
+    ...legs,
+    legacy: legs.legacy.map((name) => legacy.get(name)?.document_id).filter((id) => id !== undefined),
+    documents: new Map([...legacy.values()].map((row) => [row.document_id, row.vector_state])),
+    superseded,
+  }
+  const chunks = fuse(legs.lexical, legs.dense, legs.denseWeight).map(({ key }) => key)
+  const first = chunks.slice(0, Math.max(FIRST_PAGE, 3 * limit))
+  const rest = chunks.slice(first.length)
+  const facts = await factsOf(client, workspace_id, first)
+  const ranked = rank({ ...found, facts, unseen: new Set(rest) })
+  if (ranked.length >= limit || rest.length === 0) return ranked
+  const others = await factsOf(client, workspace_id, rest)
+  return rank({ ...found, facts: new Map([...facts, ...others]) })
+}
+
+/** Without hits that were deleted meanwhile. */
+async function withTexts(
+  client: Client,
+  workspace: string,
+  ranked: readonly Ranked<HitRow>[],
+  legacy: ReadonlyMap<string, DocumentRow>,
+): Promise<HitText[]> {
+  const unread = ranked.filter((hit) => !isReadByChunk(hit)).map(({ id }) => id)
+  const known = new Map([...legacy.values()].map((row) => [row.document_id, row]))
+  const others = await documentsNamed(
+    client,
+    workspace,
+    unread.filter((id) => !known.has(id)),
+  )
+  const chunks = ranked.filter(isReadByChunk).map(({ best }) => best!.chunk_id)
+  const texts = await textsOf(client, workspace, chunks, unread)
+  return ranked.flatMap((hit): HitText[] => {
+    const byChunk = isReadByChunk(hit)
+    const about = byChunk ? hit.best : (known.get(hit.id) ?? others.get(hit.id))
+    const text = texts.get(byChunk ? hit.best!.chunk_id : hit.id)
+    return about === undefined || text === undefined ? [] : [{ hit, about, text }]
+  })
+}
+
+/** False for a document that is shown in place of its units, or has changed since: its current text is shown instead. */
+function isReadByChunk({ best }: Ranked<HitRow>): boolean {
+  return best?.is_as_projected === true
+}
+
+function isEnglish(language: string): boolean {
+  return language.split('-')[0] === 'en'
+}
+
+/** Under the caller's rights: a chunk that PostgreSQL does not return is not shown, whatever a store holds. */
+async function factsOf(
+  client: Client,
+  workspace: string,
+  chunks: readonly string[],
+): Promise<Map<string, HitRow>> {
+  if (chunks.length === 0) return new Map()
+  const { rows } = await client.query<HitRow>({
+    name: 'search_hits',
+    text: 'select * from iu_core.fn_search_hits($1, $2)',
+    values: [workspace, chunks],
+  })
+  return new Map(rows.map((row) => [row.chunk_id, row]))
+}
+
+async function textsOf(
+  client: Client,
+  workspace: string,
+  chunks: readonly string[],
+  documents: readonly string[],
+): Promise<Map<string, string>> {
+  const { rows } = await client.query<{ id: string; text: string }>({
+    name: 'search_texts',
+    text: 'select id, text from iu_core.fn_search_texts($1, $2, $3)',
+    values: [workspace, chunks, documents],
+  })
+  return new Map(rows.map(({ id, text }) => [id, text]))
+}
+
+/** By id, or by the name that the old knowledge base uses; under the caller's rights. */
+async function documentsNamed(
+  client: Client,
+  workspace: string,
+  names: readonly string[],
+): Promise<Map<string, DocumentRow>> {
+  if (names.length === 0) return new Map()
+  const { rows } = await client.query<DocumentRow & { name: string }>(
+    'select * from iu_core.fn_search_documents($1, $2)',
+    [workspace, names],
+  )
+  return new Map(rows.map((row) => [row.name, row]))
+}
+
+function buildHit(
+  hit: Ranked<HitRow>,
+  about: HitRow | DocumentRow,
+  { explain, ...snippet }: Snippet & { readonly explain: boolean },
+): SearchHit {
+  const { best, score, ranks, states } = hit
+  const common = {
+    title: about.title,
+    ...snippet,
+    score,
+    legs: ranks,
+    freshness: hit.freshness as Freshness,
+    ...(explain && { explain: { ...states, ...(best && { chunk_id: best.chunk_id }) } }),
+  }
+  if (hit.source === 'document') {
+    const sourceRef = 'source_ref' in about ? about.source_ref : about.document_source_ref
+    return {
+      source: 'document',
+      document_id: hit.id,
+      ...(sourceRef !== null && { source_ref: sourceRef }),
+      ...common,
+      warnings: distinct(
+        hit.cautions.map(({ caution, unit }) =>
+          documentWarning(caution, { canonical_address: unit?.canonical_address ?? undefined }),
+        ),
+      ),
+    }
+  }
+  const unit = best!
+  const versions = { version_no: unit.version_no!, current_version_no: unit.current_version_no! }
+  return {
+    source: 'unit',
+    unit_id: hit.id,
+    ...(unit.document_id !== null && { document_id: unit.document_id }),
+    canonical_address: unit.canonical_address!,
+    ...common,
+    lifecycle_status: unit.lifecycle_status!,
+    unit_kind: unit.unit_kind!,
+    ...versions,
+    warnings: distinct(hit.cautions.map(({ caution }) => unitWarning(caution, versions))),
+  }
+}
+
+/** Without repetitions; three are enough. */
+function distinct(warnings: readonly string[]): string[] {
+  return [...new Set(warnings)].slice(0, 3)
+}
+
+// Snippets and highlights.
+
+/** Half-open, from 0, in characters, not UTF-16 units. */
+type Range = readonly [from: number, to: number]
+
+interface Snippet {
+  readonly snippet: string
+  readonly highlights: readonly Range[]
+}
+
+/** The word of the question that a folded word matches, if any. */
+export type Match = (word: string) => string | undefined
+
+const SNIPPET_SIZE = 240
+/** Characters of context before the first match. */
+const LEAD = 40
+const HEADING = /^#{1,6} +/gm
+const WORD = /[\p{L}\p{N}\p{M}]+/gu
+/** Letters that Unicode does not decompose, but people type without the mark. As in fn_search_normalize: a test compares them. */
+const PLAIN: Readonly<Record<string, string>> = { đ: 'd', ł: 'l', ø: 'o' }
+/** As fn_search_parse. */
+const MAX_PREFIXES = 8
+
+/** Without case and diacritics, as fn_search_normalize; for languages without a stemmer. */
+export function fold(word: string): string {
+  if (/^[\x20-\x7e]*$/.test(word)) return word.toLowerCase()
+  return word
+    .normalize('NFKD')
+    .replace(/[\u0300-\u036f]+/g, '')
+    .normalize('NFC')
+    .toLowerCase()
+    .replace(/[đłø]/g, (letter) => PLAIN[letter]!)
+}
+
+interface QueryWords {
+  readonly words: readonly string[]
+  /** Of `word*`. */
+  readonly prefixes: readonly string[]
+}
+
+export function queryWords(text: string): QueryWords {
+  const words = new Set<string>()
+  const prefixes = new Set<string>()
+  for (const { 0: word, index } of text.matchAll(WORD)) {
+    const isPrefix =
+      word.length > 1 && /^\*(\s|$)/.test(text.slice(index + word.length, index + word.length + 2))
+    ;(isPrefix ? prefixes : words).add(fold(word))
+  }
+  return { words: [...words], prefixes: [...prefixes].sort().slice(0, MAX_PREFIXES) }
+}
+
+/** The part of the text with most words of the question, on one line. */
+export function snippetOf(text: string, match: Match, size = SNIPPET_SIZE): Snippet {
+  const line = text.replace(/\s+/g, ' ').trim()
+  const found = [...line.matchAll(WORD)].flatMap(({ 0: word, index }) => {
+    const key = match(fold(word))
+    return key === undefined ? [] : [{ key, from: index, to: index + word.length }]
+  })
+  const [from, to] = bestWindow(line, found, size)
+  const lead = from > 0 ? '…' : ''
+  const snippet = lead + line.slice(from, to) + (to < line.length ? '…' : '')
+  const characters = (end: number): number => [...line.slice(from, end)].length + lead.length
+  return {
+    snippet,
+    highlights: found
+      .filter((word) => word.from >= from && word.to <= to)
+      .map((word): Range => [characters(word.from), characters(word.to)]),
+  }
+}
+
+interface FoundWord {
+  readonly key: string
+  readonly from: number
+  readonly to: number
+}
+
+/** More different words win, then more words, then the first window. */
+function bestWindow(line: string, found: readonly FoundWord[], size: number): Range {
+  if (line.length <= size) return [0, line.length]
+  let best = { start: 0, different: 0, many: 0 }
+  const within = new Map<string, number>()
+  let end = 0
+  found.forEach((first, index) => {
+    for (; end < found.length && found[end]!.to <= first.from + size - LEAD; end++)
+      within.set(found[end]!.key, (within.get(found[end]!.key) ?? 0) + 1)
+    const many = end - index
+    if (within.size > best.different || (within.size === best.different && many > best.many))
+      best = { start: first.from, different: within.size, many }
+    const left = (within.get(first.key) ?? 1) - 1
+    if (left > 0) within.set(first.key, left)
+    else within.delete(first.key)
+  })
+  const from = afterSpace(line, Math.min(Math.max(0, best.start - LEAD), line.length - size), best.start)
+  return [from, beforeSpace(line, Math.min(line.length, from + size))]
+}
+
+/** The beginning of the next word, but not beyond `max`. */
+function afterSpace(line: string, from: number, max: number): number {
+  if (from === 0) return 0
+  const space = line.indexOf(' ', from - 1)
+  return space === -1 || space + 1 > max ? wordBoundary(line, from) : space + 1
+}
+
+function beforeSpace(line: string, to: number): number {
+  if (to === line.length) return to
+  const space = line.lastIndexOf(' ', to)
+  return space <= to - LEAD ? wordBoundary(line, to) : space
+}
+
+/** Not between the halves of a surrogate pair. */
+function wordBoundary(line: string, at: number): number {
+  const code = line.charCodeAt(at)
+  return code >= 0xdc00 && code <= 0xdfff ? at - 1 : at
+}
+
+/** Without the first line if it repeats the title, and without the # of headings. */
+export function withoutTitle(text: string, title: string): string {
+  const trimmed = text.trimStart()
+  const end = trimmed.indexOf('\n')
+  const isTitle = end !== -1 && fold(trimmed.slice(0, end).replace(HEADING, '').trim()) === fold(title)
+  const rest = trimmed.slice(end + 1)
+  return (isTitle && /\S/.test(rest) ? rest : trimmed).replace(HEADING, '')
+}
+
+/** For languages without a stemmer: equal words and prefixes. */
+export function plainMatch({ words, prefixes }: QueryWords): Match {
+  const known = new Set(words)
+  return (word) => (known.has(word) ? word : prefixes.find((prefix) => word.startsWith(prefix)))
+}
+
+/** For English: words with the same stem in PostgreSQL ("policies" for "policy"). Only words that share two letters are asked for. */
+export async function englishMatch(
+  db: Queryable,
+  query: QueryWords,
+  texts: readonly string[],
+): Promise<Match> {
+  const plain = plainMatch(query)
+  const beginnings = new Set(query.words.map((word) => word.slice(0, 2)))
+  const candidates = new Set(query.words)
+  for (const text of texts)
+    for (const [word] of text.matchAll(WORD)) {
+      const folded = fold(word)
+      if (beginnings.has(folded.slice(0, 2))) candidates.add(folded)
+    }
+  if (query.words.length === 0) return plain
+  const { rows } = await db.query<{ word: string; stem: string }>({
+    name: 'search_stems',
+    text: `select w.word, (ts_lexize('english_stem', w.word))[1] as stem from unnest($1::text[]) as w (word)`,
+    values: [[...candidates]],
+  })
+  // A stop word has no stem.
+  const stems = new Map(rows.filter(({ stem }) => stem !== null).map(({ word, stem }) => [word, stem]))
+  const wanted = new Set(query.words.map((word) => stems.get(word)).filter((stem) => stem !== undefined))
+  return (word) => {
+    const stem = stems.get(word)
+    return stem !== undefined && wanted.has(stem) ? stem : plainPrefix(word)
+  }
+  function plainPrefix(word: string): string | undefined {
+    return query.prefixes.find((prefix) => word.startsWith(prefix))
+  }
+}

@@ -1,0 +1,153 @@
+/** The records of this room, each stated once: its type and its shape in the API come from here. */
+import {
+  IntegerOrNull,
+  nullable,
+  type Row,
+  shape,
+  Text,
+  TextOrNull,
+  Timestamp,
+  Type,
+  typed,
+} from '../kernel/schema.ts'
+
+const Count = Type.Integer({ minimum: 0 })
+const Trouble = shape('SearchTrouble', { rows: Count, reason: Text })
+
+export const SearchStatus = shape('SearchStatus', {
+  collections: Type.Array(
+    shape('CollectionStatus', {
+      collection: Text,
+      state: Text,
+      embedder: Text,
+      model: TextOrNull,
+      dimension: IntegerOrNull,
+      store: Text,
+      points: Count,
+      writing: Type.Integer({ minimum: 0, description: 'recorded, and not yet in the store' }),
+      refused: Type.Integer({
+        minimum: 0,
+        description: 'its embedder does not take them; a collection that is being built does without',
+      }),
+    }),
+  ),
+  chunks: shape('ChunkCounts', { units: Count, documents: Count }),
+  outbox: shape('SearchOutbox', {
+    pending: Count,
+    processing: Count,
+    done: Count,
+    dead_letter: Count,
+    due: Count,
+    oldest_due_s: IntegerOrNull,
+  }),
+  outage: nullable(Trouble),
+  retrying: Type.Union([Trouble, Type.Null()], { description: 'what failed and will be retried' }),
+  window: shape(
+    'SearchWindow',
+    { quiet_s: Type.Number(), delete_s: Type.Number() },
+    { description: 'seconds that search waits after an edit, and before it takes out what was deleted' },
+  ),
+  gates: shape('SearchGates', {
+    excluded: Type.Boolean({ description: 'what is staged is kept out; closed, nothing is embedded' }),
+    phase_1: Type.Boolean(),
+    phase_2: Type.Boolean(),
+    phase_3: Type.Boolean(),
+  }),
+  cost: Type.Array(
+    shape('SearchCost', { day: Text, embedder: Text, model: Text, requests: Count, tokens: Count }),
+    { description: 'of embedders that are paid for, a day, of the last month' },
+  ),
+})
+export type SearchStatus = Row<typeof SearchStatus>
+
+export const SearchDeadLetter = shape('SearchDeadLetter', {
+  outbox_id: Text,
+  unit_id: TextOrNull,
+  document_id: TextOrNull,
+  name: Text,
+  tries: Type.Integer(),
+  error: TextOrNull,
+  failed_at: Timestamp,
+})
+export type SearchDeadLetter = Row<typeof SearchDeadLetter>
+
+const Rank = Type.Optional(Type.Integer({ minimum: 1 }))
+
+export const SearchHit = shape('SearchHit', {
+  source: Type.Enum(['unit', 'document']),
+  unit_id: Type.Optional(Text),
+  document_id: Type.Optional(
+    Type.String({ description: 'of a unit: the document of the old knowledge base that it was cut from' }),
+  ),
+  canonical_address: Type.Optional(Text),
+  source_ref: Type.Optional(Type.String({ description: 'of a document: where it comes from' })),
+  title: Text,
+  snippet: Text,
+  highlights: Type.Array(
+    typed<readonly [number, number]>(Type.Array(Type.Integer(), { minItems: 2, maxItems: 2 })),
+    {
+      description:
+        'from and to, in characters (code points) of the snippet: where words of the question stand; `to` is not part of it',
+    },
+  ),
+  score: Type.Number(),
+  legs: shape(
+    'HitRanks',
+    { lexical: Rank, dense: Rank },
+    { description: 'its place by words and by meaning' },
+  ),
+  freshness: Type.Enum(['current', 'pending', 'stale', 'error']),
+  lifecycle_status: Type.Optional(Text),
+  unit_kind: Type.Optional(Text),
+  version_no: Type.Optional(Type.Integer({ description: 'whose text is shown' })),
+  current_version_no: Type.Optional(Type.Integer()),
+  warnings: Type.Array(Text),
+  explain: Type.Optional(
+    shape(
+      'HitReasons',
+      { unit: Text, document: Text, chunk_id: Type.Optional(Text) },
+      { description: 'where it was asked for: the states between which the matrix decided, and the chunk' },
+    ),
+  ),
+})
+export type SearchHit = Row<typeof SearchHit>
+
+export const SearchAnswer = shape('SearchAnswer', {
+  hits: Type.Array(SearchHit),
+  warnings: Type.Array(Text, { description: 'what could not be asked, and what to do' }),
+  took_ms: Type.Number(),
+  legs: shape(
+    'LegCounts',
+    {
+      lexical: Type.Integer(),
+      dense: Type.Union([Type.Integer(), Type.Enum(['off', 'unavailable'])]),
+    },
+    { description: 'how many chunks each leg found' },
+  ),
+})
+export type SearchAnswer = Row<typeof SearchAnswer>
+
+export const AuditFinding = shape('SearchAuditFinding', {
+  finding: Type.Enum(['orphan', 'ghost', 'payload', 'staging', 'missing', 'left']),
+  collection: nullable(Type.String({ description: 'null: found in PostgreSQL itself' })),
+  id: Type.String({ description: 'of the point, or of the unit or document' }),
+  detail: Text,
+  repaired: Type.Boolean(),
+})
+export type AuditFinding = Row<typeof AuditFinding>
+
+export const AuditedCollection = shape('AuditedCollection', {
+  collection: Text,
+  state: Text,
+  store: Text,
+  points: nullable(Type.Integer({ description: 'that the store holds; null: it could not be asked' })),
+  problem: Type.Optional(Text),
+})
+export type AuditedCollection = Row<typeof AuditedCollection>
+
+export const AuditReport = shape('SearchAudit', {
+  ok: Type.Boolean({ description: 'nothing was found, and every collection was looked at' }),
+  collections: Type.Array(AuditedCollection),
+  findings: Type.Array(AuditFinding),
+})
+export type AuditReport = Row<typeof AuditReport>

@@ -1,0 +1,61 @@
+/** Rows of a plan on the command line: what is deleted has no line, and says what goes with it. */
+import { stripVTControlCharacters } from 'node:util'
+import { expect, it } from 'vitest'
+import { planRowLines } from '../../../src/cli/upload-plan.ts'
+import { dependentsText, totalsTable, type UploadView } from '../../../src/cli/upload-show.ts'
+import type { PlanRow } from '../../../src/ingest/plan.ts'
+
+const ROWS = [{ name: 'item', target: 'public.items', key: ['workspace_id', 'sku'], requires: ['sku'] }].map(
+  (row) => ({ ...row, columns: { workspace_id: '$workspace', sku: 'sku', price: 'price' } }),
+)
+const VIEW = {
+  upload: { reading: null },
+  dataset: { definition: { rows: ROWS, fields: { sku: { type: 'id' }, price: { type: 'decimal' } } } },
+} as unknown as UploadView
+const GONE: PlanRow = {
+  type_order: 1,
+  row_type: 'item',
+  row_number: -12,
+  action: 'delete',
+  target_id: null,
+  target_key: { sku: 'A-1' },
+  before: { workspace_id: '0189d3d2-0000-7000-8000-000000000001', sku: 'A-1', price: 5 },
+  after: null,
+  changed: null,
+  reason: null,
+  dependents: [
+    { table: 'public.notes', effect: 'delete', rows: 2 },
+    { table: 'public.views', effect: 'set null', rows: 1 },
+  ],
+  label: null,
+}
+const said = (...rows: PlanRow[]) => stripVTControlCharacters(planRowLines(rows, VIEW))
+
+it('shows a row to delete without a line, with its values and what depends on it', () => {
+  const text = said(GONE)
+  expect(text).toMatch(/^items\n {2}- +A-1 {2}delete\n/)
+  expect(text).toContain('sku A-1, price 5')
+  expect(text).toContain('with it: 2 rows of public.notes deleted, 1 row of public.views set to NULL')
+  expect(text).not.toContain('-12')
+})
+
+it('says instead why it cannot be deleted', () => {
+  expect(said({ ...GONE, reason: '3 rows of public.orders refer to it' })).toContain(
+    '3 rows of public.orders refer to it',
+  )
+})
+
+it('counts deletes in the table of totals, and lists other tables of an undo behind its own', () => {
+  const dataset = { rows: ROWS }
+  expect(stripVTControlCharacters(totalsTable({ item: { insert: 1, delete: 12 } }, dataset))).toMatch(
+    /new +delete\n +items +1 +12/,
+  )
+  expect(
+    stripVTControlCharacters(
+      totalsTable({ 'public.notes': { reversed: 2 }, item: { reversed: 1 } }, dataset),
+    ),
+  ).toMatch(/items +1\n +notes +2/)
+  expect(dependentsText([{ table: 'public.orders', effect: 'restrict', rows: 1 }])).toBe(
+    '1 row of public.orders prevents the delete',
+  )
+})

@@ -1,0 +1,157 @@
+/** The step “Match columns” of the upload page: shown where something is uncertain, skipped where nothing is. */
+// @module-tag long
+import type { Page } from 'playwright-core'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { runCli } from '../support/cli.ts'
+import { seen, useRealConsole } from './real-console.ts'
+
+const real = useRealConsole('mapping')
+
+const PRODUCTS = {
+  name: 'products',
+  title: 'Products',
+  fields: {
+    sku: { type: 'text', required: true, aliases: ['SKU'], title: 'SKU' },
+    name: { type: 'text', title: 'Name', aliases: ['Product name'] },
+    price: { type: 'money', title: 'Price', aliases: ['Unit price'] },
+    state: {
+      type: 'enum',
+      title: 'State',
+      aliases: ['State'],
+      values: { active: ['lieferbar'], retired: [] },
+    },
+    stock: { type: 'integer', title: 'Stock', aliases: ['Stock'], expected: true },
+  },
+  rows: [
+    {
+      name: 'product',
+      target: 'public.products',
+      key: ['workspace_id', 'sku'],
+      columns: {
+        workspace_id: '$workspace',
+        sku: 'sku',
+        name: 'name',
+        price: 'price',
+        state: 'state',
+        stock: 'stock',
+      },
+    },
+  ],
+}
+
+const KNOWN =
+  'SKU,Product name,Unit price,State,Stock,Colour\nA-1,Boots,12.50,active,4,red\nA-2,Shoes,9.00,lieferbar,1,blue\n'
+const STRANGE =
+  'Item,Prodct nam,Unit prise,State,Colour\nA-1,Boots,12.50,actve,red\nA-2,Shoes,9.00,kaputt,blue\nA-3,Clogs,7.25,active,green\n'
+
+beforeAll(async () => {
+  await real.sql(
+    `create table public.products (workspace_id uuid not null, sku text not null, name text, price numeric, state text,
+       stock integer, unique (workspace_id, sku))`,
+  )
+  const path = real.file('products.json', JSON.stringify(PRODUCTS))
+  const added = await runCli(['dataset', 'register', path, '--no-approval'], { STAGEDOOR_HOME: real.home })
+  expect(added).toMatchObject({ code: 0 })
+})
+
+async function choose(page: Page, name: string, text: string): Promise<void> {
+  await page.goto(`${real.url}/uploads`)
+  await page.getByLabel('Dataset').first().selectOption('products')
+  await page.getByLabel('The file to upload').setInputFiles(real.file(name, text))
+}
+
+const select = (page: Page, header: string) => page.getByLabel(`Field of the column ${header}`)
+const meaning = (page: Page, value: string) => page.getByLabel(`Meaning of ${value} in State`)
+const upload = (page: Page) => page.getByRole('button', { name: 'Upload', exact: true })
+
+describe('match columns', () => {
+  test('a file whose columns are all known skips the step, says so, and offers to change it', async () => {
+    const page = await real.signIn('operator')
+    await choose(page, 'known.csv', KNOWN)
+    await page.getByText('All columns matched').waitFor()
+    expect(await seen(page.locator('.match-line'))).toContain('5 columns used, 1 not used')
+    expect(await page.getByRole('heading', { name: 'Match columns' }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Change…' }).click()
+    await page.getByRole('heading', { name: 'Match columns' }).waitFor()
+    expect(await select(page, 'SKU').inputValue()).toBe('sku')
+    expect(await select(page, 'Colour').inputValue()).toBe('')
+    await select(page, 'Stock').selectOption('')
+    await page.getByText('No column for Stock.').waitFor()
+    await page.getByLabel('The file really has no Stock').check()
+    // For this file only.
+    await page.getByLabel('Remember for the next file from this source').uncheck()
+    await upload(page).click()
+    await page.waitForURL(/\/uploads\/[0-9a-f-]{36}/)
+    expect(await real.sql('select from iu_core.ingest_mapping')).toEqual([])
+  })
+
+  test('what is uncertain is asked with examples; the answers are used for the file and remembered', async () => {
+    const page = await real.signIn('operator')
+    await choose(page, 'strange.csv', STRANGE)
+    await page.getByRole('heading', { name: 'Match columns' }).waitFor()
+    const row = page.getByRole('row').filter({ hasText: 'Unit prise' })
+    expect(await seen(row)).toMatch(/12\.50[\s\S]*9\.00/)
+    expect(await select(page, 'Unit prise').inputValue()).toBe('price')
+
+    // Twice the same field is refused before anything is sent.
+    await select(page, 'Colour').selectOption('price')
+    await page.getByText('Price: more than one column is chosen.').waitFor()
+    expect(await upload(page).isEnabled()).toBe(false)
+    await select(page, 'Colour').selectOption('')
+    await select(page, 'Item').selectOption('sku')
+    await page.getByLabel('The file really has no Stock').check()
+    expect(await meaning(page, 'actve').inputValue()).toBe('=active')
+    await meaning(page, 'kaputt').selectOption('retired')
+    await upload(page).click()
+    await page.waitForURL(/\/uploads\/[0-9a-f-]{36}/)
+    const id = page.url().split('/').at(-1)!
+    await page
+      .getByText(/Ready to promote|planned/i)
+      .first()
+      .waitFor()
+    const rows = await real.sql<{ values: object }>(
+      `select normalized_payload as values from public.staging_rows where upload_id = $1 order by row_number`,
+      [id],
+    )
+    expect(rows.map(({ values }) => values)).toMatchObject([
+      { sku: 'A-1', name: 'Boots', state: 'active' },
+      { sku: 'A-2', name: 'Shoes', state: 'retired' },
+      { sku: 'A-3', name: 'Clogs', state: 'active' },
+    ])
+
+    // The next file of this source needs no answer but what it lacks.
+    await choose(
+      page,
+      'next.csv',
+      STRANGE.replaceAll('A-', 'B-')
+        .replace(/Colour/, 'Stock')
+        .replace(/red|blue|green/g, '5'),
+    )
+    await page.getByText('All columns matched').waitFor()
+  })
+
+  test('it works by keyboard, on a narrow screen and in the dark', async () => {
+    const page = await real.signIn('operator', { viewport: { width: 390, height: 844 }, colorScheme: 'dark' })
+    const text = STRANGE.replace('Item', 'Thing').replace('Unit prise', 'Unit prices net')
+    await choose(page, 'narrow.csv', text)
+    await page.getByRole('heading', { name: 'Match columns' }).waitFor()
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Match columns')
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe(
+      'Field of the column Thing',
+    )
+    await page.keyboard.press('S')
+    await expect.poll(() => select(page, 'Thing').inputValue()).toBe('sku')
+    expect(
+      await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth'),
+    ).toBe(true)
+  })
+
+  test('a file that cannot be read says why, and nothing is uploaded by itself', async () => {
+    const page = await real.signIn('operator')
+    await choose(page, 'report.csv', '%PDF-1.7\n')
+    await page.getByRole('alert').filter({ hasText: 'PDF' }).waitFor()
+    expect(page.url()).toMatch(/\/uploads$/)
+    real.forgive(/status of 422/)
+  })
+})

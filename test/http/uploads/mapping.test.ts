@@ -1,0 +1,137 @@
+/** Mappings over HTTP: a preview of a file, answers with an upload, what is remembered and who may change it. */
+import { describe, expect, it } from 'vitest'
+import { form, HEADER, type Person, useUploads, week } from './uploads-api.ts'
+
+const uploads = useUploads()
+const { call } = uploads
+
+async function preview(
+  text: string,
+  as: Person = 'operator',
+  fields: Record<string, string> = {},
+  dataset = 'ads',
+) {
+  const { body, type } = form(text, { platform: 'meta', ...fields }, 'week.csv')
+  const reply = await uploads.api.app.inject({
+    method: 'POST',
+    url: `/api/v1/datasets/${dataset}/mapping/preview`,
+    headers: { authorization: `Bearer ${uploads.tokens[as]}`, 'content-type': type },
+    payload: body,
+  })
+  return { status: reply.statusCode, body: JSON.parse(reply.body) }
+}
+const renamed = (campaign: string) =>
+  week(campaign).replace(HEADER, HEADER.replace('Impressions', 'Imprssions').replace('Day', 'When'))
+const column = (body: { columns: { header: string }[] }, header: string) =>
+  body.columns.find((one) => one.header === header)
+
+describe('a preview', () => {
+  it('says which column is which field; nothing is opened, written or kept', async () => {
+    const { status, body } = await preview(renamed('Preview'))
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ dataset: 'ads', platform: 'meta', lines: 7, complete: false })
+    expect(column(body, 'Campaign name')).toMatchObject({
+      field: 'campaign_name',
+      certainty: 'sure',
+      by: 'name',
+    })
+    expect(column(body, 'Imprssions')).toMatchObject({ field: 'impressions', by: 'likeness' })
+    expect(uploads.spooled().filter((name) => !name.startsWith('duckdb-'))).toEqual([])
+    expect((await call('GET', '/uploads?limit=10', 'operator')).body.uploads).toEqual([])
+  })
+
+  it('takes the raw body, too, with the options in the query string', async () => {
+    const reply = await uploads.api.app.inject({
+      method: 'POST',
+      url: '/api/v1/datasets/ads/mapping/preview?platform=meta',
+      headers: { authorization: `Bearer ${uploads.tokens.agent}`, 'content-type': 'text/csv' },
+      payload: week('Raw'),
+    })
+    expect(reply.statusCode).toBe(200)
+    expect(JSON.parse(reply.body)).toMatchObject({ complete: true })
+  })
+
+  it.each<[string, Person, Record<string, string>, string, number]>([
+    ['a viewer', 'viewer', {}, 'ads', 403],
+    ['a token that only reads', 'reader', {}, 'ads', 403],
+    ['an unknown dataset', 'operator', {}, 'nothing', 404],
+    ['an unknown platform', 'operator', { platform: 'fax' }, 'ads', 404],
+    ['a mapping that is no JSON', 'operator', { headers: 'x' }, 'ads', 400],
+    ['a mapping of another form', 'operator', { headers: '{"a": 1}' }, 'ads', 400],
+    ['values of another form', 'operator', { field_values: '{"a": "b"}' }, 'ads', 400],
+    ['a field that there is not', 'operator', { headers: '{"Day": "nonsense"}' }, 'ads', 400],
+    ['an option that there is not', 'operator', { nonsense: 'x' }, 'ads', 400],
+  ])('is refused: %s', async (_what, as, fields, dataset, status) => {
+    expect(await preview(week('Refused'), as, fields, dataset)).toMatchObject({ status })
+  })
+
+  it('of somebody else’s workspace is refused, and theirs does not use what this one remembers', async () => {
+    await call('PATCH', '/datasets/ads/mapping', 'operator', { platform: 'meta', headers: { When: 'date' } })
+    expect(column((await preview(renamed('Ours'))).body, 'When')).toMatchObject({ by: 'memory' })
+    const theirs = await preview(renamed('Theirs'), 'stranger')
+    expect(theirs.status).toBe(200)
+    expect(column(theirs.body, 'When')).not.toMatchObject({ by: 'memory' })
+    const { status } = await preview(renamed('Not theirs'), 'stranger', {
+      workspace_id: uploads.ads.workspace,
+    })
+    expect(status).toBe(403)
+    await call('DELETE', '/datasets/ads/mapping?platform=meta&header=When', 'operator')
+  })
+
+  it('of a file that cannot be read says why', async () => {
+    const { status, body } = await preview('%PDF-1.7 nothing')
+    expect([status, body.code]).toEqual([422, 'file_unreadable'])
+  })
+})
+
+describe('what is remembered', () => {
+  const mapping = (as: Person = 'operator') => call('GET', '/datasets/ads/mapping?platform=google', as)
+  const change = (as: Person, body: object) =>
+    call('PATCH', '/datasets/ads/mapping', as, { platform: 'google', ...body })
+
+  it('is changed entry by entry, with its author, and forgotten entry by entry', async () => {
+    await change('operator', { headers: { Kosten: 'spend' } })
+    const { body } = await change('reviewer', {
+      headers: { Rest: null },
+      field_values: { ad_status: { an: 'active' } },
+    })
+    expect(body).toMatchObject({
+      headers: { Kosten: 'spend', Rest: null },
+      header_by: { Kosten: uploads.ads.operator.userId, Rest: uploads.ads.reviewer.userId },
+      value_by: { ad_status: uploads.ads.reviewer.userId },
+      updated_by: uploads.ads.reviewer.userId,
+    })
+    const forget = (query: string) =>
+      call('DELETE', `/datasets/ads/mapping?platform=google&${query}`, 'operator')
+    expect((await forget('header=Kosten')).body.headers).toEqual({ Rest: null })
+    expect((await forget('field=ad_status&value=an')).body.field_values).toEqual({})
+    for (const query of ['', 'field=status', 'header=a&field=b', 'header=a&value=b'])
+      expect((await forget(query)).status).toBe(400)
+  })
+
+  it.each<[Person, number]>([
+    ['agent', 403],
+    ['viewer', 403],
+    ['reader', 403],
+  ])('cannot be changed by %s', async (as, status) => {
+    expect((await change(as, { headers: { Mine: 'spend' } })).status).toBe(status)
+    expect((await mapping()).body.headers).not.toHaveProperty('Mine')
+  })
+
+  it('of another workspace is neither seen nor changed', async () => {
+    await change('operator', { headers: { Ours: 'spend' } })
+    expect((await mapping('stranger')).body.headers).toEqual({})
+    const body = { headers: { Theirs: 'spend' }, workspace_id: uploads.ads.workspace }
+    expect((await change('stranger', body)).status).toBe(403)
+  })
+})
+
+it('an upload takes the answers with it: read so, kept with it, and not remembered', async () => {
+  const headers = JSON.stringify({ When: 'date', Imprssions: 'impressions' })
+  const upload = await uploads.upload(renamed('Answers'), 'operator', { headers })
+  expect(upload.status).toBe('planned')
+  expect(upload.reading.map.fields.date).toMatchObject({ header: 'When' })
+  expect((await call('GET', '/datasets/ads/mapping?platform=meta', 'operator')).body.headers).toEqual({})
+  const refused = await uploads.send(renamed('Nonsense'), 'operator', { headers: '{"When": "nonsense"}' })
+  expect(refused.status).toBe(400)
+})
