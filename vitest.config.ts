@@ -83,6 +83,8 @@ export default defineConfig({
     isolate: false,
     restoreMocks: true,
     unstubEnvs: true,
+    // Gives fast-check the seed of the run.
+    setupFiles: ['test/support/seed.ts'],
     tags: TAGS,
     projects: LONG ? LONG_PROJECTS : SHORT_PROJECTS,
   },

@@ -11,6 +11,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type EmbeddedServer, startEmbedded } from '../../src/kernel/postgres/embedded/server.ts'
 import { type Random, seeded } from '../events/random.ts'
 import { cases } from '../support/length.ts'
+import { SEED } from '../support/seed.ts'
 import { loginUrl, prepareTemplate, TEMPLATE } from '../support/template.ts'
 import { temporaryHome } from '../support/temporary-home.ts'
 import { until } from '../support/until.ts'
@@ -135,7 +136,7 @@ function crew(file: string, orders: object, size: number) {
 }
 
 it(`loses no job and runs none again through ${FAULTS} faults`, async () => {
-  const random = seeded(Number(process.env.SEED ?? Date.now() % 2 ** 31))
+  const random = seeded(SEED)
   console.log(`seed ${random.seed} (run again with SEED=${random.seed})`)
   const compiled = compile(join(home, 'programs'), ['jobs-worker.ts', 'jobs-dispatcher.ts'])
   const url = loginUrl(server.url(), 'stagedoor_worker', DATABASE)

@@ -5,6 +5,7 @@ import type pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { useDatabase } from '../support/database.ts'
 import { cases } from '../support/length.ts'
+import { SEED } from '../support/seed.ts'
 
 const db = useDatabase()
 
@@ -120,7 +121,7 @@ function expectOrderKept(delivered: readonly string[]): void {
 }
 
 it('brings every committed event once, after its commit, whatever the order of the steps', async () => {
-  const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31)
+  const seed = SEED
   console.log(`seed ${seed} (run again with SEED=${seed})`)
   await fc.assert(fc.asyncProperty(fc.array(action, { minLength: 5, maxLength: 25 }), follow), {
     seed,

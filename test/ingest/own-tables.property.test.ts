@@ -11,12 +11,12 @@ import { useDatabase } from '../support/database.ts'
 import { createWorkspace } from '../support/factories.ts'
 import { useIngest } from '../support/ingest.ts'
 import { cases } from '../support/length.ts'
+import { SEED } from '../support/seed.ts'
 import { KEPT_KINDS } from './own-tables/kinds.ts'
 import { type Scenario, scenarios } from './own-tables/scenarios.ts'
 import { type Expected, keyOf, type Row, type Table, type World, worldOf } from './own-tables/world.ts'
 
 const RUNS = cases(10, 60)
-const SEED = Number(process.env.OWN_TABLES_SEED ?? Date.now() % 2 ** 31)
 const db = useDatabase()
 const ingest = useIngest(db)
 const q = pg.escapeIdentifier
@@ -27,7 +27,7 @@ let foreign: string | undefined
 const seen: Record<string, number> = {}
 
 it(`a file is planned as the model says, promoted, and undone bit by bit (${RUNS} cases, seed ${SEED})`, async () => {
-  console.log(`own tables against the model: OWN_TABLES_SEED=${SEED}`)
+  console.log(`own tables against the model: SEED=${SEED}`)
   foreign = await createWorkspace(db, 'Elsewhere')
   const property = fc.asyncProperty(scenarios(), tell)
   await fc.assert(property, { numRuns: RUNS, seed: SEED, endOnFailure: !process.env.SHRINK })

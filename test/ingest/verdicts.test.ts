@@ -9,6 +9,7 @@ import type { Styles } from '../../src/ingest/datasets/profile.ts'
 import { closeDuck } from '../../src/ingest/duckdb.ts'
 import { ads } from '../../src/ingest/packs.ts'
 import { cases } from '../support/length.ts'
+import { SEED } from '../support/seed.ts'
 import { temporaryHome } from '../support/temporary-home.ts'
 import { allTypes } from './datasets/all-types.ts'
 import { checkedAlone } from './datasets/checked-alone.ts'
@@ -216,7 +217,7 @@ const files: [platform: string, dataset: Dataset, rows: number, styles: Styles][
 it.each(files)(
   '%s: a line alone is judged as it is within its file',
   async (platform, dataset, count, styles) => {
-    const seed = Date.now() & 0x7fffffff
+    const seed = SEED
     const headers = HEADERS[platform]!
     const lines = fc.sample(fc.tuple(...headers.map(() => cell)), { numRuns: count, seed })
     const path = join(home, `${platform}.csv`)

@@ -1,7 +1,9 @@
 /** A file that is renamed must not leave a run silently. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { SEED } from '../support/seed.ts'
 import { ALWAYS, SQL_SUITES, SQL_SUITES_SHORT } from '../support/suites.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -49,4 +51,12 @@ test('the short run on PostgreSQL 15 is a part of the long one', () => {
     files.filter((file) => patterns.flatMap(alternatives).some((pattern) => matches(file, pattern)))
   const long = new Set(of(SQL_SUITES))
   expect(of(SQL_SUITES_SHORT).filter((file) => !long.has(file))).toEqual([])
+})
+
+test('two runs of one commit try the same random cases', () => {
+  expect(fc.readConfigureGlobal().seed).toBe(SEED)
+  const ownSeeds = files.filter((file) =>
+    /\bseed\w*[:( =]+[^\n]*Date\.now\(\)/i.test(readFileSync(join(ROOT, file), 'utf8')),
+  )
+  expect(ownSeeds).toEqual([])
 })

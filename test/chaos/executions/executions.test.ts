@@ -13,6 +13,7 @@ import { type EmbeddedServer, startEmbedded } from '../../../src/kernel/postgres
 import { seeded } from '../../events/random.ts'
 import { playbook, type ShortStep } from '../../executions/engine/engines.ts'
 import { cases } from '../../support/length.ts'
+import { SEED } from '../../support/seed.ts'
 import { loginUrl, prepareTemplate, TEMPLATE } from '../../support/template.ts'
 import { temporaryHome } from '../../support/temporary-home.ts'
 import { until } from '../../support/until.ts'
@@ -95,7 +96,7 @@ function end(program: Program): void {
 }
 
 it(`loses no execution and runs no ended command again through ${KILLS} kills and more cut sessions`, async () => {
-  const random = seeded(Number(process.env.SEED ?? Date.now() % 2 ** 31))
+  const random = seeded(SEED)
   console.log(`seed ${random.seed} (run again with SEED=${random.seed})`)
   const file = compile(join(home, 'programs'), ['executions/engine-program.ts'])(
     'executions/engine-program.ts',

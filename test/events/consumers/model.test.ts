@@ -10,6 +10,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { activateConsumer, disableConsumer } from '../../../src/events/consumers.ts'
 import { useDatabase } from '../../support/database.ts'
 import { cases } from '../../support/length.ts'
+import { SEED } from '../../support/seed.ts'
 import { MIGRATOR } from '../../support/template.ts'
 import { dispatch, drain, EMIT, openSwitch, reviewed } from './registered.ts'
 
@@ -158,7 +159,7 @@ async function expectOwed(events: Event[], active: Active[][], drains: number[])
 }
 
 it('gives every event to every consumer that is owed it, once, whatever the order of the steps', async () => {
-  const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31)
+  const seed = SEED
   console.log(`seed ${seed} (run again with SEED=${seed})`)
   await fc.assert(fc.asyncProperty(fc.array(action, { minLength: 10, maxLength: 40 }), follow), {
     seed,

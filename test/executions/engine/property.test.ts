@@ -9,6 +9,7 @@ import { expect, it } from 'vitest'
 import type { ExecutionEvent } from '../../../src/executions/event.ts'
 import { ToolError } from '../../../src/executions/tools/tool.ts'
 import { cases } from '../../support/length.ts'
+import { SEED } from '../../support/seed.ts'
 import { checkRun } from '../machine/check-run.ts'
 import type { Ran } from '../machine/memory-runner.ts'
 import { expected, TooLarge } from '../machine/reference.ts'
@@ -18,7 +19,6 @@ import { playbookOf } from '../machine/sketch.ts'
 import { useEngines } from './engines.ts'
 
 const CASES = cases(6, 30)
-const SEED = Number(process.env.ENGINE_SEED ?? Date.now() % 2 ** 31)
 const MOST_MS = 120_000
 const FEWEST = 5
 const TURN_MS = 25
@@ -30,7 +30,7 @@ const { owner } = engines.db
 let script = new Script(0, 0)
 
 it(`ends as the reference says on the real engine (${CASES} cases, seed ${SEED})`, async () => {
-  console.log(`engine against reference: ENGINE_SEED=${SEED}`)
+  console.log(`engine against reference: SEED=${SEED}`)
   const handlers = {
     scripted: ({ salt }: { salt?: unknown }, context: { [name: string]: unknown }) => {
       const { command_id, playbook, step, index, attempt } = context as unknown as {

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { beforeAll, expect, it } from 'vitest'
 import { useDatabase } from '../../support/database.ts'
 import { cases } from '../../support/length.ts'
+import { SEED } from '../../support/seed.ts'
 import { foldOf } from './fold-model.ts'
 import { append, holdShards, type LogEvent, newExecution, project, rowOf } from './log.ts'
 import { randomLog } from './random-log.ts'
@@ -11,7 +12,6 @@ const db = useDatabase()
 beforeAll(() => holdShards(db))
 
 const CASES = cases(25, 200)
-const SEED = Number(process.env.STAGEDOOR_SEED ?? Date.now() % 1_000_000)
 
 /** Writes logs piece by piece, each followed by a fold of all: pieces of one event, of many, of none. */
 async function foldPieces(logs: readonly LogEvent[][], cuts: readonly number[]): Promise<string[]> {

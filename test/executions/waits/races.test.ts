@@ -3,11 +3,11 @@ import type pg from 'pg'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { useDatabase } from '../../support/database.ts'
 import { cases } from '../../support/length.ts'
+import { SEED } from '../../support/seed.ts'
 import { untilWaiting } from '../../support/waiting.ts'
 import { begun, emit, told, wait, wake } from './waiting-steps.ts'
 
 const db = useDatabase()
-const SEED = Number(process.env.STAGEDOOR_SEED ?? Date.now() % 1_000_000)
 
 let waiter: pg.Client
 let emitter: pg.Client
