@@ -34,7 +34,7 @@ export default class TestReporter {
     this.#watchdog.end()
     const report = { passed: 0, failed: 0, skipped: 0, otherRun: 0, files: [] }
     for (const module of modules) {
-      const failedBefore = report.failed
+      const { failed: failedBefore, passed: passedBefore } = report
       for (const test of module.children.allTests()) report[outcome(test)]++
       // A file that could not be loaded, or did not end, has no tests to count, yet it must not read as "0 failed".
       if (!isGood(module) && report.failed === failedBefore) report.failed++
@@ -43,10 +43,13 @@ export default class TestReporter {
         project: module.project.name,
         file: module.relativeModuleId,
         ms: Math.round(collectDuration + duration),
+        passed: report.passed - passedBefore,
+        failed: report.failed - failedBefore,
       })
     }
     const stuck = this.#stuck && { ...this.#stuck, otherErrors: unhandledErrors.filter(isNotOfWorker).length }
-    writeFileSync(process.env.STAGEDOOR_TEST_REPORT, JSON.stringify({ ...report, stuck }))
+    const errors = unhandledErrors.length
+    writeFileSync(process.env.STAGEDOOR_TEST_REPORT, JSON.stringify({ ...report, errors, stuck }))
   }
 
   #onStuck(stuck) {

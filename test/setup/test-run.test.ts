@@ -80,6 +80,43 @@ test('the slowest files are listed before the numbers, with the time of the whol
   )
 })
 
+/** Fails when it runs for the first time in this checkout. */
+const FAILS_ONCE = `import { existsSync, writeFileSync } from 'node:fs'
+import { test } from 'vitest'
+test('fails once', () => {
+  if (existsSync('ran')) return
+  writeFileSync('ran', '')
+  throw new Error('the first time')
+})
+`
+const FAILING = "import { test } from 'vitest'\ntest('fails', () => { throw new Error('always') })\n"
+
+test('in CI a file that failed runs once more, alone; if it passes then, it is listed as unstable', async () => {
+  const files = { 'test/a.test.ts': FAILS_ONCE + "test('passes', () => {})\n", 'test/b.test.ts': PASSING }
+  const { code, stdout, stderr } = await checkoutWithTests(files).run('run.mjs', [], {
+    CI: 'true',
+    FOUND: 'x',
+  })
+  expect(stdout + stderr).toContain('the first time')
+  expect(stdout).toContain(
+    'Tests: 3 passed, 0 failed\nUNSTABLE all test/a.test.ts failed among the others (see above) and passed alone',
+  )
+  expect(code).toBe(0)
+  const elsewhere = await checkoutWithTests(files).run('run.mjs', [])
+  expect(elsewhere.code).toBe(1)
+  expect(elsewhere.stdout).not.toContain('UNSTABLE')
+})
+
+test.each([
+  ['fails again', { 'test/a.test.ts': FAILING, 'test/b.test.ts': PASSING }, 1],
+  ['is one of many', { 'test/a.test.ts': FAILING, 'test/b.test.ts': FAILING, 'test/c.test.ts': FAILING }, 3],
+])('in CI a file that %s fails the run', async (_, files, failed) => {
+  const { code, stdout } = await checkoutWithTests(files).run('run.mjs', [], { CI: 'true', FOUND: 'x' })
+  expect(stdout).toContain(`, ${failed} failed\n`)
+  expect(stdout).not.toContain('UNSTABLE')
+  expect(code).toBe(1)
+})
+
 test('a test file that cannot be loaded counts as failed', async () => {
   const checkout = checkoutWithTests({ 'test/a.test.ts': PASSING, 'test/b.test.ts': "import './missing.ts'" })
   const { code, stdout } = await checkout.run('run.mjs')
