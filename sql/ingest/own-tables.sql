@@ -73,6 +73,32 @@ as $$
   select bool_and(iu_core.fn_ingest_key_is_tenant_scoped(p_definition, spec)) from jsonb_array_elements(p_definition -> 'rows') spec
 $$;
 
+-- Lets promotions and undos over the same table run one after the other, until the end of the transaction, whichever datasets they
+-- are of: each relies on rows that it compares and does not write, and would not see what the other is writing. Where keys say
+-- whose row it is, those of one client. Always in the same order, so that no two wait for each other. Internal.
+create or replace function iu_core.fn_ingest_lock_tables(p_definition jsonb, p_client_id uuid) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_table oid;
+  v_is_tenant_scoped boolean := iu_core.fn_ingest_is_tenant_scoped(p_definition);
+begin
+  for v_table in
+    select distinct coalesce(pg_partition_root(t.target), t.target)::oid as root
+      from jsonb_array_elements(p_definition -> 'rows') spec, lateral (select iu_core.fn_ingest_table(spec ->> 'target')) as t (target)
+     where t.target is not null
+     order by root
+  loop
+    if v_is_tenant_scoped then
+      perform pg_advisory_xact_lock_shared(hashtextextended('stagedoor.ingest.table.' || v_table, 0));
+      perform pg_advisory_xact_lock(hashtextextended(format('stagedoor.ingest.table.%s.%s', v_table, p_client_id), 0));
+    else
+      perform pg_advisory_xact_lock(hashtextextended('stagedoor.ingest.table.' || v_table, 0));
+    end if;
+  end loop;
+end $$;
+
 -- Raises if a dataset belongs to another workspace: the same error as for one that does not exist. Internal.
 create or replace function iu_core.fn_ingest_require_own_dataset(p_dataset iu_core.ingest_dataset, p_workspace_id uuid, p_platform text)
 returns void

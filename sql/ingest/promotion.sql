@@ -52,8 +52,7 @@ begin
     v_approval := iu_core.fn_ingest_require_approval(u, v_plan);
     perform iu_core.fn_iu_staging_consume(v_approval.staging_record_id, v_run);
   end if;
-  -- Two uploads for one client would lock each other's rows in different orders.
-  perform pg_advisory_xact_lock(hashtextextended(format('stagedoor.ingest.promote.%s.%s', u.dataset, u.client_id), 0));
+  perform iu_core.fn_ingest_lock_tables(v_dataset.definition, u.client_id);
   -- Triggers on the target tables find what they call by a plain name in public.
   perform set_config('search_path', 'pg_catalog, public, pg_temp', true);
 
