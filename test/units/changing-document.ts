@@ -3,6 +3,8 @@ import * as fc from 'fast-check'
 
 export interface Section {
   readonly id: number
+  /** Copies share that of their original: their texts stay alike. */
+  readonly family: number
   depth: 2 | 3
   title: string
   body: string
@@ -60,6 +62,8 @@ const WORDS =
 export class ChangingDocument {
   readonly sections: Section[] = []
   readonly deleted: Section[] = []
+  /** Of sections that an earlier cut no longer had. */
+  readonly droppedFamilies = new Set<number>()
   #ids = 0
 
   constructor(size: number) {
@@ -69,6 +73,17 @@ export class ChangingDocument {
 
   get text(): string {
     return `# Handbook\n\nHow we work.\n\n${this.sections.map(textOf).join('\n\n')}\n`
+  }
+
+  /** Whether a new section is a copy of one that was dropped: then it may be that one, come back, and gets its successor. */
+  get mayHaveComeBack(): boolean {
+    return this.sections.some(
+      ({ cutText, family }) => cutText === undefined && this.droppedFamilies.has(family),
+    )
+  }
+
+  forgetDeleted(): void {
+    for (const { family } of this.deleted.splice(0)) this.droppedFamilies.add(family)
   }
 
   /** Gives copies words of their own. Returns whether there were any. */
@@ -90,7 +105,7 @@ export class ChangingDocument {
     const index = this.sections.indexOf(section)
     if (change.do === 'twin') this.#insert(index, section.title, change.seed)
     if (change.do === 'duplicate')
-      this.sections.splice(index, 0, { ...fresh(section), id: this.#ids++, copy: true })
+      this.sections.splice(index, 0, { ...copyOf(section), id: this.#ids++, copy: true })
     if (change.do === 'delete' && this.sections.length > 3)
       this.deleted.push(...this.sections.splice(index, 1))
     if (change.do === 'edit')
@@ -109,7 +124,8 @@ export class ChangingDocument {
       (_, n) => `${WORDS[(seed + n * 5) % WORDS.length]}${seed}x${this.#ids}`,
     ).join(' ')
     const depth = seed % 3 === 0 ? 3 : 2
-    this.sections.splice(at, 0, { id: this.#ids++, depth, title, body, enacted: false, successor: false })
+    const id = this.#ids++
+    this.sections.splice(at, 0, { id, family: id, depth, title, body, enacted: false, successor: false })
   }
 }
 
@@ -117,8 +133,8 @@ export function textOf({ depth, title, body }: Section): string {
   return `${'#'.repeat(depth)} ${title}\n\n${body}.`
 }
 
-function fresh({ depth, title, body }: Section): Omit<Section, 'id'> {
-  return { depth, title, body, enacted: false, successor: false }
+function copyOf({ family, depth, title, body }: Section): Omit<Section, 'id'> {
+  return { family, depth, title, body, enacted: false, successor: false }
 }
 
 export interface Expected {

@@ -31,7 +31,11 @@ it('several commands at once take turns: each has the database until it closes i
 }, async () => {
   const notices: string[] = []
   const command = async (): Promise<unknown> => {
-    const database = await open({ share: true, notice: (line) => notices.push(line) })
+    const database = await open({
+      share: true,
+      homeTimeoutMs: LIMIT,
+      notice: (line) => notices.push(line),
+    })
     // If another one's end stopped the server under us, the second would fail.
     await run(database, 'select 1')
     await run(database, 'select iu_core.fn_health()')
