@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { ToolError } from '../../../src/executions/tools/tool.ts'
 import { until } from '../../support/until.ts'
 import { playbook, useEngines } from './engines.ts'
+import { gate } from './faulty-pool.ts'
 
 const engines = useEngines()
 const [ITEM, ITEMS, RESULTS] = ['${item}', '${args.items}', '${steps.each.results}']
@@ -140,21 +141,16 @@ it('a loop entered again receives nothing of the old one, and each ends once', a
 })
 
 it('an entry of a loop continues with results that are durable while the end of a later entry is written', async () => {
-  let [release, onSecondEnd, ended] = [() => {}, () => {}, 0]
-  const released = new Promise<void>((resolve) => {
-    release = resolve
-  })
-  const secondEnded = new Promise<void>((resolve) => {
-    onSecondEnd = resolve
-  })
+  const [second, secondEnd] = [gate(), gate()]
+  let ended = 0
   await engines.start(
     {
       fork: () => null,
-      each: (_, { command_id }) => (command_id.includes('each#2') ? released : null),
+      each: (_, { command_id }) => (command_id.includes('each#2') ? second.passed : null),
       after: () => null,
     },
     // The end is decided on at once after this call.
-    { hooks: { onCommandEnd: (step) => step === 'each' && ++ended === 2 && onSecondEnd() } },
+    { hooks: { onCommandEnd: (step) => step === 'each' && ++ended === 2 && secondEnd.open() } },
   )
   const both = [{ step: 'each' }, { step: 'each' }]
   const arcs = [{ when: 'size(steps.each.results) == 1', step: 'after' }]
@@ -181,8 +177,8 @@ it('an entry of a loop continues with results that are durable while the end of 
     await waiting(1)
     const locked = other.query(lock)
     await waiting(2)
-    release()
-    await secondEnded
+    second.open()
+    await secondEnd.passed
     // The flush with the first end is done before the other session has the lock, that with the second end waits for it.
     await one.query('commit')
     await locked
