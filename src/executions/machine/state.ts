@@ -5,7 +5,7 @@ import { type EventType, type ExecutionEvent, parseResultUri, type ResultValue }
 import type { LoopMode } from '../playbook/definition.ts'
 
 /** Increased with every change of the fold: a snapshot of another version is ignored, and the log is folded from its start. */
-export const FOLD_VERSION = 1
+export const FOLD_VERSION = 2
 
 export type ExecutionStatus = 'RUNNING' | 'PAUSED' | 'COMPLETED' | 'FAILED' | 'CANCELLED'
 
@@ -24,7 +24,7 @@ export interface ExecutionState {
   correlation_id: string | null
   depth: number
   args: JsonObject
-  /** The latest outcome of each step that has ended. */
+  /** The latest outcome of each step that has ended. All that it refers to is durable, also while later events are not. */
   steps: Record<string, StepOutcome>
   /** How often each step was entered, and all of them together. */
   entries: Record<string, number>
@@ -374,14 +374,16 @@ function stepEnded(
 ): void {
   const { node_id } = outcome
   const active = state.active[node_id]
-  // Its results are readable now; its outcome was set by loop.done.
+  // The exit of a loop whose results are readable now: the outcome is that of its loop.done.
   if (active?.kind === 'ended') {
+    changes.set(state.steps, stepOf(event), active.outcome)
     changes.remove(state.active, node_id)
     return
   }
   if (active === undefined) countEntry(state, event, changes)
-  changes.set(state.steps, stepOf(event), outcome)
   const collecting = outcome.results !== undefined && 'ref' in outcome.results
+  // Until the flush of loop.done is durable nobody can read these results: neither another branch, nor an earlier entry of the loop.
+  if (!collecting) changes.set(state.steps, stepOf(event), outcome)
   if (collecting || state.status === 'PAUSED') {
     const base = { node_id, step: stepOf(event), event_id: event.event_id }
     activate(state, { ...base, kind: 'ended', outcome, collecting }, changes)

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { ToolError } from '../../../src/executions/tools/tool.ts'
+import { until } from '../../support/until.ts'
 import { playbook, useEngines } from './engines.ts'
+import { gate } from './faulty-pool.ts'
 
 const engines = useEngines()
 const [ITEM, ITEMS, RESULTS] = ['${item}', '${args.items}', '${steps.each.results}']
@@ -136,4 +138,64 @@ it('a loop entered again receives nothing of the old one, and each ends once', a
   const done = (await engines.log(id)).filter(({ event_type }) => event_type === 'loop.done')
   expect(new Set(done.map(({ meta }) => meta!.loop_id)).size).toBe(3)
   expect(done).toHaveLength(3)
+})
+
+it('an entry of a loop continues with results that are durable while the end of a later entry is written', async () => {
+  const [second, secondEnd] = [gate(), gate()]
+  let ended = 0
+  await engines.start(
+    {
+      fork: () => null,
+      each: (_, { command_id }) => (command_id.includes('each#2') ? second.passed : null),
+      after: () => null,
+    },
+    // The end is decided on at once after this call.
+    { hooks: { onCommandEnd: (step) => step === 'each' && ++ended === 2 && secondEnd.open() } },
+  )
+  const both = [{ step: 'each' }, { step: 'each' }]
+  const arcs = [{ when: 'size(steps.each.results) == 1', step: 'after' }]
+  await engines.register(
+    playbook('twice', [
+      { step: 'fork', next: { mode: 'inclusive', arcs: both } },
+      { step: 'each', loop: { in: [1] }, next: { mode: 'exclusive', arcs } },
+      { step: 'after' },
+    ]),
+  )
+  // A flush that registers the results of a loop waits for this lock, and nothing else of the execution does.
+  const lock = 'begin; lock table noetl.result_ref in share mode'
+  const waiting = (count: number) =>
+    until(`${count} sessions wait for the lock`, async () => {
+      const rows = await engines.db.owner(
+        `select from pg_locks where relation = 'noetl.result_ref'::regclass and not granted`,
+      )
+      return rows.length === count
+    })
+  const [one, other] = [await engines.db.session(), await engines.db.session()]
+  await one.query(lock)
+  const id = await engines.run('twice')
+  try {
+    await waiting(1)
+    const locked = other.query(lock)
+    await waiting(2)
+    second.open()
+    await secondEnd.passed
+    // The flush with the first end is done before the other session has the lock, that with the second end waits for it.
+    await one.query('commit')
+    await locked
+    // So does the first entry, which now combines its own results.
+    await waiting(2)
+  } finally {
+    await one.query('rollback')
+    await other.query('rollback')
+  }
+
+  expect(await engines.ended(id)).toMatchObject({ status: 'COMPLETED', error: null })
+  const ran = (await engines.log(id)).filter(({ event_type }) => event_type === 'command.completed')
+  expect(ran.map(({ node_id }) => node_id).sort()).toEqual([
+    'after#1',
+    'after#2',
+    'each#1',
+    'each#2',
+    'fork#1',
+  ])
 })

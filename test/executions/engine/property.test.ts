@@ -5,12 +5,13 @@
 // @module-tag property
 import { setTimeout as pause } from 'node:timers/promises'
 import fc from 'fast-check'
+import pino from 'pino'
 import { expect, it } from 'vitest'
 import type { ExecutionEvent } from '../../../src/executions/event.ts'
 import { ToolError } from '../../../src/executions/tools/tool.ts'
 import { cases } from '../../support/length.ts'
 import { SEED } from '../../support/seed.ts'
-import { checkRun } from '../machine/check-run.ts'
+import { checkRun, describeLog } from '../machine/check-run.ts'
 import type { Ran } from '../machine/memory-runner.ts'
 import { expected, TooLarge } from '../machine/reference.ts'
 import { type Scenario, scenarios } from '../machine/scenarios.ts'
@@ -20,6 +21,8 @@ import { useEngines } from './engines.ts'
 
 const CASES = cases(6, 30)
 const MOST_MS = 120_000
+/** Of one case, well below the limit of the test: what is stuck must say where. */
+const MOST_OF_A_CASE_MS = 150_000
 const FEWEST = 5
 const TURN_MS = 25
 /** The reference counts steps and items; each is several statements here. */
@@ -28,6 +31,18 @@ const LARGEST = 150
 const engines = useEngines()
 const { owner } = engines.db
 let script = new Script(0, 0)
+/** What the engines warned of, the latest last. */
+const warnings: string[] = []
+const MOST_WARNINGS = 40
+const log = pino(
+  { level: 'warn', base: null },
+  {
+    write(line: string) {
+      warnings.push(line.trim().slice(0, 600))
+      if (warnings.length > MOST_WARNINGS) warnings.shift()
+    },
+  },
+)
 
 it(`ends as the reference says on the real engine (${CASES} cases, seed ${SEED})`, async () => {
   console.log(`engine against reference: SEED=${SEED}`)
@@ -46,13 +61,18 @@ it(`ends as the reference says on the real engine (${CASES} cases, seed ${SEED})
       return end.value
     },
   }
-  await engines.start(handlers as never, { leaseMs: 1000, pollMs: 100 })
-  await engines.start(handlers as never, { leaseMs: 1000, pollMs: 100 })
+  for (let engine = 0; engine < 2; engine++)
+    await engines.start(handlers as never, { leaseMs: 1000, pollMs: 100, log })
   let tried = 0
   await fc.assert(
     fc.asyncProperty(scenarios({ waits: ['timer'], cancels: true }), async (scenario) => {
       fc.pre(isSmall(scenario))
-      checkRun(scenario, await run(scenario))
+      try {
+        checkRun(scenario, await run(scenario))
+      } catch (error) {
+        ;(error as Error).message += `\nThe last warnings of the engines:\n${warnings.join('\n')}`
+        throw error
+      }
       tried++
     }),
     { numRuns: CASES, seed: SEED, interruptAfterTimeLimit: MOST_MS, endOnFailure: true },
@@ -68,7 +88,9 @@ async function run(scenario: Scenario): Promise<Ran> {
   for (const sketch of scenario.sketches) await engines.register(playbookOf(sketch))
   const root = await engines.run(scenario.sketches[0]!.name, { salt: 'r' })
   let cancelled = false
+  const began = performance.now()
   for (let turn = 0; !(await isOver(root)); turn++) {
+    if (performance.now() - began > MOST_OF_A_CASE_MS) throw new Error(await whatIsLeft(root))
     cancelled = (await disturb(scenario, root, turn)) || cancelled
     // Disturbed as fast as the database answers, two engines on two cores would do nothing but take shards over.
     await pause(TURN_MS)
@@ -116,6 +138,17 @@ async function isOver(root: string): Promise<boolean> {
     [root],
   )
   return row!.over
+}
+
+async function whatIsLeft(root: string): Promise<string> {
+  const rows = await owner<{ row: string }>(
+    `select 'checkpoint ' || (to_jsonb(c) - 'state')::text as row from noetl.checkpoint c
+     union all select 'inbox ' || to_jsonb(i)::text from noetl.inbox i
+     union all select 'command ' || to_jsonb(c)::text from noetl.command c
+     union all select 'wait ' || to_jsonb(w)::text from noetl.wait w`,
+  )
+  const logs = [...(await logsFrom(root))].map(([id, events]) => describeLog(id, events))
+  return [`not over after ${MOST_OF_A_CASE_MS} ms`, ...rows.map(({ row }) => row), ...logs].join('\n')
 }
 
 async function logsFrom(root: string): Promise<Map<string, ExecutionEvent[]>> {

@@ -12,26 +12,79 @@ const STATUS: Record<string, string> = {
   'execution.cancelled': 'CANCELLED',
 }
 
+/** The log of the execution that differs is part of the error: where it ran, nobody may be able to look at its database. */
 export function checkRun(scenario: Scenario, ran: Ran): void {
   expect(ran.leftovers).toEqual([])
   const script = new Script(scenario.seed, scenario.failures)
   for (const [execution_id, log] of ran.logs) {
     // Cancelled before it began.
     if (log.length === 0) continue
-    checkLog(log)
-    const first = log[0]!
-    const { salt } = first.context!.args as { salt: string }
-    const wanted = expected(scenario.sketches, first.meta!.playbook as string, salt, script)
-    const status = STATUS[log.at(-1)!.event_type]
-    if (status === 'CANCELLED') {
-      if (execution_id === ran.root) expect(ran.cancelled).toBe(true)
-    } else {
-      expect({ execution_id, status }).toEqual({ execution_id, status: wanted.status })
+    try {
+      checkExecution(scenario, ran, execution_id, log, script)
+    } catch (error) {
+      ;(error as Error).message += `\n${describeLog(execution_id, log)}`
+      throw error
     }
-    checkNodes(log, wanted, status === 'COMPLETED')
-    if (status === 'COMPLETED' && wanted.output)
-      expect(log.at(-1)!.result).toEqual({ status: 'ok', value: wanted.output })
   }
+}
+
+function checkExecution(
+  { sketches }: Scenario,
+  ran: Ran,
+  execution_id: string,
+  log: readonly ExecutionEvent[],
+  script: Script,
+): void {
+  checkLog(log)
+  const first = log[0]!
+  const { salt } = first.context!.args as { salt: string }
+  const wanted = expected(sketches, first.meta!.playbook as string, salt, script)
+  const last = log.at(-1)!
+  const status = STATUS[last.event_type]
+  if (status === 'CANCELLED') {
+    if (execution_id === ran.root) expect(ran.cancelled).toBe(true)
+  } else {
+    expect(status, last.error).toBe(wanted.status)
+  }
+  checkNodes(log, wanted, status === 'COMPLETED')
+  if (status === 'COMPLETED' && wanted.output)
+    expect(last.result).toEqual({ status: 'ok', value: wanted.output })
+}
+
+const SCRIPTED_ERROR = 'as scripted'
+const MAX_ERRORS_SHOWN = 20
+const MAX_EVENTS_SHOWN = 60
+const MAX_LINE_LENGTH = 300
+
+/** Every error that the script did not ask for, then the tail of the log, one line for each event. */
+export function describeLog(execution_id: string, log: readonly ExecutionEvent[]): string {
+  const errors = log.filter(({ error }) => error && error !== SCRIPTED_ERROR).map(lineOf)
+  const tail = log.slice(-MAX_EVENTS_SHOWN).map(lineOf)
+  return [
+    `Execution ${execution_id}: ${errors.length} errors that are not scripted${shownOf(errors.length, MAX_ERRORS_SHOWN)}`,
+    ...errors.slice(-MAX_ERRORS_SHOWN),
+    `Its log has ${log.length} events${shownOf(log.length, MAX_EVENTS_SHOWN)}`,
+    ...tail,
+  ].join('\n')
+}
+
+function shownOf(count: number, most: number): string {
+  return count > most ? `; the last ${most}:` : ':'
+}
+
+/** Without what its node and its kind say already. */
+function lineOf({ seq, event_type, node_id, meta, result, error, ...event }: ExecutionEvent): string {
+  const { command_id, loop_id, ...rest } = meta ?? {}
+  const { worker_id, created_at, event_id } = event as unknown as Record<string, string | Date | undefined>
+  const at = created_at instanceof Date ? created_at.toISOString().slice(11, 23) : ''
+  const engine = typeof worker_id === 'string' ? `engine …${worker_id.slice(-4)}` : ''
+  const what = event_type === 'playbook.initialized' ? '' : JSON.stringify(rest)
+  const line = [seq, event_id, at, engine, event_type, node_id, what, JSON.stringify(result), error]
+  return truncate(line.filter((part) => part !== undefined && part !== '' && part !== '{}').join(' '))
+}
+
+function truncate(line: string): string {
+  return line.length > MAX_LINE_LENGTH ? `${line.slice(0, MAX_LINE_LENGTH - 1)}…` : line
 }
 
 function checkLog(log: readonly ExecutionEvent[]): void {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { parseResultUri } from '../../../src/executions/event.ts'
+import type { Decision } from '../../../src/executions/machine/decision.ts'
 import { shardIdOf } from '../../../src/executions/machine/loops.ts'
 import type { Loop } from '../../../src/executions/playbook/definition.ts'
 import type { Json } from '../../../src/kernel/json.ts'
@@ -264,4 +265,42 @@ it('puts results together only for a playbook that refers to them, and routes af
   const without = looping(loop('parallel', [1]))
   without.start()
   expect(without.completed('l#1', 1, { index: 0 }).collect).toEqual([])
+})
+
+it('shows the results of a loop to everyone only when they are durable, whichever entry of the loop ends before', () => {
+  const inclusive = (...arcs: { when?: string; step: string }[]) => ({ mode: 'inclusive' as const, arcs })
+  const run = new Driven(
+    playbook([
+      { step: 'a', next: inclusive({ step: 'l' }, { step: 'l' }, { step: 'b' }) },
+      {
+        step: 'l',
+        loop: loop('parallel', [1]),
+        next: inclusive({ when: 'steps.l.results[0] == "x"', step: 'x' }),
+      },
+      {
+        step: 'b',
+        next: inclusive({ when: 'has(steps.l) && steps.l.results[0] == "x"', step: 'y' }, { step: 'c' }),
+      },
+      { step: 'c', next: inclusive({ when: 'has(steps.l) && steps.l.results[0] == "x"', step: 'y' }) },
+      { step: 'x' },
+      { step: 'y' },
+    ]),
+  )
+  const durable = ({ collect, events }: Decision, value: string) => {
+    run.results.set(collect[0]!.ref_id, [value])
+    return run.tell({ kind: 'continue', through: events.at(-1)!.event_id })
+  }
+  run.start()
+  run.completed('a#1')
+  const first = run.completed('l#1', 'x', { index: 0 })
+  // The flush of the first end is under way: for another branch the loop has not ended.
+  expect(run.completed('b#1').run).toMatchObject([{ step: 'c' }])
+  const second = run.completed('l#2', 'z', { index: 0 })
+  // The first end is durable, the second is not.
+  expect(durable(first, 'x').run).toMatchObject([{ step: 'x' }])
+  expect(run.completed('c#1').run).toMatchObject([{ step: 'y' }])
+  expect(durable(second, 'z').run).toEqual([])
+  run.completed('x#1')
+  expect(run.completed('y#1').ended).toBe(true)
+  expect(run.types.at(-1)).toBe('playbook.completed')
 })

@@ -1,6 +1,7 @@
 /**
  * Runs a scenario on the machine alone: a log, an inbox, commands, waits and results in memory, an owner that crashes, messages
- * that come twice and late. Which of the things that can happen happens next is chance, from the scenario's seed.
+ * that come twice and late. As in the engine the state is ahead of the log: a decision may be flushed after later decisions were
+ * made, and takes effect then. Which of the things that can happen happens next is chance, from the scenario's seed.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { ExecutionEvent, ResultValue } from '../../../src/executions/event.ts'
@@ -54,7 +55,20 @@ interface Owned {
   state: ExecutionState | undefined
   readonly running: LocalCommand[]
   readonly timers: Timer[]
-  goOn: boolean
+  /** The `through` of each continue that is to be delivered. */
+  readonly continues: (string | undefined)[]
+  /** Decided and not flushed, in order. */
+  readonly written: Written[]
+  /** How many rows of the inbox these follow from: its first ones. */
+  delivered: number
+}
+
+interface Written {
+  readonly decision: Decision
+  readonly snapshot: string | undefined
+  /** From the inbox, or the end of a command that ran here; other inputs do not come twice. */
+  readonly input?: Input
+  readonly isRow: boolean
 }
 
 class World {
@@ -101,9 +115,10 @@ class World {
   /** One thing happens; false when nothing can. */
   #turn(root: string): boolean {
     const { chaos } = this.#scenario
+    // Before the actions are listed: what an owner has after a crash is refused by the database.
+    if (this.#lucky(chaos.crash)) this.#crash()
     const actions = this.#possible()
     if (actions.length === 0) return this.#waitForTime(root)
-    if (this.#lucky(chaos.crash)) this.#crash()
     if (this.#lucky(chaos.pause))
       this.#tell(this.#any([...this.#executions.keys()]), { kind: 'pause', by: 'p' })
     if (this.#lucky(chaos.pause * 2)) this.#resumeAll()
@@ -120,10 +135,11 @@ class World {
   #possible(): (() => void)[] {
     const actions: (() => void)[] = []
     for (const [execution_id, { inbox }] of this.#executions) {
-      if (inbox.length > 0) actions.push(() => this.#readInbox(execution_id))
       const owned = this.#own(execution_id)
+      if (inbox.length > owned.delivered) actions.push(() => this.#readInbox(execution_id, owned))
+      if (owned.written.length > 0) actions.push(() => this.#flushNext(execution_id, owned))
       if (owned.running.length > 0) actions.push(() => this.#runLocally(execution_id, owned))
-      if (owned.goOn) actions.push(() => this.#goOn(execution_id, owned))
+      if (owned.continues.length > 0) actions.push(() => this.#continue(execution_id, owned))
       if (owned.timers.some(({ at }) => this.#isDue(at))) actions.push(() => this.#ring(execution_id, owned))
     }
     const due = [...this.#commands.values()].filter((command) => this.#isDue(command.process_after))
@@ -152,14 +168,9 @@ class World {
     return false
   }
 
-  #readInbox(execution_id: string): void {
-    const { inbox } = this.#executions.get(execution_id)!
-    const input = inbox[0]!
-    const flushed = this.#decide(execution_id, input)
-    if (!flushed) return
-    inbox.shift()
-    if (input.kind !== 'cancel' && input.kind !== 'pause' && input.kind !== 'resume')
-      this.#seen.push({ execution_id, input })
+  #readInbox(execution_id: string, owned: Owned): void {
+    const input = this.#executions.get(execution_id)!.inbox[owned.delivered]!
+    this.#decide(execution_id, input, { input, isRow: true })
   }
 
   #runLocally(execution_id: string, owned: Owned): void {
@@ -175,12 +186,11 @@ class World {
     const ended = this.#ended(execution_id, node_id, step, index, attempt)
     const input: CommandEndedInput = { kind: 'command_ended', node_id, attempt, command_id, ...ended }
     const whole = index === undefined ? input : { ...input, index, loop_id: loop_id! }
-    if (this.#decide(execution_id, whole)) this.#seen.push({ execution_id, input: whole })
+    this.#decide(execution_id, whole, { input: whole, isRow: false })
   }
 
-  #goOn(execution_id: string, owned: Owned): void {
-    owned.goOn = false
-    this.#decide(execution_id, { kind: 'continue' })
+  #continue(execution_id: string, owned: Owned): void {
+    this.#decide(execution_id, { kind: 'continue', through: owned.continues.shift() })
   }
 
   #ring(execution_id: string, owned: Owned): void {
@@ -235,8 +245,12 @@ class World {
     return { status: 'completed' as const, result: this.#store(end.value) }
   }
 
-  /** False when the owner died before its flush. */
-  #decide(execution_id: string, input: Input): boolean {
+  /** The owner may die before the flush. */
+  #decide(
+    execution_id: string,
+    input: Input,
+    from: Pick<Written, 'input' | 'isRow'> = { isRow: false },
+  ): void {
     const owned = this.#own(execution_id)
     const durable = this.#executions.get(execution_id)!
     const name = durable.log[0] ? this.#about(execution_id).playbook : this.#namedIn(execution_id)
@@ -254,10 +268,25 @@ class World {
     owned.state = decision.state
     if (this.#lucky(aborted ? 0.3 : this.#scenario.chaos.crash / 4)) {
       this.#owned.delete(execution_id)
-      return false
+      return
     }
+    const snapshot = this.#lucky(0.2) && decision.state ? asJsonb(decision.state) : undefined
+    owned.written.push({ ...from, decision, snapshot })
+    if (from.isRow) owned.delivered++
+    if (this.#lucky(0.5)) while (owned.written.length > 0) this.#flushNext(execution_id, owned)
+  }
+
+  #flushNext(execution_id: string, owned: Owned): void {
+    const durable = this.#executions.get(execution_id)!
+    const { decision, snapshot, input, isRow } = owned.written.shift()!
     this.#flush(execution_id, durable, owned, decision)
-    return true
+    if (snapshot !== undefined) durable.snapshot = snapshot
+    if (isRow) {
+      owned.delivered--
+      durable.inbox.shift()
+    }
+    if (input && input.kind !== 'cancel' && input.kind !== 'pause' && input.kind !== 'resume')
+      this.#seen.push({ execution_id, input })
   }
 
   #flush(execution_id: string, durable: Durable, owned: Owned, decision: Decision): void {
@@ -275,10 +304,9 @@ class World {
     }
     for (const { execution_id: to, kind, body } of decision.messages)
       this.#tell(to, { kind, ...body } as unknown as Input)
-    if (this.#lucky(0.2) && decision.state) durable.snapshot = asJsonb(decision.state)
     owned.running.push(...decision.run)
     owned.timers.push(...decision.timers)
-    if (decision.continues) owned.goOn = true
+    if (decision.continues) owned.continues.push(decision.events.at(-1)?.event_id)
     if (decision.ended) {
       durable.ended = true
       owned.timers.length = 0
@@ -311,13 +339,14 @@ class World {
   #own(execution_id: string): Owned {
     let owned = this.#owned.get(execution_id)
     if (owned !== undefined) return owned
-    owned = { state: this.#load(execution_id), running: [], timers: [], goOn: false }
+    const state = this.#load(execution_id)
+    owned = { state, running: [], timers: [], continues: [], written: [], delivered: 0 }
     this.#owned.set(execution_id, owned)
     if (owned.state === undefined || this.#executions.get(execution_id)!.ended) return owned
     const { run, timers, continues } = resumeAfterLoad(this.#playbookOf(execution_id), owned.state)
     owned.running.push(...run)
     owned.timers.push(...timers)
-    owned.goOn = continues
+    if (continues) owned.continues.push(undefined)
     return owned
   }
 
