@@ -208,7 +208,7 @@ begin
         from jsonb_array_elements(p_definition -> 'rows') spec,
              lateral (
                select string_agg(format('(%s)::%s::%s as c%s', v.text, v.type, v_reference.referenced_types[i], i), ', ' order by i) as selected,
-                      string_agg(format('o.c%s %s (k."values"[%1$s]::%s)::%s', i, v_reference.operators[i], g.type, v_reference.types[i]), ' and ' order by i) as matched,
+                      string_agg(format('o.c%1$s %2$s (k."values"[%1$s]::%3$s)::%4$s', i, v_reference.operators[i], g.type, v_reference.types[i]), ' and ' order by i) as matched,
                       bool_or(s.source is null and spec ->> 'id' = v_reference.referenced_columns[i]) as is_unknown
                  from generate_series(1, cardinality(v_reference.columns)) i,
                       lateral (select spec -> 'columns' ->> v_reference.referenced_columns[i]) as s (source),
