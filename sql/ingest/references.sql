@@ -434,7 +434,7 @@ create or replace function iu_core.fn_ingest_reference_notes(p_definition jsonb,
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
-  select jsonb_agg(jsonb_build_object('rule', 'reference.unchecked', 'line', null, 'count', null, 'message',
+  select jsonb_agg(jsonb_build_object('rule', 'reference.unchecked', 'message',
            format('Stagedoor may not read %s, so %s (%s) is checked by the promotion only; `grant select on %1$s to workflow_admin` changes that%4$s.',
                   r.referenced_name, r.target_name, array_to_string(r.columns, ', '),
                   case when row_security_active(r.referenced) then ', with a policy that shows all rows' else '' end)) order by r.row_type, r.name)
