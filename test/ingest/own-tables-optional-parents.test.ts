@@ -1,10 +1,6 @@
 /** A parent in the same file that a line may lack: the row gets NULL where it would refer to it. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import {
-  completeDataset,
-  type Dataset,
-  type DatasetDeclaration,
-} from '../../src/ingest/datasets/dataset.ts'
+import { completeDataset, type Dataset, type DatasetDeclaration } from '../../src/ingest/datasets/dataset.ts'
 import { checkDataset } from '../../src/ingest/datasets/declare.ts'
 import { closeDuck } from '../../src/ingest/duckdb.ts'
 import { backEndActor } from '../../src/ingest/pipeline.ts'
@@ -219,7 +215,8 @@ it('needs a column that can be NULL, and an identity; without it every line must
   const options = { approvalRequired: false, workspaceId: trial.workspace }
   const error = await trial.register(completeDataset(declared), options).catch(asStagedoorError)
   expect((error as unknown as { details: { reason: string; statements: string[] } }).details).toMatchObject({
-    reason: 'public.strict_sold.agent_id is NOT NULL, and the dataset says that a line may have no agent ("optional")',
+    reason:
+      'public.strict_sold.agent_id is NOT NULL, and the dataset says that a line may have no agent ("optional")',
     statements: ['alter table public.strict_sold alter column agent_id drop not null;'],
   })
   declared.rows[1]!.optional = true

@@ -1,10 +1,6 @@
 /** Foreign keys of the columns that a file fills: what they refer to must exist when the plan is made. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  completeDataset,
-  type Dataset,
-  type DatasetDeclaration,
-} from '../../src/ingest/datasets/dataset.ts'
+import { completeDataset, type Dataset, type DatasetDeclaration } from '../../src/ingest/datasets/dataset.ts'
 import { checkDataset } from '../../src/ingest/datasets/declare.ts'
 import { closeDuck } from '../../src/ingest/duckdb.ts'
 import { backEndActor } from '../../src/ingest/pipeline.ts'
@@ -89,7 +85,9 @@ describe('a foreign key that a column of the file fills as it is', () => {
       insert into ref_kinds values (1, 'tool'), (2, 'toy');
       create table ref_goods (id bigint generated always as identity primary key, sku text unique not null,
         kind_id integer references ref_kinds, amount numeric)`)
-    dataset = await register(plain('ref_goods', 'public.ref_goods', { kind_id: number, amount: { type: 'money' } }))
+    dataset = await register(
+      plain('ref_goods', 'public.ref_goods', { kind_id: number, amount: { type: 'money' } }),
+    )
   })
   const message =
     'public.ref_goods.kind_id refers to public.ref_kinds, and no row there has the id 9 (foreign key ref_goods_kind_id_fkey).'
@@ -151,7 +149,9 @@ describe('a foreign key that a column of the file fills as it is', () => {
       expect(JSON.stringify((error as { details: unknown }).details)).toContain(
         '1 row of public.ref_goods refers to a row that is no longer there: line 3, public.ref_goods.kind_id refers to public.ref_kinds, and no row there has the id 4',
       )
-      expect(await trial.image(['ref_goods', 'iu_core.ingest_ledger', 'iu_core.ingest_promotion'])).toEqual(before)
+      expect(await trial.image(['ref_goods', 'iu_core.ingest_ledger', 'iu_core.ingest_promotion'])).toEqual(
+        before,
+      )
       expect((await trial.planned(upload)).refusal).toBe('1 of 2 lines is invalid')
     }
   })
@@ -171,7 +171,12 @@ describe('a foreign key that a column of the file fills as it is', () => {
     expect((await findings(upload)).map(({ suggestion }) => suggestion)).toEqual([
       expect.stringMatching(/^Nearest: France, .+\. Correct the cell/),
     ])
-    const declared = plain('ref_shared', 'public.ref_shared', { country: text }, { key: ['workspace_id', 'sku'] })
+    const declared = plain(
+      'ref_shared',
+      'public.ref_shared',
+      { country: text },
+      { key: ['workspace_id', 'sku'] },
+    )
     declared.rows[0]!.columns.workspace_id = '$workspace'
     const shared = await register(declared)
     const other = await stage(shared, [{ sku: 'a', country: 'Frence' }])
@@ -206,7 +211,9 @@ describe('a foreign key that a column of the file fills as it is', () => {
       )
       expect(repaired).toMatchObject({ replanned: 'lines' })
       const planOf = async () =>
-        db.owner('select digest, totals, control, refusal from iu_core.ingest_plan where upload_id = $1', [upload])
+        db.owner('select digest, totals, control, refusal from iu_core.ingest_plan where upload_id = $1', [
+          upload,
+        ])
       const [updated, found] = [await planOf(), await findings(upload)]
       await trial.plan(upload, { onInvalid: mode, threshold: 0 })
       expect(updated).toEqual(await planOf())
@@ -257,7 +264,10 @@ describe('a composite foreign key', () => {
       { sku: 'half', country: 'XX', zip: null },
       { sku: 'none', country: null, zip: null },
     ]
-    const simple = await stage(await register(plain('ref_shops', 'public.ref_shops', { country: text, zip: number })), lines)
+    const simple = await stage(
+      await register(plain('ref_shops', 'public.ref_shops', { country: text, zip: number })),
+      lines,
+    )
     await trial.planned(simple, 'LENIENT', 0)
     expect((await findings(simple)).map(({ line, value, message }) => [line, value, message])).toEqual([
       [
@@ -276,7 +286,10 @@ describe('a composite foreign key', () => {
       [3, expect.stringContaining('country DE and zip 2')],
       [4, 'public.ref_full_shops (country, zip) must be filled or empty together (foreign key together).'],
     ])
-    expect(await db.owner('select sku from ref_full_shops order by 1')).toEqual([{ sku: 'none' }, { sku: 'right' }])
+    expect(await db.owner('select sku from ref_full_shops order by 1')).toEqual([
+      { sku: 'none' },
+      { sku: 'right' },
+    ])
   })
 
   it('with the tenant in it does not find rows of another workspace: by a plain column, by a lookup, by a parent', async () => {
@@ -290,10 +303,10 @@ describe('a composite foreign key', () => {
          constraint of_its_tenant foreign key (workspace_id, group_id) references ref_groups (workspace_id, id),
          foreign key (workspace_id, parent_id) references ref_groups (workspace_id, id))`,
     )
-    await db.owner(`insert into ref_groups (workspace_id, code, label) values ($1, 'ours', 'Ours'), ($2, 'theirs', 'Theirs')`, [
-      trial.workspace,
-      other,
-    ])
+    await db.owner(
+      `insert into ref_groups (workspace_id, code, label) values ($1, 'ours', 'Ours'), ($2, 'theirs', 'Theirs')`,
+      [trial.workspace, other],
+    )
     const dataset = await register({
       name: 'ref_items',
       fields: { sku: text, code: text, label: { ...text, lookup: 'labels' }, group: text },
@@ -340,7 +353,11 @@ describe('a composite foreign key', () => {
       [6, 'plan.refused'],
     ])
     expect(await refusals(upload)).toEqual([
-      ['item', 4, expect.stringMatching(/no row there has workspace_id .* and id 2 \(foreign key of_its_tenant\)$/)],
+      [
+        'item',
+        4,
+        expect.stringMatching(/no row there has workspace_id .* and id 2 \(foreign key of_its_tenant\)$/),
+      ],
       ['item', 6, expect.stringContaining('code only of c')],
     ])
     await trial.promote(plan)
@@ -420,7 +437,9 @@ describe('a foreign key that PostgreSQL checks otherwise', () => {
       expect(notes).toMatchObject([
         {
           rule: 'reference.unchecked',
-          message: expect.stringContaining(`may not read ${referenced}, so public.${name} (secret_id) is checked by the promotion only`),
+          message: expect.stringContaining(
+            `may not read ${referenced}, so public.${name} (secret_id) is checked by the promotion only`,
+          ),
         },
       ])
       const error = await trial.promote(plan).catch(asStagedoorError)
@@ -456,7 +475,9 @@ describe('a plain reference to rows that the same file creates', () => {
   it('is right in any order, and wrong where that line is wrong', async () => {
     await db.owner(`create table ref_terms (sku text primary key, broader text references ref_terms, size smallint);
       insert into ref_terms values ('root')`)
-    const dataset = await register(plain('ref_terms', 'public.ref_terms', { broader: text, size: { type: 'text' } }))
+    const dataset = await register(
+      plain('ref_terms', 'public.ref_terms', { broader: text, size: { type: 'text' } }),
+    )
     const upload = await stage(
       dataset,
       [
@@ -559,7 +580,8 @@ describe('all errors of a line at once', () => {
       { dataset: wares.name, platform: 'file', clientId: undefined },
     )
     await trial.plan(upload, { onInvalid: 'skip', threshold: 0 })
-    const rules = async () => (await findings(upload)).map(({ line, field, rule }) => `${line} ${field} ${rule}`)
+    const rules = async () =>
+      (await findings(upload)).map(({ line, field, rule }) => `${line} ${field} ${rule}`)
     expect(await rules()).toEqual([
       '2 brand lookup.unknown',
       expect.stringMatching(/^2 price number\./),
@@ -568,10 +590,14 @@ describe('all errors of a line at once', () => {
       expect.stringMatching(/^4 second number\./),
     ])
     const repair = (line: number, values: Record<string, string>) =>
-      repairUpload(db.pool('stagedoor_worker'), backEndActor(db.pool('stagedoor_worker'), trial.operator.userId), {
-        upload,
-        corrections: [{ line, values }],
-      })
+      repairUpload(
+        db.pool('stagedoor_worker'),
+        backEndActor(db.pool('stagedoor_worker'), trial.operator.userId),
+        {
+          upload,
+          corrections: [{ line, values }],
+        },
+      )
     // One error less, line by line, as planned anew.
     expect(await repair(2, { Price: '5' })).toMatchObject({ replanned: 'lines' })
     const updated = await db.owner('select digest from iu_core.ingest_plan where upload_id = $1', [upload])
@@ -584,9 +610,9 @@ describe('all errors of a line at once', () => {
     const again = await trial.plan(upload, { onInvalid: 'skip', threshold: 0 })
     expect(updated).toEqual([{ digest: again.digest }])
     // What only an invalid line looks up is no part of the plan.
-    expect(await db.owner('select value from iu_core.ingest_lookup_result where upload_id = $1', [upload])).toEqual([
-      { value: 'Acme' },
-    ])
+    expect(
+      await db.owner('select value from iu_core.ingest_lookup_result where upload_id = $1', [upload]),
+    ).toEqual([{ value: 'Acme' }])
   })
 })
 
@@ -616,9 +642,9 @@ describe('a refused line', () => {
     ])
     const plan = await trial.planned(upload, 'LENIENT', 0)
     expect(plan.totals).toEqual({ group: { unchanged: 1 }, figure: { update: 1, refused: 2 } })
-    const [{ control }] = (await db.owner('select control from iu_core.ingest_plan where upload_id = $1', [upload])) as [
-      { control: { measure: string }[] },
-    ]
+    const [{ control }] = (await db.owner('select control from iu_core.ingest_plan where upload_id = $1', [
+      upload,
+    ])) as [{ control: { measure: string }[] }]
     expect(control.find(({ measure }) => measure === 'amount')).toMatchObject({
       read: '1110',
       valid: '1000',
@@ -633,7 +659,9 @@ describe('a refused line', () => {
       ),
     ).toEqual([{ groups: 1, resolved: 1 }])
     await trial.promote(plan)
-    expect(await db.owner(`select name from trial_groups where code in ('kept', 'unheard')`)).toEqual([{ name: 'kept' }])
+    expect(await db.owner(`select name from trial_groups where code in ('kept', 'unheard')`)).toEqual([
+      { name: 'kept' },
+    ])
     expect((await trial.undo(upload)).undo_totals).toEqual({ figure: { reversed: 1 } })
   })
 
@@ -668,7 +696,9 @@ describe('a refused line', () => {
     await trial.register(sums, { approvalRequired: false })
     const price = (sku: string, value: number) => ({ sku, tier: null, day: '2026-11-01', price: value })
     await trial.promoted([price('known', 1)], { dataset: PRICES })
-    const plan = await trial.stagePlanned([price('known', 2), price('new', 3), price('new', 40)], { dataset: sums })
+    const plan = await trial.stagePlanned([price('known', 2), price('new', 3), price('new', 40)], {
+      dataset: sums,
+    })
     expect(plan.totals).toEqual({ price: { update: 1, refused: 2 } })
     const [{ control }] = (await db.owner('select control from iu_core.ingest_plan where upload_id = $1', [
       plan.upload_id,

@@ -338,7 +338,9 @@ function optionalParentFindings(plan: FieldPlan): Finding[] {
     const key = row.optional && plan.byName.get(identityField(row, plan.input) ?? '')
     if (!key) return []
     const elsewhere = new Set(
-      plan.rows.flatMap((other) => (other === row ? [] : [...Object.values(other.columns), other.identity?.id])),
+      plan.rows.flatMap((other) =>
+        other === row ? [] : [...Object.values(other.columns), other.identity?.id],
+      ),
     )
     const own = new Set([...Object.values(row.columns), row.identity?.name])
     return plan.fields
