@@ -10,6 +10,8 @@ declare
   v_changed integer;
 begin
   v_changed := iu_core.fn_ingest_remove_cross_line_problems(p_upload);
+  -- A subtotal is known by what it lacks: what it names is looked up afterwards.
+  v_changed := v_changed + iu_core.fn_ingest_remove_lookup_problems(p_upload);
   v_changed := v_changed + iu_core.fn_ingest_check_subtotals(p_upload, p_definition);
   v_changed := v_changed + iu_core.fn_ingest_check_lookups(p_upload, p_definition);
   return v_changed + iu_core.fn_ingest_check_repeated_keys(p_upload, p_definition);

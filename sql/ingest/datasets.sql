@@ -228,6 +228,11 @@ begin
            format('Declare the "id" column of %s.', p ->> 'name')
       from jsonb_each_text(p_spec -> 'columns') c join jsonb_array_elements(p_definition -> 'rows') p on c.value = '$' || (p ->> 'name')
      where p ->> 'id' is null;
+  return query
+    select format('%s.%s is NOT NULL, and the dataset says that a line may have no %s ("optional")', p_spec ->> 'target', c.key, p ->> 'name'),
+           format('alter table %s alter column %I drop not null;', v_table, c.key)
+      from jsonb_each_text(p_spec -> 'columns') c join jsonb_array_elements(p_definition -> 'rows') p on c.value = '$' || (p ->> 'name')
+     where (p ->> 'optional')::boolean and iu_core.fn_ingest_column_not_null(p_table, c.key);
   if p_spec -> 'identity' ->> 'nameColumn' is not null and p_spec ->> 'id' is null then
     return query select format('%s is found by its name, which needs its id', p_spec ->> 'name'),
       format('Declare the "id" column of %s, or leave "nameColumn" out.', p_spec ->> 'name');

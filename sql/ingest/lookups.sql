@@ -1,9 +1,10 @@
 -- Lookups: what a file names (a category, a country, a colleague) is found in a table, and the row gets a column of what was found.
 
--- Checks what lines look up in other tables: an unknown value and an ambiguous one are errors of their line. The findings of an
--- earlier run are removed first: rows of those tables come and go. Leaves what was found in the temporary table `ingest_lookup`,
--- from which the plan takes it. With p_lines only those lines are checked; others may refer to their rows, if the file writes the
--- table itself. Returns how many lines changed. Internal.
+-- Checks what lines look up in other tables, and what they refer to by foreign keys (references.sql): an unknown value and an
+-- ambiguous one are errors of their line. Lines with other errors are checked, too, so that a person sees all errors at once. The
+-- findings of an earlier run are removed first: rows of those tables come and go. Leaves what was found in the temporary table
+-- `ingest_lookup`, from which the plan takes it. With p_lines only those lines are checked; others may refer to their rows, if the
+-- file writes the table itself. Returns how many lines changed. Internal.
 create or replace function iu_core.fn_ingest_check_lookups(
   p_upload iu_core.ingest_upload, p_definition jsonb, p_lines integer[] default null
 ) returns integer
@@ -18,33 +19,36 @@ declare
   v_changed integer;
   v_marked integer;
   v_count integer;
+  v_has_lookups boolean;
+  v_has_references boolean;
 begin
+  v_changed := iu_core.fn_ingest_remove_lookup_problems(p_upload, p_lines);
   -- Of another upload of the same transaction.
   drop table if exists pg_temp.ingest_lookup;
-  if not exists (select from iu_core.fn_ingest_lookup_fields(p_definition, p_upload.reading -> 'layout')) then
-    return 0;
+  v_has_lookups := exists (select from iu_core.fn_ingest_lookup_fields(p_definition, p_upload.reading -> 'layout'));
+  v_has_references := exists (select from iu_core.fn_ingest_references(p_definition, p_upload.reading -> 'layout') r
+                               where r.is_given and r.is_readable and not r.is_sure);
+  if not v_has_lookups and not v_has_references then
+    return v_changed;
   end if;
-  update public.staging_rows s
-     set (validation_errors, validation_status, updated_at) = (
-           select e.errors, (case when e.errors = '[]' then 'valid' else 'invalid' end)::public.staging_validation_status, now()
-             from (select coalesce(jsonb_agg(x order by o), '[]') as errors
-                     from jsonb_array_elements(s.validation_errors) with ordinality as a (x, o)
-                    where x ->> 'scope' is distinct from 'lookup') e)
-   where s.upload_id = p_upload.upload_id and s.row_type = v_leaf and s.validation_status = 'invalid'
-     and (s.validation_status <> 'valid' or s.validation_warnings <> '[]')
-     and s.validation_errors @> '[{"scope": "lookup"}]' and (p_lines is null or s.row_number = any (p_lines));
-  get diagnostics v_changed = row_count;
   create temporary table ingest_lookup (
-    lookup text, value text, castable boolean default true, matches bigint default 0, found text, own boolean default false, near text[]) on commit drop;
+    lookup text, value text, castable boolean default true, matches bigint default 0, found text, own boolean default false, near text[],
+    -- By a line that is valid: only such a value is part of the plan.
+    used boolean default false) on commit drop;
   for v_field in select * from iu_core.fn_ingest_lookup_fields(p_definition, p_upload.reading -> 'layout') loop
     insert into pg_temp.ingest_lookup (lookup, value)
     select v_field.lookup, v.value
       from (select distinct s.normalized_payload ->> v_field.field as value from public.staging_rows s
-             where s.upload_id = p_upload.upload_id and s.row_type = v_leaf and s.validation_status = 'valid'
+             where s.upload_id = p_upload.upload_id and s.row_type = v_leaf and s.validation_status in ('valid', 'invalid')
                and (p_lines is null or s.row_number = any (p_lines))) v
      where v.value is not null and not exists (select from pg_temp.ingest_lookup k where k.lookup = v_field.lookup and k.value = v.value);
   end loop;
-  perform iu_core.fn_ingest_resolve_lookups(p_definition);
+  if v_has_lookups then
+    perform iu_core.fn_ingest_resolve_lookups(p_definition);
+  end if;
+  if v_has_references then
+    perform iu_core.fn_ingest_resolve_references(p_upload, p_definition, p_lines);
+  end if;
   -- A row of the file may be what another one refers to; if it turns out wrong, so do those that refer to it.
   loop
     v_marked := 0;
@@ -57,7 +61,9 @@ begin
                where s.upload_id = p_upload.upload_id and s.row_type = v_leaf and s.validation_status = 'valid') o
        where k.lookup = v_field.lookup and k.matches = 0 and o.value = case when v_field.ignore_case then lower(k.value) else k.value end;
     end loop;
-    perform iu_core.fn_ingest_suggest_lookups(p_definition);
+    if v_has_lookups then
+      perform iu_core.fn_ingest_suggest_lookups(p_definition);
+    end if;
     for v_field in select * from iu_core.fn_ingest_lookup_fields(p_definition, p_upload.reading -> 'layout') loop
       update public.staging_rows s
          set validation_status = 'invalid', updated_at = now(),
@@ -78,15 +84,49 @@ begin
          and s.upload_id = p_upload.upload_id and s.row_type = v_leaf and s.normalized_payload ->> v_field.field = k.value
          and (p_lines is null or s.row_number = any (p_lines))
          and (s.validation_status = 'valid'
-              or s.validation_errors @> '[{"scope": "lookup"}]'
+              or s.validation_status = 'invalid' and not s.validation_errors @? iu_core.fn_ingest_wrong_field_path(v_field.field)::jsonpath
                  and not s.validation_errors @> jsonb_build_array(jsonb_build_object('scope', 'lookup', 'field', v_field.field)));
       get diagnostics v_count = row_count;
       v_marked := v_marked + v_count;
     end loop;
+    if v_has_references then
+      perform iu_core.fn_ingest_resolve_own_references(p_upload, p_definition);
+      perform iu_core.fn_ingest_suggest_references(p_definition, p_upload.reading -> 'layout');
+      v_marked := v_marked + iu_core.fn_ingest_mark_references(p_upload, p_definition, p_lines);
+    end if;
     v_changed := v_changed + v_marked;
     exit when v_marked = 0;
   end loop;
+  for v_field in select * from iu_core.fn_ingest_lookup_fields(p_definition, p_upload.reading -> 'layout') loop
+    update pg_temp.ingest_lookup k set used = true
+      from (select distinct s.normalized_payload ->> v_field.field as value from public.staging_rows s
+             where s.upload_id = p_upload.upload_id and s.row_type = v_leaf and s.validation_status = 'valid'
+               and (p_lines is null or s.row_number = any (p_lines))) v
+     where k.lookup = v_field.lookup and k.value = v.value;
+  end loop;
   analyze pg_temp.ingest_lookup;
+  return v_changed;
+end $$;
+
+-- Removes from the lines of an upload, or from some of them, what the check of lookups and references found. Returns how many
+-- lines changed. Internal.
+create or replace function iu_core.fn_ingest_remove_lookup_problems(p_upload iu_core.ingest_upload, p_lines integer[] default null) returns integer
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_changed integer;
+begin
+  update public.staging_rows s
+     set (validation_errors, validation_status, updated_at) = (
+           select e.errors, (case when e.errors = '[]' then 'valid' else 'invalid' end)::public.staging_validation_status, now()
+             from (select coalesce(jsonb_agg(x order by o), '[]') as errors
+                     from jsonb_array_elements(s.validation_errors) with ordinality as a (x, o)
+                    where x ->> 'scope' is distinct from 'lookup') e)
+   where s.upload_id = p_upload.upload_id and s.row_type = p_upload.reading -> 'layout' ->> 'leaf' and s.validation_status = 'invalid'
+     and (s.validation_status <> 'valid' or s.validation_warnings <> '[]')
+     and s.validation_errors @> '[{"scope": "lookup"}]' and (p_lines is null or s.row_number = any (p_lines));
+  get diagnostics v_changed = row_count;
   return v_changed;
 end $$;
 
@@ -176,7 +216,6 @@ as $$
 declare
   v_lookup record;
   v_unknown text[];
-  v_table text;
 begin
   if exists (select from iu_core.ingest_dataset d where d.dataset = p_definition ->> 'name' and d.workspace_id is null) then
     return;
@@ -189,30 +228,49 @@ begin
     v_unknown := array(select k.value from pg_temp.ingest_lookup k
                         where k.lookup = v_lookup.name and k.matches = 0 and not k.own and k.near is null order by k.castable desc, k.value limit 100);
     continue when v_unknown = '{}';
-    v_table := iu_core.fn_ingest_table_sql(v_lookup.target);
-    drop table if exists pg_temp.ingest_lookup_pool;
-    create temporary table ingest_lookup_pool (value text) on commit drop;
-    -- 4 MB: some 40,000 names.
-    if coalesce((select sum(pg_relation_size(relid)) from pg_partition_tree(v_lookup.target)), 0) + pg_relation_size(v_lookup.target) <= 4194304 then
-      execute format('insert into pg_temp.ingest_lookup_pool select x.%I::text from %s x where x.%1$I is not null limit 20000', v_lookup.by_column, v_table);
-    else
-      execute format($sql$
-        insert into pg_temp.ingest_lookup_pool
-        select distinct n.value
-          from pg_temp.ingest_lookup k,
-               lateral ((select x.%1$I::text as value from %2$s x where x.%1$I >= k.value::%3$s order by x.%1$I limit 50)
-                        union all
-                        (select x.%1$I::text from %2$s x where x.%1$I < k.value::%3$s order by x.%1$I desc limit 50)) n
-         where k.lookup = $1 and k.castable and k.value = any ($2)
-      $sql$, v_lookup.by_column, v_table, v_lookup.type) using v_lookup.name, v_unknown;
-    end if;
+    update pg_temp.ingest_lookup k set near = n.near
+      from iu_core.fn_ingest_nearest(v_lookup.target, v_lookup.by_column, v_lookup.type, v_unknown,
+             array(select k.value from pg_temp.ingest_lookup k where k.lookup = v_lookup.name and k.castable and k.value = any (v_unknown))) n
+     where k.lookup = v_lookup.name and k.value = n.value;
+  end loop;
+end $$;
+
+-- The three values of a column that are most alike, for each of p_unknown. p_castable: those of them that have the type of the
+-- column. Internal.
+create or replace function iu_core.fn_ingest_nearest(p_table regclass, p_column text, p_type text, p_unknown text[], p_castable text[])
+returns table (value text, near text[])
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_nestloop = on
+set enable_indexscan = on
+as $$
+#variable_conflict use_column
+declare
+  v_table text := iu_core.fn_ingest_table_sql(p_table);
+begin
+  drop table if exists pg_temp.ingest_lookup_pool;
+  create temporary table ingest_lookup_pool (value text) on commit drop;
+  -- 4 MB: some 40,000 names.
+  if coalesce((select sum(pg_relation_size(relid)) from pg_partition_tree(p_table)), 0) + pg_relation_size(p_table) <= 4194304 then
+    execute format('insert into pg_temp.ingest_lookup_pool select x.%I::text from %s x where x.%1$I is not null limit 20000', p_column, v_table);
+  else
+    execute format($sql$
+      insert into pg_temp.ingest_lookup_pool
+      select distinct n.value
+        from unnest($1) as k (value),
+             lateral ((select x.%1$I::text as value from %2$s x where x.%1$I >= k.value::%3$s order by x.%1$I limit 50)
+                      union all
+                      (select x.%1$I::text from %2$s x where x.%1$I < k.value::%3$s order by x.%1$I desc limit 50)) n
+    $sql$, p_column, v_table, p_type) using p_castable;
+  end if;
+  return query
     with piece as materialized (
       select p.value, t.piece from pg_temp.ingest_lookup_pool p, lateral iu_core.fn_ingest_trigrams(p.value) as t (piece)
     ), size as materialized (
       select value, count(*) as pieces from piece group by 1
     ), wanted as materialized (
       select u.value, t.piece, count(*) over (partition by u.value) as pieces
-        from unnest(v_unknown) as u (value), lateral iu_core.fn_ingest_trigrams(u.value) as t (piece)
+        from unnest(p_unknown) as u (value), lateral iu_core.fn_ingest_trigrams(u.value) as t (piece)
     ), alike as (
       select w.value, p.value as other, count(*) * 2.0 / (min(w.pieces) + min(z.pieces)) as share
         from wanted w join piece p using (piece) join size z on z.value = p.value group by 1, 2
@@ -221,11 +279,8 @@ begin
         from (select alike.*, row_number() over (partition by value order by share desc, other) as place from alike) a
        where a.place <= 3 group by 1
     )
-    update pg_temp.ingest_lookup k
-       set near = coalesce(b.near, (select array_agg(f.value) from (select p.value from pg_temp.ingest_lookup_pool p order by 1 limit 3) f))
-      from unnest(v_unknown) as u (value) left join best b using (value)
-     where k.lookup = v_lookup.name and k.value = u.value;
-  end loop;
+    select u.value, coalesce(b.near, (select array_agg(f.value) from (select p.value from pg_temp.ingest_lookup_pool p order by 1 limit 3) f))
+      from unnest(p_unknown) as u (value) left join best b on b.value = u.value;
 end $$;
 
 -- The runs of three characters of a text, by which two texts are compared. Internal.
@@ -248,7 +303,7 @@ begin
   end if;
   insert into iu_core.ingest_lookup_result (upload_id, lookup, value, found)
   select p_upload_id, k.lookup, k.value, k.found from pg_temp.ingest_lookup k
-   where k.matches = 1
+   where k.matches = 1 and k.used
      and not exists (select from iu_core.ingest_lookup_result r where r.upload_id = p_upload_id and r.lookup = k.lookup and r.value = k.value);
 end $$;
 
@@ -331,6 +386,11 @@ begin
     v_raw := 'o' || substr(v_slot, 2);
     execute format('select exists (select from pg_temp.ingest_line l where l.%I is not null)', v_raw) into v_found;
     continue when not v_found;
+    -- Of an earlier pass, whose lines may be refused by now.
+    foreach v_table in array array['ingest_line', 'ingest_entity_line'] loop
+      continue when to_regclass('pg_temp.' || v_table) is null;
+      execute format('update pg_temp.%I u set %I = null where u.%I is not null', v_table, v_slot, v_raw);
+    end loop;
     v_lines := case when p_type.is_entity
       then format('pg_temp.ingest_entity e join pg_temp.ingest_line l on l.row_number = e.row_number and e.row_type = %L and not e.ambiguous %s', p_type.row_type, v_joins)
       else 'pg_temp.ingest_line l ' || v_joins end;

@@ -49,25 +49,33 @@ begin
   if not found then
     return;
   end if;
+  perform iu_core.fn_ingest_refuse_entities(p_upload, p_type, 'mode.' || v_mode, 'Correct the line, or the mode of the dataset.');
+end $$;
+
+-- Stores with the staged rows of a parent that its entity is refused, if they do not have an error yet. Internal.
+create or replace function iu_core.fn_ingest_refuse_entities(p_upload iu_core.ingest_upload, p_type record, p_rule text, p_suggestion text) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
   update public.staging_id_resolution r
      set resolution_status = 'unresolved', resolution_action = 'failed'
     from pg_temp.ingest_entity e
    where r.upload_id = p_upload.upload_id and r.entity_type = p_type.row_type and r.external_id = e.external_id
-     and e.row_type = p_type.row_type and e.reason = v_reason;
+     and e.row_type = p_type.row_type and e.ambiguous;
   update public.staging_rows s
      set validation_status = 'invalid', updated_at = now(),
          validation_errors = s.validation_errors || jsonb_build_object(
-           'line', e.row_number, 'rule', 'mode.' || v_mode, 'message', v_reason || '.',
-           'suggestion', 'Correct the line, or the mode of the dataset.')
+           'line', e.row_number, 'rule', p_rule, 'message', e.reason || '.', 'suggestion', p_suggestion)
     from pg_temp.ingest_entity e
    where s.upload_id = p_upload.upload_id and s.row_type = p_type.row_type and s.row_number = e.row_number
-     and e.row_type = p_type.row_type and e.reason = v_reason;
+     and s.validation_status = 'valid' and e.row_type = p_type.row_type and e.ambiguous;
 end $$;
 
--- Why a row is refused whose parent is: nobody can tell which row it is, or its mode does not allow it. Internal.
+-- Why a row is refused whose parent is: nobody can tell which row it is, its mode does not allow it, or it refers to no row. Internal.
 create or replace function iu_core.fn_ingest_parent_reason(p_reason text) returns text
 language sql immutable
 set search_path = pg_catalog, pg_temp
 as $$
-  select case when p_reason ~ '\(mode (insert|update)\)$' then 'its parent is refused: ' else 'its parent is ambiguous: ' end || p_reason
+  select case when p_reason ~ '\((mode (insert|update)|foreign key .*)\)$' then 'its parent is refused: ' else 'its parent is ambiguous: ' end || p_reason
 $$;

@@ -285,7 +285,7 @@ begin
                  when %2$I.ambiguous then iu_core.fn_ingest_parent_reason(%2$I.reason) end
           $sql$, v_parent_column, 'p_' || v_parent_column) end,
      -- One id under two parents would put all rows under the first of them.
-     case when v_parent is null then 'false' else format('coalesce(min(l.%1$I collate "C") <> max(l.%1$I collate "C"), false)', v_parent_column) end,
+     case when v_parent is null then 'false' else format('coalesce(min(l.%1$I collate "C") <> max(l.%1$I collate "C"), false) or count(l.%1$I) not in (0, count(*))', v_parent_column) end,
      v_first);
   analyze pg_temp.ingest_entity;
 

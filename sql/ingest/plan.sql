@@ -26,7 +26,6 @@ declare
   u iu_core.ingest_upload;
   v_dataset iu_core.ingest_dataset;
   v_actor record;
-  v_type record;
   v_nullable text[];
   v_check_casts boolean;
   v_plan iu_core.ingest_plan;
@@ -71,26 +70,11 @@ begin
       v_nullable := iu_core.fn_ingest_plan_lines(u, v_dataset.definition, v_check_casts);
       -- Its counts may have changed: a key that repeats was found now.
       select * into u from iu_core.ingest_upload where upload_id = p_upload_id;
-      perform iu_core.fn_ingest_plan_entity_table(v_dataset.definition, u.reading -> 'layout');
-      for v_type in select * from iu_core.fn_ingest_row_types(v_dataset.definition, u.reading -> 'layout') loop
-        if v_type.target is null then
-          raise exception using errcode = 'SD605',
-            message = format('The table %s no longer exists', v_type.target_name),
-            detail = json_build_object('dataset', u.dataset, 'reason', format('the table %s no longer exists', v_type.target_name))::text;
-        end if;
-        if v_dataset.workspace_id is null and not iu_core.fn_ingest_key_is_tenant_scoped(v_dataset.definition, v_type.spec) then
-          raise exception using errcode = 'SD605',
-            message = format('The key of %s no longer identifies the workspace of a row', v_type.target_name),
-            detail = json_build_object('dataset', u.dataset, 'reason',
-              format('the key of %s no longer identifies the workspace of a row: the column of a parent can be NULL now', v_type.target_name))::text;
-        end if;
-        if v_type.is_entity then
-          perform iu_core.fn_ingest_plan_entities(u, v_type, v_nullable);
-          perform iu_core.fn_ingest_plan_mode_entities(u, v_type);
-        end if;
-        perform iu_core.fn_ingest_plan_own_references(u, v_dataset.definition, v_type, v_nullable);
-        perform iu_core.fn_ingest_plan_type(u, v_type, v_nullable);
+      loop
+        perform iu_core.fn_ingest_plan_row_types(u, v_dataset, v_nullable);
+        exit when not iu_core.fn_ingest_plan_without_refused(u, v_dataset.definition);
       end loop;
+      perform iu_core.fn_ingest_plan_refuse_added(u, v_dataset.definition);
       exit;
     exception when data_exception or check_violation or not_null_violation then
       if v_check_casts then
@@ -98,7 +82,7 @@ begin
       end if;
     end;
   end loop;
-  v_notes := iu_core.fn_ingest_plan_notes(v_dataset.definition);
+  v_notes := iu_core.fn_ingest_plan_notes(v_dataset.definition, u.reading -> 'layout');
   perform iu_core.fn_ingest_plan_left_out(u, v_dataset.definition, p_gate_mode);
   v_snapshot := iu_core.fn_ingest_snapshot_plan(u, v_dataset.definition, p_gate_mode);
   v_totals := iu_core.fn_ingest_plan_totals(u.upload_id);
@@ -137,6 +121,106 @@ end $$;
 grant execute on function iu_core.fn_ingest_plan(uuid, text, numeric, text, text)
   to service_role, dot_executor, authenticated, stagedoor_agent, stagedoor_reviewer;
 
+-- Plans the rows of all row types from the lines in `ingest_line`, parents first. Internal.
+create or replace function iu_core.fn_ingest_plan_row_types(p_upload iu_core.ingest_upload, p_dataset iu_core.ingest_dataset, p_nullable text[]) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_definition jsonb := p_dataset.definition;
+  v_type record;
+begin
+  perform iu_core.fn_ingest_plan_entity_table(v_definition, p_upload.reading -> 'layout');
+  for v_type in select * from iu_core.fn_ingest_row_types(v_definition, p_upload.reading -> 'layout') loop
+    if v_type.target is null then
+      raise exception using errcode = 'SD605',
+        message = format('The table %s no longer exists', v_type.target_name),
+        detail = json_build_object('dataset', p_upload.dataset, 'reason', format('the table %s no longer exists', v_type.target_name))::text;
+    end if;
+    if p_dataset.workspace_id is null and not iu_core.fn_ingest_key_is_tenant_scoped(v_definition, v_type.spec) then
+      raise exception using errcode = 'SD605',
+        message = format('The key of %s no longer identifies the workspace of a row', v_type.target_name),
+        detail = json_build_object('dataset', p_upload.dataset, 'reason',
+          format('the key of %s no longer identifies the workspace of a row: the column of a parent can be NULL now', v_type.target_name))::text;
+    end if;
+    if v_type.is_entity then
+      perform iu_core.fn_ingest_plan_entities(p_upload, v_type, p_nullable);
+      perform iu_core.fn_ingest_plan_mode_entities(p_upload, v_type);
+    end if;
+    perform iu_core.fn_ingest_plan_own_references(p_upload, v_definition, v_type, p_nullable);
+    perform iu_core.fn_ingest_plan_type(p_upload, v_type, p_nullable);
+    perform iu_core.fn_ingest_plan_references(p_upload, v_definition, v_type);
+  end loop;
+end $$;
+
+-- Takes refused lines out of `ingest_line`, and all rows out of the plan that are not refused, if a row of the plan may depend on
+-- these lines: a parent that no other line has, an attribute of a parent, a row to which others refer. Returns whether the rest is
+-- to be planned again. Refused rows stay in the plan. Internal.
+create or replace function iu_core.fn_ingest_plan_without_refused(p_upload iu_core.ingest_upload, p_definition jsonb) returns boolean
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_layout jsonb := p_upload.reading -> 'layout';
+  v_leaf text := v_layout ->> 'leaf';
+  v_order smallint := iu_core.fn_ingest_type_order(p_definition, v_leaf);
+  v_lines integer[];
+  v_parents text;
+  v_depends boolean;
+begin
+  v_lines := array(
+    select p.row_number from iu_core.ingest_plan_row p
+     where p.upload_id = p_upload.upload_id and p.type_order = v_order and p.action = 'refused'
+       and p.row_number in (select l.row_number from pg_temp.ingest_line l));
+  if v_lines = '{}' then
+    return false;
+  end if;
+  v_depends := exists (select from iu_core.fn_ingest_lookup_fields(p_definition, v_layout) f where f.own_type is not null)
+            or exists (select from iu_core.fn_ingest_references(p_definition, v_layout) r where r.has_own and not r.is_sure);
+  if not v_depends then
+    -- A parent that is refused itself stays in the plan.
+    select string_agg(format('e.row_type = %L and e.external_id = l.%I', r.row_type, iu_core.fn_ingest_line_column(v_layout, '$' || r.row_type)), ' or ')
+      into v_parents from iu_core.fn_ingest_row_types(p_definition, v_layout) r where r.is_entity and not r.is_leaf;
+    if v_parents is null then
+      return false;
+    end if;
+    execute format($sql$
+      select exists (select from (select * from pg_temp.ingest_line where row_number = any ($1)) l
+                      join pg_temp.ingest_entity e on (%s) and not e.ambiguous)
+    $sql$, v_parents) into v_depends using v_lines;
+    if not v_depends then
+      return false;
+    end if;
+  end if;
+  delete from pg_temp.ingest_line l using (select unnest(v_lines) as line) r where l.row_number = r.line;
+  delete from iu_core.ingest_plan_row where upload_id = p_upload.upload_id and action in ('insert', 'update', 'unchanged');
+  delete from public.staging_id_resolution
+   where upload_id = p_upload.upload_id and (resolution_status <> 'unresolved' or entity_type = v_leaf);
+  delete from public.staging_rows
+   where upload_id = p_upload.upload_id and validation_status = 'valid'
+     and row_type = any (array(select t from jsonb_array_elements_text(v_layout -> 'row_types') t where t <> v_leaf));
+  return true;
+end $$;
+
+-- Refuses lines that were added to a refused one: their figures are written nowhere. Internal.
+create or replace function iu_core.fn_ingest_plan_refuse_added(p_upload iu_core.ingest_upload, p_definition jsonb) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_order smallint := iu_core.fn_ingest_type_order(p_definition, p_upload.reading -> 'layout' ->> 'leaf');
+begin
+  if iu_core.fn_ingest_repeated_keys(p_upload, p_definition) <> 'sum' or to_regclass('pg_temp.ingest_repeated') is null then
+    return;
+  end if;
+  update iu_core.ingest_plan_row p
+     set action = 'refused', reason = a.reason, row_hash = sha256(convert_to(concat_ws('|', p.row_number, 'refused', a.reason), 'UTF8'))
+    from (select unnest(g.lines[2:]) as line, format('added to line %s, which is refused: %s', f.row_number, f.reason) as reason
+            from iu_core.ingest_plan_row f join pg_temp.ingest_repeated g on g.lines[1] = f.row_number
+           where f.upload_id = p_upload.upload_id and f.type_order = v_order and f.action = 'refused') a
+   where p.upload_id = p_upload.upload_id and p.type_order = v_order and p.row_number = a.line and p.action = 'skipped';
+end $$;
+
 -- The temporary table of the entities of a plan. Internal.
 create or replace function iu_core.fn_ingest_plan_entity_table(p_definition jsonb, p_layout jsonb) returns void
 language plpgsql
@@ -154,19 +238,21 @@ begin
   end if;
 end $$;
 
--- Attributes on which lines of one entity differ, by row type, from `ingest_entity`; NULL if there are none. Internal.
-create or replace function iu_core.fn_ingest_plan_notes(p_definition jsonb) returns jsonb
+-- Attributes on which lines of one entity differ, by row type, from `ingest_entity`, and foreign keys that cannot be checked; NULL
+-- if there are none. Internal.
+create or replace function iu_core.fn_ingest_plan_notes(p_definition jsonb, p_layout jsonb) returns jsonb
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return (
+  return nullif(coalesce((
   select jsonb_agg(jsonb_build_object('rule', 'entity.conflicting', 'line', n.line, 'count', n.entities, 'message',
            format('Lines differ about the %s of %s %s; the first value that is not empty is taken.', n.fields, n.entities,
                   replace(n.row_type, '_', ' ') || case n.entities when 1 then '' else 's' end)) order by n.line)
     from (select e.row_type, count(distinct e.external_id) as entities, min(e.row_number) as line,
                  string_agg(distinct coalesce(p_definition -> 'fields' -> c ->> 'title', replace(c, '_', ' ')), ', ') as fields
-            from pg_temp.ingest_entity e, unnest(e.conflicting) as c group by 1) n);
+            from pg_temp.ingest_entity e, unnest(e.conflicting) as c group by 1) n), '[]')
+    || coalesce(iu_core.fn_ingest_reference_notes(p_definition, p_layout), '[]'), '[]');
 end $$;
 
 -- Lines that were left out or found wrong are part of the plan, too. p_lines: only these. Internal.

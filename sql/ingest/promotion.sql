@@ -295,6 +295,8 @@ declare
   v_middle integer;
   v_reason text;
   v_state text;
+  v_constraint text;
+  v_detail text;
   v_stale bigint;
 begin
   if p_gate_mode = 'LENIENT' then
@@ -312,12 +314,16 @@ begin
       -- A trigger that returns NULL skips a row silently.
       raise exception using errcode = 'SD611', message = format('A trigger of %s skipped rows', p_type.target_name);
     exception when others then
-      get stacked diagnostics v_reason = message_text, v_state = returned_sqlstate;
+      get stacked diagnostics v_reason = message_text, v_state = returned_sqlstate, v_constraint = constraint_name, v_detail = pg_exception_detail;
       -- An error that is not about a row (a deadlock, a full disk, a missing right, a broken trigger) is raised.
       if left(v_state, 2) in ('08', '0A', '25', '40', '42', '53', '54', '55', '57', '58', 'XX') then
         raise;
       end if;
     end;
+    if v_state = '23503' then
+      perform iu_core.fn_ingest_require_referenced_rows(p_upload_id, p_type, p_action, v_constraint);
+      v_reason := concat_ws(' ', v_reason, nullif(v_detail, ''));
+    end if;
     if v_state = '23505' and p_stale_sql is not null then
       execute p_stale_sql into v_stale, v_middle using lower(v_range), upper(v_range) - 1;
       if v_stale > 0 then

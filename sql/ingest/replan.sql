@@ -91,6 +91,7 @@ begin
     perform iu_core.fn_ingest_plan_entities(u, v_type, v_nullable);
   end if;
   perform iu_core.fn_ingest_plan_type(u, v_type, v_nullable);
+  perform iu_core.fn_ingest_plan_references(u, v_definition, v_type, v_lines);
   if exists (select from iu_core.ingest_plan_row
               where upload_id = u.upload_id and type_order = v_type.type_order and row_number = any (v_lines) and action = 'refused') then
     raise exception using errcode = 'feature_not_supported', message = 'the plan refuses one of these lines';
@@ -162,6 +163,8 @@ begin
     return 'a figure is not finite';
   end if;
   if exists (select from iu_core.fn_ingest_lookup_fields(v_definition, v_layout) l where l.own_type is not null) then
+    return 'lines refer to rows of the same file';
+  elsif exists (select from iu_core.fn_ingest_references(v_definition, v_layout) r where r.has_own and not r.is_sure) then
     return 'lines refer to rows of the same file';
   elsif exists (select from iu_core.fn_ingest_key_members(v_definition, v_layout) k where v_definition -> 'fields' -> k.member ? 'lookup') then
     return 'a part of the key is looked up in another table';
@@ -237,12 +240,13 @@ begin
   return v_found.reason;
 end $$;
 
--- Whether an invalid line has no other errors than empty cells. Internal.
+-- Whether an invalid line has no other errors than empty cells, and perhaps what it looks up or refers to. Internal.
 create or replace function iu_core.fn_ingest_lacks_only_values(p_errors jsonb) returns boolean
 language sql immutable
 set search_path = pg_catalog, pg_temp
 as $$
-  select not p_errors @? '$[*] ? (@.rule != "required.missing" && @.rule != "breakdown.missing")'
+  select p_errors @? '$[*] ? (@.rule == "required.missing" || @.rule == "breakdown.missing")'
+     and not p_errors @? '$[*] ? (@.rule != "required.missing" && @.rule != "breakdown.missing" && !(@.scope == "lookup"))'
 $$;
 
 -- The corrected lines and all lines that have the old or the new key of one of them, whether it repeats or not. Internal.
@@ -435,7 +439,7 @@ begin
   end if;
 
   for v_type in select * from iu_core.fn_ingest_row_types(p_definition, v_layout) where is_entity and not is_leaf loop
-    perform iu_core.fn_ingest_replan_type(p_upload, v_type, v_nullable);
+    perform iu_core.fn_ingest_replan_type(p_upload, p_definition, v_type, v_nullable);
     -- What the lines refer to besides, as it was resolved.
     execute format($sql$
       insert into pg_temp.ingest_entity (row_type, external_id, internal_id, existing, parent_external_id, parent_id)
@@ -482,7 +486,9 @@ begin
 end $$;
 
 -- Plans the entities of a type in `ingest_replan_entity` again, from their lines in `ingest_replan_line`. Internal.
-create or replace function iu_core.fn_ingest_replan_type(p_upload iu_core.ingest_upload, p_type record, p_nullable text[]) returns void
+create or replace function iu_core.fn_ingest_replan_type(
+  p_upload iu_core.ingest_upload, p_definition jsonb, p_type record, p_nullable text[]
+) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -534,6 +540,10 @@ begin
   update pg_temp.ingest_entity e set new_id = k.staging_row_id, internal_id = k.internal_id
     from pg_temp.ingest_replan_known k where e.row_type = p_type.row_type and e.external_id = k.external_id;
   perform iu_core.fn_ingest_plan_type(p_upload, p_type, p_nullable);
+  if iu_core.fn_ingest_plan_references(p_upload, p_definition, p_type,
+       array(select e.row_number from pg_temp.ingest_entity e where e.row_type = p_type.row_type)) > 0 then
+    raise exception using errcode = 'feature_not_supported', message = 'the plan refuses a parent of these lines';
+  end if;
   perform iu_core.fn_ingest_replan_count(p_upload.upload_id, p_type.type_order,
     array(select e.row_number from pg_temp.ingest_entity e where e.row_type = p_type.row_type), 1);
 end $$;
@@ -566,7 +576,7 @@ begin
            where upload_id = p_upload.upload_id and (validation_status <> 'valid' or validation_warnings <> '[]') offset 0) s,
          jsonb_array_elements(s.validation_warnings) w
    where s.row_type <> p_upload.reading -> 'layout' ->> 'leaf' and w ->> 'rule' = 'entity.conflicting';
-  return iu_core.fn_ingest_plan_notes(p_definition);
+  return iu_core.fn_ingest_plan_notes(p_definition, p_upload.reading -> 'layout');
 end $$;
 
 -- The parts of control totals without p_minus and with p_plus. Internal.

@@ -67,18 +67,20 @@ const trigger = (body: string) => `
   create function public.trial_guard() returns trigger language plpgsql as $$ begin if new.note = 'bad' then ${body} end if; return new; end $$;
   create trigger trial_guard before insert or update on trial_figures for each row execute function trial_guard()`
 const NO_TRIGGER = 'drop trigger trial_guard on trial_figures; drop function public.trial_guard()'
+const HIDE_NOTES = 'alter table notes enable row level security; alter table notes force row level security'
 const CONSTRAINTS: [string, string, string, Partial<StagedLine>, RegExp][] = [
   ['a check', 'select', 'select', { amount: 1_000_000 }, /trial_figures_amount_sane/],
   [
-    'a foreign key',
-    `create table notes (note varchar(20) primary key); insert into notes values ('good'); alter table trial_figures add constraint known foreign key (note) references notes not valid`,
+    // The plan finds what it can read.
+    'a foreign key into a table that we may not read',
+    `create table notes (note varchar(20) primary key); insert into notes values ('good'); alter table trial_figures add constraint known foreign key (note) references notes not valid; ${HIDE_NOTES}`,
     'drop table notes cascade',
     { note: 'bad' },
     /known/,
   ],
   [
-    'a deferred foreign key',
-    `create table notes (note varchar(20) primary key); insert into notes values ('good'); alter table trial_figures add constraint known foreign key (note) references notes deferrable initially deferred not valid`,
+    'a deferred foreign key into a table that we may not read',
+    `create table notes (note varchar(20) primary key); insert into notes values ('good'); alter table trial_figures add constraint known foreign key (note) references notes deferrable initially deferred not valid; ${HIDE_NOTES}`,
     'drop table notes cascade',
     { note: 'bad' },
     /known/,
@@ -298,7 +300,8 @@ it('refuses an id that the file has under two parents, instead of hanging both u
   ].map(([group, item]) => ({ group_code: `two-${group}`, item_code: item!, day: '2026-11-01', amount: 1 }))
   const plan = await trial.planned(await trial.stage(rows), 'LENIENT', 0)
   expect(plan.totals).toEqual({
-    group: { insert: 2 },
+    // The group that only a refused line names is not planned.
+    group: { insert: 1 },
     item: { insert: 1, refused: 1 },
     figure: { insert: 1, refused: 2 },
   })

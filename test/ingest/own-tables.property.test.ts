@@ -187,7 +187,16 @@ function count(scenario: Scenario, { leaf, deleted }: Expected): void {
     ...(scenario.partition === 'none' ? [] : [`partition: ${scenario.partition}`]),
     ...(scenario.trigger === 'none' ? [] : [`trigger: ${scenario.trigger}`]),
     ...(scenario.hasGenerated ? ['generated'] : []),
-    ...(parent ? [`parent: ${parent.id}`, ...(parent.isInKey ? ['parent in the key'] : [])] : []),
+    ...(parent
+      ? [
+          `parent: ${parent.id}`,
+          ...(parent.isInKey ? ['parent in the key'] : []),
+          ...(parent.isOptional ? ['parent: optional'] : []),
+        ]
+      : []),
+    ...(parent && scenario.mode !== 'upsert' ? [`parent, mode ${scenario.mode}`] : []),
+    ...(scenario.reference === 'none' ? [] : [`reference: ${scenario.reference}`]),
+    ...(scenario.refersPlainly ? ['self reference: plain'] : []),
     ...(lookup ? [`lookup: ${lookup.value}`] : []),
     ...(scenario.refersToItself ? [`self reference: ${scenario.declaresId ? 'id' : 'key'}`] : []),
     `mode: ${scenario.mode}`,

@@ -125,6 +125,9 @@ export function promoteModel(
     }
   }
   taken.sort((a, b) => a.place - b.place)
+  // A refused line says nothing about its parents, and creates none.
+  for (const { place } of [...taken].filter(isAmbiguous)) leftOut.add(place)
+  taken.splice(0, taken.length, ...taken.filter(({ place }) => !leftOut.has(place)))
 
   /** An attribute is the first value that is not empty. */
   const firstSaid = (identity: string, code: string, field: string) =>
@@ -160,14 +163,7 @@ export function promoteModel(
   for (const { place, line } of taken) {
     const code = known[place]!['@item']
     if (code == null || items.has(code)) continue
-    const group = groups.get(known[place]!['@group']!)!
-    const parents = taken
-      .filter((one) => known[one.place]!['@item'] === code)
-      .map((one) => known[one.place]!['@group'])
-    if (group === 'ambiguous' || new Set(parents).size > 1) {
-      items.set(code, 'ambiguous')
-      continue
-    }
+    const group = groups.get(known[place]!['@group']!) as Group
     items.set(
       code,
       found(
@@ -184,13 +180,9 @@ export function promoteModel(
       item.name = firstSaid('@item', code, 'item_name')
   }
   for (const { place, line } of taken) {
-    const group = groups.get(known[place]!['@group']!)!
+    const group = groups.get(known[place]!['@group']!) as Group
     const code = known[place]!['@item']
-    const item = code == null ? null : items.get(code)!
-    if (group === 'ambiguous' || item === 'ambiguous') {
-      leftOut.add(place)
-      continue
-    }
+    const item = code == null ? null : (items.get(code) as Item)
     const figure =
       state.figures.find((one) => one.group === group && one.item === item && one.day === line.day) ??
       added(state.figures, {
@@ -210,6 +202,24 @@ export function promoteModel(
     if (fields.includes('flag')) figure.flag = line.flag as boolean | null
   }
   return { leftOut }
+
+  /** Whether nobody can tell which row a parent of the line is, by the first line that names it. */
+  function isAmbiguous({ place }: { place: number }): boolean {
+    const [groupCode, itemCode] = [known[place]!['@group']!, known[place]!['@item']]
+    const before = new Map<Group | Item, string | null>(
+      [...state.groups, ...state.items].map((one) => [one, one.name]),
+    )
+    const firstOf = (identity: string, code: string) =>
+      taken.find((one) => known[one.place]![identity] === code)!.line
+    const ours = state.groups.filter((one) => one.client === client)
+    const group = found(ours, before, groupCode, firstOf('@group', groupCode), fields, 'group')
+    if (group === 'ambiguous') return true
+    if (itemCode == null) return false
+    const parents = taken.filter((one) => known[one.place]!['@item'] === itemCode)
+    if (new Set(parents.map((one) => known[one.place]!['@group'])).size > 1) return true
+    const others = state.items.filter((one) => one.group === group)
+    return found(others, before, itemCode, firstOf('@item', itemCode), fields, 'item') === 'ambiguous'
+  }
 }
 
 function found<T extends Group | Item>(

@@ -75,7 +75,7 @@ export interface FieldPlan {
 export function planFields(input: CompileInput): FieldPlan {
   const { dataset, map } = input
   const rows = dataset.rows.filter((row) => map.rowTypes.includes(row.name))
-  const identities = new Set(rows.map((row) => identityField(row, input)))
+  const identities = new Set(rows.filter(({ optional }) => !optional).map((row) => identityField(row, input)))
   const inFile = [...Object.entries(map.fields), ...joinedFields(input)]
   const fields = inFile.map(([name, mapped], index): PlannedField => {
     const declared = dataset.fields[name]!
@@ -332,7 +332,7 @@ function totalEvidence(plan: FieldPlan): string[] {
   const { dataset, platform } = plan.input
   const own = dataset.platforms[platform]?.totals ?? []
   const sources = plan.rows.flatMap((row) => {
-    const name = row.identity && identityField(row, plan.input)
+    const name = row.identity && !row.optional && identityField(row, plan.input)
     return name && plan.byName.has(name) ? [plan.byName.get(name)!] : []
   })
   const named = plan.rows

@@ -215,6 +215,7 @@ function findingsOf(plan: FieldPlan): Findings {
   const rest = [
     replacementFinding(),
     ...[...plan.fields, ...plan.computed].flatMap(fieldFindings),
+    ...optionalParentFindings(plan),
     ...periodFindings(plan),
     ...breakdownFindings(plan),
     ...crossFindings(plan),
@@ -329,6 +330,37 @@ function fieldFindings(planned: PlannedField): Finding[] {
   }
   for (const { when, broken } of limitFindings(planned)) findings.push({ when, sql: about(subject, broken) })
   return findings
+}
+
+/** A line may have no such parent; with other values of it and no key, these values would be lost. */
+function optionalParentFindings(plan: FieldPlan): Finding[] {
+  return plan.rows.flatMap((row) => {
+    const key = row.optional && plan.byName.get(identityField(row, plan.input) ?? '')
+    if (!key) return []
+    const elsewhere = new Set(
+      plan.rows.flatMap((other) =>
+        other === row ? [] : [...Object.values(other.columns), other.identity?.id],
+      ),
+    )
+    const own = new Set([...Object.values(row.columns), row.identity?.name])
+    return plan.fields
+      .filter(
+        ({ name, field, at }) =>
+          own.has(name) && !elsewhere.has(name) && at !== key.at && field.default === undefined,
+      )
+      .map((other) => ({
+        when: `${isEmpty(key)} AND NOT ${isEmpty(other)}`,
+        sql: findingWithText(
+          { column: key.mapped.header, field: key.name, value: key.at.cell },
+          'error',
+          'required.missing',
+          {
+            message: `${key.title} is empty, but ${other.title} is not.`,
+            suggestion: `Fill in ${key.title}, or empty ${other.title} if the line has none.`,
+          },
+        ),
+      }))
+  })
 }
 
 function periodFindings({ period }: FieldPlan): Finding[] {

@@ -139,6 +139,8 @@ export interface RowType {
   requires: string[]
   /** Dimension rows: the field of the source's id, else the name within the parent. */
   identity?: { id?: string; name?: string; nameColumn?: string }
+  /** A line may have none: then the columns of other rows that refer to it are NULL. */
+  optional?: true
   /** Target column → field | '$client' | '$workspace' | '$platform' | '$identity' | '$<rowType>'. */
   columns: Record<string, string>
   /** Lines with the same key; default 'refuse'. An upload may choose otherwise. */

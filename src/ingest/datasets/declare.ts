@@ -82,6 +82,7 @@ const RowSchema = Type.Object(
         closed(),
       ),
     ),
+    optional: Type.Optional(Type.Literal(true)),
     columns: Type.Record(COLUMN, Type.String({ minLength: 1 })),
     duplicates: Type.Optional(Type.Enum([...REPEATED_KEYS])),
     mode: Type.Optional(Type.Enum([...MODES])),
@@ -444,6 +445,9 @@ function rowProblems({ rows, fields, client }: Dataset): string[] {
         .map((name) => `${path}.identity: there is no field ${name}`),
       ...(row.identity && !row.identity.id && !row.identity.name
         ? [`${path}.identity: it needs an id or a name`]
+        : []),
+      ...(row.optional && (!row.identity || index === rows.length - 1)
+        ? [`${path}.optional: it is for a parent with an identity; the last row type is the line itself`]
         : []),
       ...(row.snapshot && row.mode !== 'snapshot'
         ? [`${path}.snapshot: it is for the mode snapshot, and the mode is ${row.mode ?? 'upsert'}`]

@@ -28,6 +28,8 @@ export interface Scenario {
     readonly value: ValueKind | null
     /** Its id is a part of the child's key. */
     readonly isInKey: boolean
+    /** A line may have none; not where it is a part of the key. */
+    readonly isOptional: boolean
     /** Its code comes from the field itself, not from `$identity`. */
     readonly isByField: boolean
     /** Which parents are there before, and the values of those (even) and of the file (odd). */
@@ -41,6 +43,10 @@ export interface Scenario {
   readonly lookup: { readonly value: 'bigint' | 'uuid' | 'text'; readonly ignoreCase: boolean } | null
   /** A row may refer to a row of its own table: by its id where the dataset names one, else by its key. */
   readonly refersToItself: boolean
+  /** By its key, as the file has it: nothing is looked up. */
+  readonly refersPlainly: boolean
+  /** A foreign key that the file fills as it is: by one column, by two, or by one and that of the tenant. */
+  readonly reference: 'none' | 'text' | 'bigint' | 'pair' | 'tenant'
   readonly rows: readonly RowSketch[]
   /** Otherwise no line is wrong, and no key repeats. */
   readonly hasWrongLines: boolean
@@ -53,6 +59,7 @@ export interface RowSketch {
   readonly values: readonly number[]
   readonly parent: number
   readonly lookup: number
+  readonly reference: number
   readonly self: number
   /** Of another workspace; only where a column says so. */
   readonly isForeign: boolean
@@ -134,6 +141,7 @@ export function scenarios(allowed: Allowed = EVERYTHING): fc.Arbitrary<Scenario>
     values: fc.array(NUMBER, { minLength: 4, maxLength: 4 }),
     parent: NUMBER,
     lookup: NUMBER,
+    reference: NUMBER,
     self: fc.nat({ max: 15 }),
   }
   const scenario = fc.record({
@@ -155,6 +163,7 @@ export function scenarios(allowed: Allowed = EVERYTHING): fc.Arbitrary<Scenario>
         key: fc.constantFrom(...allowed.keys),
         value: fc.option(kind),
         isInKey: fc.boolean(),
+        isOptional: fc.boolean(),
         isByField: fc.boolean(),
         rows: fc.array(fc.record({ exists: fc.boolean(), before: NUMBER, after: NUMBER }), {
           minLength: 3,
@@ -172,6 +181,8 @@ export function scenarios(allowed: Allowed = EVERYTHING): fc.Arbitrary<Scenario>
         })
       : fc.constant(null),
     refersToItself: fc.constantFrom(false, false, false, allowed.lookups),
+    refersPlainly: fc.boolean(),
+    reference: fc.constantFrom('none', 'text', 'bigint', 'pair', 'tenant'),
     rows: fc.array(fc.record({ ...row, isForeign: fc.constantFrom(false, false, false, true) }), {
       minLength: 0,
       maxLength: 8,
@@ -197,8 +208,9 @@ export function scenarios(allowed: Allowed = EVERYTHING): fc.Arbitrary<Scenario>
       // A wrong line of a snapshot may be any row: test/ingest/snapshot.test.ts.
       hasWrongLines: one.hasWrongLines && one.mode !== 'snapshot',
       kept: one.mode === 'snapshot' ? Math.max(one.kept, INEXACT_IMAGES) : one.kept,
-      // A line that its mode refuses still writes its parent.
-      parent: one.mode === 'insert' || one.mode === 'update' ? null : one.parent,
+      parent: one.parent && { ...one.parent, isOptional: one.parent.isOptional && !one.parent.isInKey },
+      refersPlainly: one.refersToItself && one.refersPlainly && !one.declaresId,
+      reference: one.reference === 'tenant' && one.tenant !== 'column' ? 'pair' : one.reference,
       dependents: one.id === 'none' || one.partition !== 'none' ? 'none' : one.dependents,
     }
   })

@@ -74,6 +74,31 @@ const LOOKUP_IDS = {
   uuid: [1, 2, 3, 4].map((digit) => `1c7c2f0e-9a53-4d6c-8b1f-00000000000${digit}`),
   text: ['blue', 'ne"ill', 'street', '%s'],
 }
+/** Of foreign keys that the file fills as it is: what may be referred to, and what refers to nothing. */
+const REFERENCES: Record<
+  Exclude<Scenario['reference'], 'none'>,
+  { types: readonly string[]; right: readonly (string | null)[][]; wrong: readonly string[][] }
+> = {
+  text: { types: ['text'], right: [['red'], ['%s'], [null], ["O'x"]], wrong: [['Red'], ['none']] },
+  bigint: { types: ['bigint'], right: [['1'], ['9007199254740993'], [null]], wrong: [['2'], ['-1']] },
+  pair: {
+    types: ['text', 'integer'],
+    // With an empty column it refers to nothing, whatever the other is.
+    right: [
+      ['a', '1'],
+      ['b', '2'],
+      [null, '9'],
+      ['z', null],
+      [null, null],
+    ],
+    wrong: [
+      ['a', '2'],
+      ['z', '9'],
+    ],
+  },
+  // That of the other workspace is there, but not for ours.
+  tenant: { types: ['text'], right: [['ours'], ['both'], [null]], wrong: [['theirs']] },
+}
 const TEXT_IS_IMMUTABLE = /^(text$|varchar|numeric|integer|bigint|boolean|uuid)(?!.*\[)/
 
 export function worldOf(scenario: Scenario, number: number, workspaces: readonly [string, string]): World {
@@ -118,10 +143,22 @@ export function worldOf(scenario: Scenario, number: number, workspaces: readonly
     by: name(),
     value: name(),
   }
+  const reference = scenario.reference !== 'none' && {
+    ...REFERENCES[scenario.reference],
+    table: target('referenced'),
+    columns: REFERENCES[scenario.reference].types.map((type) => ({
+      name: name(),
+      type,
+      field: addField({ type: type === 'text' ? 'text' : 'integer', additive: false }),
+    })),
+  }
   const self = scenario.refersToItself
     ? {
         name: name(),
-        field: addField({ ...KEY_KINDS[scenario.key[0]!].field, lookup: 'own' }),
+        field: addField({
+          ...KEY_KINDS[scenario.key[0]!].field,
+          ...(!scenario.refersPlainly && { lookup: 'own' }),
+        }),
         // By its id, or by its key.
         value: scenario.declaresId ? 'id' : 'key',
       }
@@ -148,7 +185,9 @@ export function worldOf(scenario: Scenario, number: number, workspaces: readonly
 
   const told: Told[] = [
     ...(tenant === null ? [] : [tenant]),
-    ...[...keys, ...values, ...(lookup ? [lookup] : [])].map((column) => column.name),
+    ...[...keys, ...values, ...(lookup ? [lookup] : []), ...(reference ? reference.columns : [])].map(
+      (column) => column.name,
+    ),
     kept,
     ...(hasGenerated ? [generated] : []),
     ...(derives ? [derived] : []),
@@ -193,7 +232,11 @@ export function worldOf(scenario: Scenario, number: number, workspaces: readonly
     dataset: dataset(),
     leaf,
     parent: parentTable,
-    others: [...(lookup ? [target(lookupName!)] : []), ...(dependents ? [dependents] : [])],
+    others: [
+      ...(lookup ? [target(lookupName!)] : []),
+      ...(reference ? [reference.table] : []),
+      ...(dependents ? [dependents] : []),
+    ],
     touched: setsTime ? touched! : null,
     seed: seed(),
     ...file(),
@@ -232,6 +275,23 @@ export function worldOf(scenario: Scenario, number: number, workspaces: readonly
       if (scenario.lookup!.ignoreCase)
         statements.push(`create unique index on ${target(lookupName!)} (lower(${q(lookup.by)}))`)
     }
+    if (reference) {
+      const there = reference.right.filter((one) => !one.includes(null))
+      const rows =
+        scenario.reference === 'tenant'
+          ? [
+              [workspaces[0], 'ours'],
+              [workspaces[0], 'both'],
+              [workspaces[1], 'both'],
+              [workspaces[1], 'theirs'],
+            ]
+          : there
+      const columns = [...(scenario.reference === 'tenant' ? ['uuid'] : []), ...reference.types]
+      statements.push(
+        `create table ${reference.table} (${columns.map((type, at) => `k${at} ${type}`).join(', ')}, primary key (${columns.map((_, at) => `k${at}`).join(', ')}))`,
+        `insert into ${reference.table} values ${rows.map((row) => `(${row.map(literal).join(', ')})`).join(', ')}`,
+      )
+    }
     const idType = scenario.id === 'none' ? null : idSql(scenario.id)
     const keyList = leafKey.map(q).join(', ')
     statements.push(
@@ -252,6 +312,12 @@ export function worldOf(scenario: Scenario, number: number, workspaces: readonly
         }),
         ...(lookup
           ? [`${q(lookup.name)} ${lookup.kind.sql} references ${target(lookupName!)} (${q(lookup.value)})`]
+          : []),
+        ...(reference
+          ? [
+              ...reference.columns.map((column) => `${q(column.name)} ${column.type}`),
+              `foreign key (${[...(scenario.reference === 'tenant' ? [tenant!] : []), ...reference.columns.map((column) => column.name)].map(q).join(', ')}) references ${reference.table}`,
+            ]
           : []),
         ...(self
           ? [
@@ -312,6 +378,7 @@ export function worldOf(scenario: Scenario, number: number, workspaces: readonly
         key: [...parentKey],
         requires: [parent.code.field],
         identity: { id: parent.code.field },
+        ...(scenario.parent!.isOptional && { optional: true as const }),
         columns: {
           ...(tenant !== null && { [tenant]: '$workspace' }),
           [parent.code.name]: scenario.parent!.isByField ? parent.code.field : '$identity',
@@ -330,7 +397,9 @@ export function worldOf(scenario: Scenario, number: number, workspaces: readonly
         ...(tenant !== null && { [tenant]: '$workspace' }),
         ...(parent && { [parent.reference]: '$parent' }),
         ...Object.fromEntries(
-          [...keys, ...values, ...(lookup ? [lookup] : [])].map((column) => [column.name, column.field]),
+          [...keys, ...values, ...(lookup ? [lookup] : []), ...(reference ? reference.columns : [])].map(
+            (column) => [column.name, column.field],
+          ),
         ),
         ...(self && { [self.name]: self.field }),
       },
@@ -338,7 +407,7 @@ export function worldOf(scenario: Scenario, number: number, workspaces: readonly
     return completeDataset({
       name: `own_${number}`,
       fields,
-      ...((lookup || self) && {
+      ...((lookup || (self && !scenario.refersPlainly)) && {
         lookups: {
           ...(lookup && {
             things: {
@@ -348,7 +417,8 @@ export function worldOf(scenario: Scenario, number: number, workspaces: readonly
               ...(scenario.lookup!.ignoreCase && { ignoreCase: true as const }),
             },
           }),
-          ...(self && { own: { table: leaf.sql, by: keys[0]!.name, value: selfValue } }),
+          ...(self &&
+            !scenario.refersPlainly && { own: { table: leaf.sql, by: keys[0]!.name, value: selfValue } }),
         },
       }),
       rows,
@@ -401,6 +471,7 @@ export function worldOf(scenario: Scenario, number: number, workspaces: readonly
         values.map((column, place) => [column.name, chosen(column, sketch.values[place]!)[1]]),
       ),
       ...(lookup && { [lookup.name]: chosen(lookup, sketch.lookup)[1] }),
+      ...(reference && referred(owner === 1 ? [['both'], ['theirs']] : reference.right, sketch.reference)),
       [kept!]: keptValue,
     }
     if (parent) {
@@ -410,6 +481,14 @@ export function worldOf(scenario: Scenario, number: number, workspaces: readonly
       row[parent.reference] = exists ? parent.code.kind.cells[place!]![1] : null
     }
     return derived_(row)
+  }
+
+  /** What the columns of the reference hold. A row of the other workspace has what is its own, if the key has the tenant. */
+  function referred(among: readonly (string | null)[][], number: number): Row {
+    const { columns, right } = reference as Exclude<typeof reference, false>
+    const tuples = scenario.reference === 'tenant' ? among : right
+    const tuple = tuples[number % tuples.length]!
+    return Object.fromEntries(columns.map((column, at) => [column.name, tuple[at]!]))
   }
 
   /** null: it has none. */
@@ -458,10 +537,15 @@ export function worldOf(scenario: Scenario, number: number, workspaces: readonly
       if (used.has(key)) continue
       used.add(key)
       const candidates = all.filter(({ kind }) => kind.wrong.length > 0)
-      const isWrong = scenario.hasWrongLines && sketch.wrong !== null && candidates.length > 0
+      const wrongs = candidates.length + (reference ? 2 : 0)
+      const isWrong = scenario.hasWrongLines && sketch.wrong !== null && wrongs > 0
       if (isWrong) {
-        const column = candidates[sketch.wrong! % candidates.length]!
-        record.cells[column.field] = column.kind.wrong[sketch.wrong! % column.kind.wrong.length]!
+        const column = candidates[sketch.wrong! % wrongs]
+        if (column) record.cells[column.field] = column.kind.wrong[sketch.wrong! % column.kind.wrong.length]!
+        else if (reference) {
+          const tuple = reference.wrong[sketch.reference % reference.wrong.length]!
+          for (const [at, { field }] of reference.columns.entries()) record.cells[field] = tuple[at]!
+        }
       }
       const isRepeated = scenario.hasWrongLines && sketch.isRepeated && !isWrong
       records.push({ ...record, sketch, isWrong: isWrong || isRepeated })
@@ -515,8 +599,8 @@ export function worldOf(scenario: Scenario, number: number, workspaces: readonly
     for (const [place, column] of keys.entries()) take(column, chosen(column, sketch.key[place]!))
     let place: number | null = null
     if (parent) {
-      // The field of an identity is required.
-      place = parentPlace(sketch) ?? 0
+      // The field of an identity is required, if its row is.
+      place = parentPlace(sketch) ?? (scenario.parent!.isOptional ? null : 0)
       cells[parent.code.field] = place === null ? '' : parent.code.kind.cells[place]![0]
       row[parent.reference] = place === null ? null : parent.code.kind.cells[place]![1]
       if (parent.value && place !== null) {
@@ -536,6 +620,13 @@ export function worldOf(scenario: Scenario, number: number, workspaces: readonly
             ? (['', null] as const)
             : column.kind.cells.find(([, one]) => one === stored)!
       take(column, same)
+    }
+    if (reference) {
+      const kept = existing ?? referred(reference.right, sketch.reference)
+      for (const column of reference.columns) {
+        row[column.name] = kept[column.name]!
+        cells[column.field] = kept[column.name] ?? ''
+      }
     }
     if (existing && parent && !scenario.parent!.isInKey && existing[parent.reference] !== null) {
       const stored = existing[parent.reference]!
