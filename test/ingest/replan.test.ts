@@ -349,6 +349,35 @@ describe('edits of a column', () => {
     expect(await edit(id, edits)).toMatchObject({ lines: 0, cells: 0, replanned: null })
   })
 
+  it('are found after a repair that runs at the same time: its cells are neither overwritten nor missed', async () => {
+    const upload = await stage(four)
+    const { upload_id: id } = upload
+    const other = await db.session('stagedoor_worker')
+    await other.query('begin')
+    await other.query('set local role service_role')
+    await repairLines(other as never, {
+      upload,
+      dataset: await requireDataset(other as never, 'trial', 'file'),
+      corrections: [
+        { line: 3, values: { Amount: '7' } },
+        { line: 4, values: { Amount: 'much' } },
+      ],
+      repairedBy: trial.operator.userId,
+      replan: true,
+    })
+    const editing = edit(id, [{ column: 'Amount', from: 'much', to: '3' }])
+    await until('the edit waits for the repair', async () => {
+      const waiting = await db.owner(
+        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      )
+      return waiting.length > 0
+    })
+    await other.query('commit')
+    await other.end()
+    expect(await editing).toMatchObject({ lines: 1, cells: 1, replanned: 'lines' })
+    expect(await amounts(id)).toEqual(['1.50', '7', '3', '2'])
+  })
+
   it('name the columns of the file for one that it lacks, and state the limit of one call', async () => {
     const { upload_id: id } = await stage(four)
     await expect(edit(id, [{ column: 'Price', to: '1' }])).rejects.toMatchObject({
