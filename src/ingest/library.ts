@@ -28,6 +28,7 @@ import {
   type IngestSource,
   ingest,
   previewSource,
+  promotePlan,
   type Until,
 } from './pipeline.ts'
 import * as plans from './plan.ts'
@@ -179,7 +180,7 @@ export function ingestLibrary({
     staleRows: (id, page) => service((client) => plans.listStaleRows(client, id, page)),
     approve: (id, approval) => service((client) => plans.approvePlan(client, id, approval)),
     reject: (id, reason, by) => service((client) => plans.rejectPlan(client, id, reason, by)),
-    promote: (id, digest, by) => service((client) => promotions.promoteUpload(client, id, digest, by)),
+    promote: (id, digest, by) => promotePlan({ pool }, backEndActor(pool, by), id, digest),
     planUndo: (id) => service((client) => promotions.planUndo(client, id)),
     undo: (id, { digest, undoneBy } = {}) =>
       service((client) => promotions.undoUpload(client, id, digest, undoneBy)),
