@@ -262,7 +262,11 @@ function promoteStep(upload: Upload, names: MemberNames): Step {
   if (failure) {
     const { tried_by, failed_at, error } = failure
     const what = `failed ${formatAge(new Date(failed_at))} ago, by ${names(tried_by)}`
-    return ['wrong', 'Promote', `${what}${failed > 1 ? ` (${times} in all)` : ''}: ${error.message}. ${error.hint}`]
+    return [
+      'wrong',
+      'Promote',
+      `${what}${failed > 1 ? ` (${times} in all)` : ''}: ${error.message.replace(/[.]$/, '')}. ${error.hint}`,
+    ]
   }
   const earlier = promotion_failures.length > 0 ? `${times} failed with earlier plans` : ''
   if (!isReady(upload)) return ['later', 'Promote', earlier]
@@ -543,7 +547,10 @@ export function uploadNextSteps({ upload, external }: UploadView, actor: UploadA
       default:
         return [
           changes,
-          change(lastFailure(upload) ? 'Try again to bring it into the tables' : 'Bring it into the tables', 'promote'),
+          change(
+            lastFailure(upload) ? 'Try again to bring it into the tables' : 'Bring it into the tables',
+            'promote',
+          ),
         ]
     }
   }

@@ -155,9 +155,7 @@ export const Snapshot = shape(
     deleted: Type.Integer({ description: 'of them, those that the file lacks' }),
     max_deleted: Type.Number({ description: 'the share that may be deleted' }),
     needed_max_deleted: Type.Optional(
-      nullable(
-        Type.Number({ description: 'the share that it needs; null: what may be deleted is enough' }),
-      ),
+      nullable(Type.Number({ description: 'the share that it needs; null: what may be deleted is enough' })),
     ),
     confirmed: Type.Boolean({ description: 'somebody allowed max_deleted for this upload' }),
     lines: IntegerOrNull,

@@ -368,7 +368,7 @@ describe('edits of a column', () => {
     const editing = edit(id, [{ column: 'Amount', from: 'much', to: '3' }])
     await until('the edit waits for the repair', async () => {
       const waiting = await db.owner(
-        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        `select from pg_locks l join pg_stat_activity a using (pid) where not l.granted and a.datname = current_database()`,
       )
       return waiting.length > 0
     })

@@ -468,7 +468,9 @@ describe('a foreign key that changes the key of the rows that refer', () => {
     tables(`${LINES.replace('%s', byDefault)}, place integer not null, meta jsonb, ${more})`)
   afterEach(() => db.owner('drop table if exists shop_line_notes, shop_lines'))
   /** Rows a (which stays), b and c, with lines of b and c; a is what lines get by default. */
-  async function lines(sql = `(${idOf('b')}, 1, 'null'), (${idOf('b')}, 2, null), (${idOf('c')}, 3, '{"a": 1}')`) {
+  async function lines(
+    sql = `(${idOf('b')}, 1, 'null'), (${idOf('b')}, 2, null), (${idOf('c')}, 3, '{"a": 1}')`,
+  ) {
     await seed(['a', 'b', 'c'])
     await db.owner(`insert into shop_lines (item_id, place, meta) values ${sql}`)
   }

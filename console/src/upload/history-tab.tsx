@@ -52,7 +52,7 @@ export function HistoryTab({ upload }: { upload: UploadDetail }) {
       at: failed_at,
       what: 'Promotion failed',
       by: tried_by,
-      facts: `${error.message}. ${error.hint}`,
+      facts: `${error.message.replace(/[.]$/, '')}. ${error.hint}`,
     })),
   ]
   entries?.sort((one, other) => Date.parse(one.at) - Date.parse(other.at))
@@ -75,7 +75,9 @@ export function HistoryTab({ upload }: { upload: UploadDetail }) {
           </li>
         ))}
       </ol>
-      {unlisted > 0 && <p className="tiny">{counted(unlisted, 'earlier attempt')} to promote it failed, too.</p>}
+      {unlisted > 0 && (
+        <p className="tiny">{counted(unlisted, 'earlier attempt')} to promote it failed, too.</p>
+      )}
     </>
   )
 }

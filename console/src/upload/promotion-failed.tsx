@@ -12,13 +12,13 @@ export function PromotionFailed({ upload }: { upload: UploadDetail }) {
   return (
     <p className="note is-bad" role="status">
       <b>
-        Promotion failed <Ago at={failed_at} />: <Prose text={error.message} />.
+        Promotion failed <Ago at={failed_at} />: <Prose text={error.message.replace(/[.]$/, '')} />.
       </b>{' '}
       <Prose text={error.hint} />{' '}
       <span className="tiny">
         Tried by <Person id={tried_by} />
-        {upload.promotion_failure_count > 1 && `; ${count(upload.promotion_failure_count)} attempts in all`}. Nothing
-        was written, and it can be promoted again.
+        {upload.promotion_failure_count > 1 && `; ${count(upload.promotion_failure_count)} attempts in all`}.
+        Nothing was written, and it can be promoted again.
       </span>
     </p>
   )

@@ -40,8 +40,8 @@ export function DeleteChoice({ upload, doing }: { upload: UploadDetail; doing: D
         <>
           <p className="tiny">
             The file has {counted(snapshot.lines ?? 0, 'line')}, and the last ones had{' '}
-            {count(snapshot.usual_lines ?? 0)}. Is it complete? Then plan it again and allow that. The reviewer
-            sees it, and you cannot approve it.
+            {count(snapshot.usual_lines ?? 0)}. Is it complete? Then plan it again and allow that. The
+            reviewer sees it, and you cannot approve it.
           </p>
           <button
             type="button"
