@@ -15,7 +15,7 @@ import { KEPT_KINDS } from './own-tables/kinds.ts'
 import { type Scenario, scenarios } from './own-tables/scenarios.ts'
 import { type Expected, keyOf, type Row, type Table, type World, worldOf } from './own-tables/world.ts'
 
-const RUNS = cases(10, 60)
+const RUNS = cases(10, 100)
 const SEED = Number(process.env.OWN_TABLES_SEED ?? Date.now() % 2 ** 31)
 const db = useDatabase()
 const ingest = useIngest(db)
