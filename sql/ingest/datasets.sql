@@ -9,23 +9,13 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_problems jsonb;
   v_workspace uuid;
 begin
   if jsonb_typeof(p_definition -> 'rows') is distinct from 'array' or p_definition ->> 'name' is null then
     raise exception using errcode = 'SD001', message = 'A dataset is an object with a name and rows; define it with defineDataset';
   end if;
   perform iu_core.fn_require_workspace(p_workspace_id);
-  select jsonb_agg(jsonb_build_object('problem', problem, 'remedy', remedy)) into v_problems
-    from iu_core.fn_ingest_dataset_problems(p_definition, p_workspace_id);
-  if v_problems is not null then
-    raise exception using
-      errcode = 'SD605',
-      message = format('The dataset %s does not fit the tables: %s', p_definition ->> 'name', v_problems -> 0 ->> 'problem'),
-      detail = json_build_object('dataset', p_definition ->> 'name',
-        'reason', (select string_agg(p ->> 'problem', '; ') from jsonb_array_elements(v_problems) p),
-        'statements', (select jsonb_agg(p ->> 'remedy') from jsonb_array_elements(v_problems) p where p ->> 'remedy' is not null))::text;
-  end if;
+  perform iu_core.fn_ingest_require_fit(p_definition, p_workspace_id, 'does not fit');
   v_workspace := iu_core.fn_ingest_dataset_workspace(p_definition, p_workspace_id);
   insert into iu_core.ingest_row_type (platform, row_type)
   select p, spec ->> 'name' from jsonb_object_keys(p_definition -> 'platforms') p, jsonb_array_elements(p_definition -> 'rows') spec
@@ -52,6 +42,26 @@ begin
       errcode = 'SD605',
       message = format('The name %s belongs to a dataset of another workspace', p_definition ->> 'name'),
       detail = json_build_object('dataset', p_definition ->> 'name', 'reason', 'the name belongs to a dataset of another workspace; choose another name')::text;
+  end if;
+end $$;
+
+-- Raises dataset_invalid with all that stands between a declaration and its tables, and the statements that would help. p_verdict: `does
+-- not fit`, or `no longer fits`. Internal.
+create or replace function iu_core.fn_ingest_require_fit(p_definition jsonb, p_workspace_id uuid, p_verdict text) returns void
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_problems record;
+begin
+  select (array_agg(problem))[1] as first, string_agg(problem, '; ') as reason, jsonb_agg(remedy) filter (where remedy is not null) as remedies
+    into v_problems
+    from iu_core.fn_ingest_dataset_problems(p_definition, p_workspace_id);
+  if v_problems.first is not null then
+    raise exception using
+      errcode = 'SD605',
+      message = format('The dataset %s %s the tables: %s', p_definition ->> 'name', p_verdict, v_problems.first),
+      detail = json_build_object('dataset', p_definition ->> 'name', 'reason', v_problems.reason, 'statements', v_problems.remedies)::text;
   end if;
 end $$;
 

@@ -204,6 +204,74 @@ as $$
    where a.attrelid = p_target and a.attnum > 0 and not a.attisdropped and (p_columns is null or a.attname = any (p_columns))
 $$;
 
+-- An expression for the values of a row that its JSON image does not hold exactly, as {column: text}; its value is NULL where the
+-- image holds all of them. The expression itself is NULL if no column of the table can have such a value. These are: the text of
+-- a json, the null of a jsonb (in the image the same as NULL), the bounds of an array, the sign of a zero, and whatever is nested
+-- in an array or a composite or has a cast to json of its own. Internal.
+create or replace function iu_core.fn_ingest_exact_sql(p_table regclass, p_alias text) returns text
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select format('nullif(jsonb_strip_nulls(jsonb_object(array[%s], array[%s]::text[])), ''{}'')',
+                string_agg(quote_literal(c.attname), ', ' order by c.attnum),
+                string_agg(format('case when %s then format(''%%s'', %s) end', case c.inexact
+                  when 'jsonb' then format('%s = ''null''::jsonb', c.value)
+                  when 'float' then format('format(''%%s'', %s) = ''-0''', c.value)
+                  when 'array' then format('left(format(''%%s'', %s), 1) = ''[''', c.value)
+                  else format('num_nulls(%s) = 0', c.value) end, c.value), ', ' order by c.attnum))
+    from (select a.attnum, a.attname, format('%s.%I', p_alias, a.attname) as value, iu_core.fn_ingest_inexact_type(a.atttypid) as inexact
+            from pg_attribute a
+           where a.attrelid = p_table and a.attnum > 0 and not a.attisdropped and a.attgenerated = '') c
+   where c.inexact is not null
+  having count(*) > 0
+$$;
+
+-- Why the JSON image of a value of this type may not be exact: json, jsonb, float, array (of a type that is exact) or other. NULL:
+-- it always is. Internal.
+create or replace function iu_core.fn_ingest_inexact_type(p_type oid) returns text
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  t pg_type;
+  v_inner text;
+begin
+  select * into t from pg_type where oid = p_type;
+  if t.typtype = 'd' then
+    v_inner := iu_core.fn_ingest_inexact_type(t.typbasetype);
+    return case v_inner when 'jsonb' then 'json' when 'array' then 'other' else v_inner end;
+  elsif t.typcategory = 'A' and t.typelem <> 0 then
+    return case when iu_core.fn_ingest_inexact_type(t.typelem) is null then 'array' else 'other' end;
+  end if;
+  return case when t.oid = 'json'::regtype then 'json'
+              when t.oid = 'jsonb'::regtype then 'jsonb'
+              when t.oid in ('float4'::regtype, 'float8'::regtype) then 'float'
+              when t.typtype = 'c' or exists (select from pg_cast c where c.castsource = t.oid and c.casttarget in ('json'::regtype, 'jsonb'::regtype))
+                then 'other' end;
+end $$;
+
+-- An image as a row of its table: its JSON (p_before) with the exact texts (p_exact) over it. Columns with a JSON are read by
+-- fn_ingest_image_value_sql, since the text of one would be a string here. Internal.
+create or replace function iu_core.fn_ingest_image_sql(p_table regclass, p_before text, p_exact text) returns text
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select format('jsonb_populate_record(null::%s, %s || (coalesce(%s, ''{}'') - %L::text[]))', iu_core.fn_ingest_table_sql(p_table), p_before, p_exact,
+                array(select a.attname from pg_attribute a where a.attrelid = p_table and a.attnum > 0 and not a.attisdropped
+                         and iu_core.fn_ingest_inexact_type(a.atttypid) in ('json', 'jsonb')))
+$$;
+
+-- The value of a column of an image: p_record is what fn_ingest_image_sql made. Internal.
+create or replace function iu_core.fn_ingest_image_value_sql(p_column pg_attribute, p_record text, p_exact text) returns text
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select case when iu_core.fn_ingest_inexact_type(p_column.atttypid) in ('json', 'jsonb')
+              then format('case when %1$s ? %2$L then (%1$s ->> %2$L)::%3$s else %4$s.%2$I end', p_exact, p_column.attname,
+                          format_type(p_column.atttypid, p_column.atttypmod), p_record)
+              else format('%s.%I', p_record, p_column.attname) end
+$$;
+
 -- The planned rows `n` whose target row `t` has changed since the plan: updated, deleted, or inserted by others. p_columns:
 -- what to select of both. Internal.
 create or replace function iu_core.fn_ingest_stale_sql(p_type record, p_row_match text, p_key_match text, p_columns text) returns text

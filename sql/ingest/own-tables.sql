@@ -118,19 +118,8 @@ create or replace function iu_core.fn_ingest_require_tables(p_dataset iu_core.in
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_problems jsonb;
 begin
-  select jsonb_agg(jsonb_build_object('problem', problem, 'remedy', remedy)) into v_problems
-    from iu_core.fn_ingest_dataset_problems(p_dataset.definition, p_dataset.workspace_id);
-  if v_problems is not null then
-    raise exception using
-      errcode = 'SD605',
-      message = format('The dataset %s no longer fits the tables: %s', p_dataset.dataset, v_problems -> 0 ->> 'problem'),
-      detail = json_build_object('dataset', p_dataset.dataset,
-        'reason', (select string_agg(p ->> 'problem', '; ') from jsonb_array_elements(v_problems) p),
-        'statements', (select jsonb_agg(p ->> 'remedy') from jsonb_array_elements(v_problems) p where p ->> 'remedy' is not null))::text;
-  end if;
+  perform iu_core.fn_ingest_require_fit(p_dataset.definition, p_dataset.workspace_id, 'no longer fits');
 end $$;
 
 -- The written columns of all row types: {row type: [{"column", "type"}]}. Stored with a plan. Internal.

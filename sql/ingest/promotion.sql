@@ -131,6 +131,45 @@ end $$;
 grant execute on function iu_core.fn_ingest_promote(uuid, text, text)
   to service_role, dot_executor, authenticated, stagedoor_reviewer;
 
+-- Records that a promotion failed: which plan, who tried it, when, and the error with its remedy. The promotion's own transaction
+-- was rolled back, so this is another one. Nothing else changes: the plan can be promoted again. A plan that is refused, or that
+-- another one has replaced, is not recorded: the upload shows that. For the back end, which leaves out errors that are about
+-- the caller.
+create or replace function iu_core.fn_ingest_promotion_failed(
+  p_upload_id uuid, p_plan_digest text, p_error jsonb, p_tried_by text, p_tried_via text default null
+) returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_actor record;
+begin
+  perform iu_core.require_member(iu_core.fn_ingest_upload_workspace(p_upload_id), 'operate');
+  v_actor := iu_core.fn_actor_for(p_tried_by);
+  if jsonb_typeof(p_error) is distinct from 'object' or not p_error ?& array['code', 'message', 'hint'] then
+    raise exception using errcode = 'SD001', message = 'The error of a failed promotion has a code, a message and a hint';
+  end if;
+  -- A connection was lost at the end: the promotion may have been committed, and then it did not fail.
+  if p_error ->> 'code' = 'database_unreachable' and exists (
+       select from iu_core.ingest_promotion where upload_id = p_upload_id and plan_digest = p_plan_digest) then
+    return;
+  end if;
+  insert into iu_core.ingest_promotion_failure (upload_id, plan_digest, tried_by, tried_via, error)
+  select p_upload_id, p.digest, v_actor.actor, p_tried_via,
+         -- A trigger may raise a text of any length.
+         jsonb_build_object('code', p_error -> 'code', 'message', left(p_error ->> 'message', 2000), 'hint', left(p_error ->> 'hint', 2000))
+    from iu_core.ingest_plan p where p.upload_id = p_upload_id and p.digest = p_plan_digest and p.refusal is null;
+end $$;
+
+grant execute on function iu_core.fn_ingest_promotion_failed(uuid, text, jsonb, text, text) to service_role;
+
+create or replace trigger ingest_promotion_failure_only_grows
+  before update or delete on iu_core.ingest_promotion_failure
+  for each row execute function iu_core.fn_refuse_change();
+create or replace trigger ingest_promotion_failure_is_not_truncated
+  before truncate on iu_core.ingest_promotion_failure
+  for each statement execute function iu_core.fn_refuse_change();
+
 -- The approval of a plan. Raises approval_missing if the dataset requires one and there is none. Internal.
 create or replace function iu_core.fn_ingest_require_approval(p_upload iu_core.ingest_upload, p_plan iu_core.ingest_plan)
 returns iu_core.iu_staging_record
@@ -193,6 +232,7 @@ declare
   v_known bigint;
   v_deleted bigint;
   v_hash text := iu_core.fn_ingest_row_hash_sql(p_type.target, 't.*');
+  v_exact text := iu_core.fn_ingest_exact_sql(p_type.target, 't');
   v_target text := iu_core.fn_ingest_table_sql(p_type.target);
   v_slots text;
   v_settings jsonb := iu_core.fn_ingest_pin_text_settings();
@@ -226,6 +266,16 @@ begin
     perform iu_core.fn_ingest_raise_plan_stale(p_upload_id, v_stale, p_type.target_name, v_line);
   end if;
 
+  -- What the JSON of the plan's images does not hold, before it is overwritten.
+  v_exact := case when v_updates > 0 then v_exact end;
+  if v_exact is not null then
+    drop table if exists pg_temp.ingest_exact;
+    execute format($sql$
+      create temporary table ingest_exact on commit drop as
+      select x.* from (select n."#row", %s as exact from pg_temp.ingest_now n join %s t on %s where n."#action" = 'update' offset 0) x where x.exact is not null
+    $sql$, v_exact, v_target, v_match);
+    analyze pg_temp.ingest_exact;
+  end if;
   perform iu_core.fn_ingest_pin_text_settings(v_settings);
   v_deleted := case when p_type.is_leaf then iu_core.fn_ingest_snapshot_delete(p_upload_id, p_type) else 0 end;
   perform iu_core.fn_ingest_apply(p_upload_id, p_type, p_gate_mode, 'insert', format($sql$
@@ -251,14 +301,16 @@ begin
   perform iu_core.fn_ingest_pin_text_settings();
   execute format($sql$
     insert into iu_core.ingest_ledger (
-      upload_id, type_order, row_type, row_number, target, target_id, target_key, action, before, after_hash)
+      upload_id, type_order, row_type, row_number, target, target_id, target_key, action, before, after_hash, exact)
     select %1$L, %2$s, %3$L, n."#row", %4$L, n."#id",
            %7$s, n."#action", n."#before",
-           %8$s
-      from pg_temp.ingest_now n join %5$s t on %6$s where n."#action" in ('insert', 'update')
+           %8$s, %9$s
+      from pg_temp.ingest_now n join %5$s t on %6$s%10$s where n."#action" in ('insert', 'update')
   $sql$, p_upload_id, p_type.type_order, p_type.row_type, p_type.target_name, v_target, v_match,
     case when p_type.id_column is not null then 'null'
-         else format('jsonb_build_object(%s)', (select string_agg(format('%1$L, t.%1$I', k), ', ') from unnest(p_type.key_columns) k)) end, v_hash);
+         else format('jsonb_build_object(%s)', (select string_agg(format('%1$L, t.%1$I', k), ', ') from unnest(p_type.key_columns) k)) end, v_hash,
+    case when v_exact is null then 'null' else 'x.exact' end,
+    case when v_exact is null then '' else ' left join pg_temp.ingest_exact x on x."#row" = n."#row"' end);
   get diagnostics v_known = row_count;
   -- A row that is not found again would have no lineage and no undo. (LENIENT may have skipped rows.)
   if v_known <> v_inserts + v_updates

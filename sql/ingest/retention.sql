@@ -157,9 +157,9 @@ begin
     return null;
   end if;
   delete from iu_core.ingest_plan_row where upload_id = v_upload;
-  update iu_core.ingest_ledger set before = null, after_hash = null where upload_id = v_upload;
+  update iu_core.ingest_ledger set before = null, exact = null, after_hash = null where upload_id = v_upload;
   get diagnostics v_rows = row_count;
-  update iu_core.ingest_dependent set before = null, after_hash = null where upload_id = v_upload;
+  update iu_core.ingest_dependent set before = null, exact = null, after_hash = null where upload_id = v_upload;
   update iu_core.ingest_promotion set images_dropped_at = clock_timestamp() where upload_id = v_upload;
   return v_rows;
 end $$;

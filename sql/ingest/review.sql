@@ -45,7 +45,11 @@ begin
            -- Totals lines are not lost amounts.
            or u.left_out - iu_core.fn_ingest_totals_rules() <> '{}'),
           ('deleted', format('%s may be deleted', case v_plan.snapshot ->> 'deleted' when '1' then '1 row' else (v_plan.snapshot ->> 'deleted') || ' rows' end),
-           coalesce((v_plan.snapshot ->> 'deleted')::bigint > 0, false))) as i (id, text, applies)
+           coalesce((v_plan.snapshot ->> 'deleted')::bigint > 0, false)),
+          ('short_file', format('The file is complete, although it has %s lines and the last ones had %s', v_plan.snapshot ->> 'lines',
+                                trim_scale((v_plan.snapshot ->> 'usual_lines')::numeric)),
+           coalesce((v_plan.snapshot ->> 'short_file_allowed')::boolean
+                    and (v_plan.snapshot ->> 'lines')::numeric < (v_plan.snapshot ->> 'usual_lines')::numeric / 2, false))) as i (id, text, applies)
          where applies))],
     p_workspace_id => u.workspace_id, p_owner_actor => coalesce(p_submitted_by, case when iu_core.fn_caller_is_service() then u.uploaded_by end),
     p_source_ref => 'upload ' || u.upload_id,

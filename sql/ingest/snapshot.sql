@@ -6,39 +6,71 @@
 -- are no rows. A row that others refer to by a foreign key that forbids its delete refuses the plan; where wrong lines are left
 -- out (LENIENT), it is left out, too, and stays.
 
--- Allows an upload to delete a larger share of the rows in scope than its dataset does, and to be far shorter than earlier ones.
--- The next plan applies it, shows it to the reviewer and has it in its digest. Whoever allows it cannot approve the plan. Not for
--- agents: a person says that a file is complete.
+-- Allows an upload to delete a larger share of the rows in scope than its dataset does. The next plan applies it, shows it to the
+-- reviewer and has it in its digest. Whoever allows it cannot approve the plan. It does not allow a file that is far shorter than
+-- the last ones.
 create or replace function iu_core.fn_ingest_set_max_deleted(p_upload_id uuid, p_max_deleted numeric, p_set_by text default null)
 returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_role text;
-  v_actor record;
+  v_actors text[];
 begin
-  v_role := iu_core.require_member(iu_core.fn_ingest_upload_workspace(p_upload_id), 'stage');
-  if v_role = 'agent' then
-    raise exception using
-      errcode = 'SD202',
-      message = 'An agent cannot allow an upload to delete more rows: a person says that the file is complete',
-      detail = json_build_object('actor', iu_core.fn_actor(), 'role', 'agent', 'right', 'stage')::text;
-  end if;
-  perform iu_core.fn_gate_require('iu_core.staging_writes_enabled');
-  v_actor := iu_core.fn_actor_for(p_set_by);
+  perform iu_core.require_member(iu_core.fn_ingest_upload_workspace(p_upload_id), 'stage');
   if p_max_deleted is null or p_max_deleted not between 0 and 1 then
     raise exception using errcode = 'SD001', message = 'What an upload may delete is a share of the rows in its scope from 0 to 1';
   end if;
-  perform iu_core.fn_ingest_lock(p_upload_id, array['staged', 'planned'], 'planned');
-  update iu_core.ingest_upload
-     set max_deleted = p_max_deleted,
-         changed_by = array(select distinct unnest(changed_by || array_remove(array[v_actor.actor, v_actor.via], null)))
+  v_actors := iu_core.fn_ingest_snapshot_require_person(p_upload_id, p_set_by);
+  update iu_core.ingest_upload set max_deleted = p_max_deleted, changed_by = array(select distinct unnest(changed_by || v_actors))
    where upload_id = p_upload_id and max_deleted is distinct from p_max_deleted;
 end $$;
 
 grant execute on function iu_core.fn_ingest_set_max_deleted(uuid, numeric, text)
   to service_role, dot_executor, authenticated, stagedoor_reviewer;
+
+-- Allows an upload to be far shorter than the last ones of its dataset, or takes that back. For the rest as fn_ingest_set_max_deleted.
+-- It does not allow more rows to be deleted.
+create or replace function iu_core.fn_ingest_allow_short_file(p_upload_id uuid, p_allowed boolean default true, p_set_by text default null)
+returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_actors text[];
+begin
+  perform iu_core.require_member(iu_core.fn_ingest_upload_workspace(p_upload_id), 'stage');
+  if p_allowed is null then
+    raise exception using errcode = 'SD001', message = 'A short file is allowed (true) or not (false)';
+  end if;
+  v_actors := iu_core.fn_ingest_snapshot_require_person(p_upload_id, p_set_by);
+  update iu_core.ingest_upload set short_file_allowed = p_allowed, changed_by = array(select distinct unnest(changed_by || v_actors))
+   where upload_id = p_upload_id and short_file_allowed <> p_allowed;
+end $$;
+
+grant execute on function iu_core.fn_ingest_allow_short_file(uuid, boolean, text)
+  to service_role, dot_executor, authenticated, stagedoor_reviewer;
+
+-- Who says that a file is complete: a person, never an agent. Locks the upload and returns who that is, to be counted among those
+-- who changed it. Internal.
+create or replace function iu_core.fn_ingest_snapshot_require_person(p_upload_id uuid, p_set_by text) returns text[]
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_actor record;
+begin
+  if iu_core.require_member(iu_core.fn_ingest_upload_workspace(p_upload_id), 'stage') = 'agent' then
+    raise exception using
+      errcode = 'SD202',
+      message = 'An agent cannot allow an upload to delete more rows or to be short: a person says that the file is complete',
+      detail = json_build_object('actor', iu_core.fn_actor(), 'role', 'agent', 'right', 'stage')::text;
+  end if;
+  perform iu_core.fn_gate_require('iu_core.staging_writes_enabled');
+  v_actor := iu_core.fn_actor_for(p_set_by);
+  perform iu_core.fn_ingest_lock(p_upload_id, array['staged', 'planned'], 'planned');
+  return array_remove(array[v_actor.actor, v_actor.via], null);
+end $$;
 
 -- Plans the deletes of a snapshot, after all lines are planned. Returns what the reviewer must know of it, with the reason why
 -- the plan cannot be promoted, if there is one (`refusal`); NULL if the upload is no snapshot. Internal.
@@ -57,6 +89,8 @@ declare
   v_gone bigint;
   v_max numeric;
   v_usual numeric;
+  v_too_short boolean;
+  v_limits jsonb;
   v_refusal text;
   v_unknown text;
   v_key text;
@@ -70,6 +104,9 @@ begin
   v_target := iu_core.fn_ingest_table_sql(v_type.target);
   v_max := coalesce(p_upload.max_deleted, (v_type.spec #>> '{snapshot,maxDeleted}')::numeric, 0.1);
   v_usual := iu_core.fn_ingest_snapshot_usual_lines(p_upload);
+  v_too_short := not p_upload.short_file_allowed and coalesce(p_upload.line_count < v_usual / 2, false);
+  v_limits := jsonb_build_object('max_deleted', v_max, 'confirmed', p_upload.max_deleted is not null, 'lines', p_upload.line_count,
+    'usual_lines', v_usual, 'short_file_allowed', p_upload.short_file_allowed, 'too_short', v_too_short);
   select * into v_kept from iu_core.fn_ingest_snapshot_kept_lines(p_upload, p_definition, v_type);
   select * into v_scope from iu_core.fn_ingest_snapshot_scope(p_upload, p_definition, v_type);
   v_refusal := case
@@ -81,9 +118,8 @@ begin
       case v_kept.unreadable when 1 then 'it' else 'them' end, v_kept.first_line)
     when v_scope.missing is not null then format('the file has no column for %s, which is in its scope', v_scope.missing) end;
   if v_refusal is not null then
-    return jsonb_build_object('row_type', v_type.row_type, 'scope', coalesce(v_type.spec #> '{snapshot,scope}', '[]'), 'in_scope', 0,
-      'deleted', 0, 'blocked', 0, 'max_deleted', v_max, 'confirmed', p_upload.max_deleted is not null, 'lines', p_upload.line_count,
-      'usual_lines', v_usual, 'kept', v_kept.kept, 'dependents', '[]'::jsonb, 'refusal', v_refusal);
+    return v_limits || jsonb_build_object('row_type', v_type.row_type, 'scope', coalesce(v_type.spec #> '{snapshot,scope}', '[]'), 'in_scope', 0,
+      'deleted', 0, 'blocked', 0, 'needed_max_deleted', null, 'kept', v_kept.kept, 'dependents', '[]'::jsonb, 'refusal', v_refusal);
   end if;
 
   -- A row that the file has was found when its line was planned.
@@ -106,7 +142,7 @@ begin
   get diagnostics v_gone = row_count;
   -- What is refused for its number is listed, not stored as a whole.
   if v_gone > 10000 then
-    v_refusal := iu_core.fn_ingest_snapshot_limit_reason(p_upload, v_type.target_name, v_gone, v_in_scope, v_max, v_usual);
+    v_refusal := iu_core.fn_ingest_snapshot_limit_reason(v_type.target_name, v_gone, v_in_scope, v_limits);
   end if;
   if v_refusal is not null then
     delete from pg_temp.ingest_gone where position > 10000 - 1 - v_gone;
@@ -126,7 +162,7 @@ begin
   end loop;
   -- Rows that others hold are not deleted.
   v_refusal := coalesce(v_refusal,
-    iu_core.fn_ingest_snapshot_limit_reason(p_upload, v_type.target_name, v_gone - (select count(*) from pg_temp.ingest_blocked), v_in_scope, v_max, v_usual),
+    iu_core.fn_ingest_snapshot_limit_reason(v_type.target_name, v_gone - (select count(*) from pg_temp.ingest_blocked), v_in_scope, v_limits),
     v_unknown, iu_core.fn_ingest_snapshot_blocked(v_type, v_planned.row_match));
 
   execute format($sql$
@@ -150,10 +186,10 @@ begin
            sha256(convert_to(concat_ws('|', %3$L, b.position, 'skipped', %4$s, b.reason), 'UTF8'))
       from pg_temp.ingest_blocked b join %5$s t on t.tableoid = b.row_table and t.ctid = b.row_tid
   $sql$, p_upload.upload_id, v_type.type_order, v_type.row_type, v_key, v_target);
-  return jsonb_build_object(
+  return v_limits || jsonb_build_object(
     'row_type', v_type.row_type, 'scope', coalesce(v_type.spec #> '{snapshot,scope}', '[]'), 'in_scope', v_in_scope,
     'deleted', v_gone - (select count(*) from pg_temp.ingest_blocked), 'blocked', (select count(*) from pg_temp.ingest_blocked),
-    'max_deleted', v_max, 'confirmed', p_upload.max_deleted is not null, 'lines', p_upload.line_count, 'usual_lines', v_usual,
+    'needed_max_deleted', iu_core.fn_ingest_snapshot_needed_share(v_gone - (select count(*) from pg_temp.ingest_blocked), v_in_scope, v_max),
     'kept', v_kept.kept,
     'dependents', (select coalesce(jsonb_agg(to_jsonb(d) order by d."table", d.effect), '[]')
                      from (select iu_core.fn_ingest_table_sql(target) as "table", effect, count(*) as rows
@@ -161,22 +197,28 @@ begin
     'refusal', v_refusal);
 end $$;
 
--- Why a snapshot would delete too much; NULL if it would not. Internal.
-create or replace function iu_core.fn_ingest_snapshot_limit_reason(
-  p_upload iu_core.ingest_upload, p_target text, p_deleted bigint, p_in_scope bigint, p_max numeric, p_usual_lines numeric
-) returns text
+-- Why a snapshot is over its limits: it would delete too much, or the file is far shorter than the last ones. NULL: it is not. Each
+-- limit is raised by itself. p_limits: as a plan has them. Internal.
+create or replace function iu_core.fn_ingest_snapshot_limit_reason(p_target text, p_deleted bigint, p_in_scope bigint, p_limits jsonb) returns text
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
-  select case
-    when p_deleted > p_max * p_in_scope then format(
+  select nullif(concat_ws('; ',
+    case when n.share is not null then format(
       '%s of %s rows of %s in its scope would be deleted because the file lacks them (%s %%), and at most %s %% may be: if the file is complete, plan it with --max-deleted %s, or raise maxDeleted in the dataset',
-      p_deleted, p_in_scope, p_target, trim_scale(round(100.0 * p_deleted / p_in_scope, 1)), trim_scale(p_max * 100),
-      trim_scale(ceil(100.0 * p_deleted / p_in_scope) / 100))
-    -- Who says how much may be deleted has looked at the file.
-    when p_upload.max_deleted is null and p_upload.line_count < p_usual_lines / 2 then format(
-      'the file has %s lines, and the last ones had %s (median): if it is complete, plan it with --max-deleted %s',
-      p_upload.line_count, trim_scale(p_usual_lines), trim_scale(p_max)) end
+      p_deleted, p_in_scope, p_target, trim_scale(round(100.0 * p_deleted / p_in_scope, 1)), trim_scale((p_limits ->> 'max_deleted')::numeric * 100), n.share) end,
+    case when (p_limits ->> 'too_short')::boolean then format(
+      'the file has %s lines, and the last ones had %s (median): if it is complete, plan it with --allow-short-file',
+      p_limits ->> 'lines', trim_scale((p_limits ->> 'usual_lines')::numeric)) end), '')
+    from iu_core.fn_ingest_snapshot_needed_share(p_deleted, p_in_scope, (p_limits ->> 'max_deleted')::numeric) as n (share)
+$$;
+
+-- The share of the rows in scope that must be allowed to be deleted, rounded up to a percent; NULL: what is allowed is enough. Internal.
+create or replace function iu_core.fn_ingest_snapshot_needed_share(p_deleted bigint, p_in_scope bigint, p_max numeric) returns numeric
+language sql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+  select case when p_deleted > p_max * p_in_scope then trim_scale(ceil(100.0 * p_deleted / p_in_scope) / 100) end
 $$;
 
 -- The median number of lines of the last promoted uploads of the same dataset, client and platform, at most five; NULL if there
@@ -357,7 +399,8 @@ declare
 begin
   drop table if exists pg_temp.ingest_dependent;
   create temporary table ingest_dependent (
-    target oid, row_table oid, row_tid tid, root integer, level integer, effect text, via text, target_key jsonb, before jsonb, row_hash bytea) on commit drop;
+    target oid, row_table oid, row_tid tid, root integer, level integer, effect text, via text, target_key jsonb, before jsonb, row_hash bytea,
+    exact jsonb, changed text[], after_key jsonb) on commit drop;
   insert into pg_temp.ingest_dependent (target, row_table, row_tid, root, level, effect)
   select p_target, row_table, row_tid, position, 0, 'delete' from pg_temp.ingest_gone;
   while exists (select from pg_temp.ingest_dependent where level = v_level and effect = 'delete') loop
@@ -372,7 +415,7 @@ begin
       end if;
       execute format($sql$
         insert into pg_temp.ingest_dependent
-        select distinct on (f.tableoid, f.ctid) %1$s, f.tableoid, f.ctid, d.root, %2$s, %3$L, %4$L, %5$s, to_jsonb(f.*), %6$s
+        select distinct on (f.tableoid, f.ctid) %1$s, f.tableoid, f.ctid, d.root, %2$s, %3$L, %4$L, %5$s, to_jsonb(f.*), %6$s, %12$s, %13$L::text[]
           from pg_temp.ingest_dependent d
           join %7$s t on t.tableoid = d.row_table and t.ctid = d.row_tid
           join %8$s f on %9$s
@@ -385,7 +428,10 @@ begin
          case when v_reference.effect like 'set %' and v_reference.child_key is not null
               then (select format('sha256(convert_to(jsonb_build_array(%s)::text, ''UTF8''))', string_agg(format('f.%I', k), ', ')) from unnest(v_reference.child_key) k)
               else iu_core.fn_ingest_row_hash_sql(v_reference.child, 'f.*') end, iu_core.fn_ingest_table_sql(v_reference.parent),
-         iu_core.fn_ingest_table_sql(v_reference.child), v_reference.on_key, v_level, v_reference.parent::oid);
+         iu_core.fn_ingest_table_sql(v_reference.child), v_reference.on_key, v_level, v_reference.parent::oid,
+         -- Stored by the promotion only.
+         coalesce(case when p_lock then iu_core.fn_ingest_exact_sql(v_reference.child, 'f') end, 'null::jsonb'),
+         case when v_reference.effect like 'set %' then v_reference.set_columns end);
       get diagnostics v_found = row_count;
       continue when v_found = 0;
       if not v_reference.writable and v_reference.effect <> 'restrict' then
@@ -410,6 +456,11 @@ begin
     v_level := v_level + 1;
   end loop;
   analyze pg_temp.ingest_dependent;
+  -- Several foreign keys may change one row.
+  update pg_temp.ingest_dependent d set changed = o.changed
+    from (select x.row_table, x.row_tid, array_agg(distinct c order by c) as changed from pg_temp.ingest_dependent x, unnest(x.changed) c
+           group by 1, 2 having count(distinct x.via) > 1) o
+   where d.changed is not null and d.row_table = o.row_table and d.row_tid = o.row_tid;
   -- What is deleted anyway is neither changed nor forbids anything, and a row is changed once.
   delete from pg_temp.ingest_dependent d
    where d.effect <> 'delete'
@@ -418,24 +469,118 @@ begin
    where d.effect <> 'delete'
      and exists (select from pg_temp.ingest_dependent o where o.effect <> 'delete' and o.row_table = d.row_table and o.row_tid = d.row_tid
                     and (o.effect <> 'restrict', o.level, o.via) < (d.effect <> 'restrict', d.level, d.via));
+  return iu_core.fn_ingest_snapshot_changed_keys();
+end $$;
+
+-- Notes under which key (`after_key`) an undo finds the rows of `ingest_dependent` that a foreign key changes, where it changes the
+-- very columns that identify them. Returns why an undo could not bring such rows back; NULL: it can. Internal.
+create or replace function iu_core.fn_ingest_snapshot_changed_keys() returns text
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_change record;
+  v_column record;
+  v_default record;
+  v_reference record;
+  v_key jsonb;
+  v_found boolean;
+begin
+  for v_change in
+    select d.target::regclass as target, iu_core.fn_ingest_table_sql(d.target) as name, d.changed, min(d.effect) as effect,
+           (array_agg(d.target_key))[1] as target_key, count(*) as rows
+      from pg_temp.ingest_dependent d where d.changed is not null group by d.target, d.changed
+  loop
+    v_key := '{}';
+    for v_column in
+      select a.attname::text as name, a.attidentity, a.attgenerated from pg_attribute a
+       where a.attrelid = v_change.target and a.attnum > 0 and not a.attisdropped
+         and (a.attname = any (v_change.changed) and (a.attidentity = 'a' or v_change.target_key ? a.attname::text)
+              or a.attgenerated <> '' and v_change.target_key ? a.attname::text)
+       order by a.attnum
+    loop
+      select * into v_default from iu_core.fn_ingest_constant_default(v_change.target, v_column.name);
+      if v_column.attidentity = 'a' then
+        return format('%s of %s %s to rows that would be deleted by %s, which is set then (on delete %s) and which an undo could not set back, because it is generated always as identity: let them refer to other rows, then plan again',
+                      case v_change.rows when 1 then '1 row' else v_change.rows || ' rows' end, v_change.name,
+                      case v_change.rows when 1 then 'refers' else 'refer' end, v_column.name, v_change.effect);
+      end if;
+      if v_column.attgenerated <> '' or not v_default.is_constant then
+        return format('%s of %s %s to rows that would be deleted, and an undo could not find %s again: their key has %s, which is set then (on delete %s) to a value that is not known before. Give %2$s another unique key, or %5$s a constant default',
+                      case v_change.rows when 1 then '1 row' else v_change.rows || ' rows' end, v_change.name,
+                      case v_change.rows when 1 then 'refers' else 'refer' end, case v_change.rows when 1 then 'it' else 'them' end, v_column.name, v_change.effect);
+      end if;
+      v_key := v_key || jsonb_build_object(v_column.name, v_default.value);
+    end loop;
+    if v_key <> '{}' then
+      update pg_temp.ingest_dependent d set after_key = d.target_key || v_key where d.target = v_change.target and d.changed = v_change.changed;
+    end if;
+    -- What refers to the changed columns would follow, lose its reference or forbid the change, and is not in the plan.
+    for v_reference in
+      select r.* from iu_core.fn_ingest_references_to(v_change.target) r where r.parent_columns && v_change.changed
+    loop
+      v_found := true;
+      if v_reference.visible then
+        execute format($sql$
+          select exists (select from pg_temp.ingest_dependent d join %s t on t.tableoid = d.row_table and t.ctid = d.row_tid join %s f on %s
+                          where d.target = $1 and d.changed = $2)
+        $sql$, v_change.name, iu_core.fn_ingest_table_sql(v_reference.child), v_reference.on_key) into v_found using v_change.target::oid, v_change.changed;
+      end if;
+      if v_found then
+        return format('rows of %s%s refer to rows of %s by %s, which the foreign key of those rows would change (on delete %s), and an undo could not bring them back: delete the rows of %1$s or let them refer to other rows, then plan again',
+                      iu_core.fn_ingest_table_sql(v_reference.child), case when v_reference.visible then '' else ', which Stagedoor may not read, may' end,
+                      v_change.name, array_to_string(v_reference.parent_columns, ', '), v_change.effect);
+      end if;
+    end loop;
+  end loop;
   return null;
 end $$;
 
+-- The value that a column gets by SET DEFAULT, if it is known before: is_constant is false for a default that calls what is not
+-- immutable (a sequence, the time, a random number). Internal.
+create or replace function iu_core.fn_ingest_constant_default(p_table regclass, p_column text, out is_constant boolean, out value jsonb)
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_default record;
+begin
+  select pg_get_expr(d.adbin, d.adrelid) as expression, d.adbin::text as tree, format_type(a.atttypid, a.atttypmod) as type, t.typdefault
+    into v_default
+    from pg_attribute a join pg_type t on t.oid = a.atttypid left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+   where a.attrelid = p_table and a.attname = p_column;
+  is_constant := v_default.typdefault is null and coalesce(v_default.tree, '') !~ '{(NEXTVALUEEXPR|SQLVALUEFUNCTION|COERCEVIAIO)'
+    and not exists (select from regexp_matches(v_default.tree, ':funcid (\d+)', 'g') m join pg_proc f on f.oid = m[1]::oid where f.provolatile <> 'i')
+    and not exists (select from regexp_matches(v_default.tree, ':opno (\d+)', 'g') m join pg_operator o on o.oid = m[1]::oid
+                      join pg_proc f on f.oid = o.oprcode where f.provolatile <> 'i');
+  if is_constant and v_default.expression is not null then
+    execute format('select to_jsonb((%s)::%s)', v_default.expression, v_default.type) into value;
+  end if;
+end $$;
+
 -- The foreign keys that point at a table, at the partitioned table that it belongs to, or at its partitions: `on_key` compares a
--- referring row `f` with a row `t`; `child_key` identifies a row of the referring table. Internal.
+-- referring row `f` with a row `t`; `child_key` identifies a row of the referring table; `set_columns` are those that a delete
+-- sets. Where these cannot be set to NULL, the foreign key forbids the delete, whatever it says. Internal.
 create or replace function iu_core.fn_ingest_references_to(p_target regclass)
-returns table (name text, child regclass, effect text, on_key text, child_key text[], visible boolean, writable boolean)
+returns table (name text, child regclass, effect text, on_key text, child_key text[], visible boolean, writable boolean,
+               parent_columns text[], set_columns text[])
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
   select c.conname::text, c.conrelid::regclass,
-         case c.confdeltype when 'c' then 'delete' when 'n' then 'set null' when 'd' then 'set default' else 'restrict' end,
+         case when c.confdeltype in ('n', 'd') and s.never_null then 'restrict'
+              else case c.confdeltype when 'c' then 'delete' when 'n' then 'set null' when 'd' then 'set default' else 'restrict' end end,
          string_agg(format('t.%I operator(%I.%s) f.%I', ta.attname, n.nspname, o.oprname, fa.attname), ' and '),
          iu_core.fn_ingest_unique_key(c.conrelid),
          has_table_privilege(c.conrelid, 'select') and not row_security_active(c.conrelid),
-         has_table_privilege(c.conrelid, 'update') and (c.confdeltype <> 'c' or has_table_privilege(c.conrelid, 'insert'))
+         has_table_privilege(c.conrelid, 'update') and (c.confdeltype <> 'c' or has_table_privilege(c.conrelid, 'insert')),
+         array_agg(ta.attname::text), s.columns
     from pg_constraint c, unnest(c.conkey, c.confkey, c.conpfeqop) as k (child_column, parent_column, operator),
-         pg_attribute fa, pg_attribute ta, pg_operator o, pg_namespace n
+         pg_attribute fa, pg_attribute ta, pg_operator o, pg_namespace n,
+         lateral (select array_agg(a.attname::text order by a.attnum) as columns,
+                         coalesce(bool_or(a.attnotnull and (c.confdeltype = 'n' or not a.atthasdef and a.attidentity = '' and y.typdefault is null)), false) as never_null
+                    from pg_attribute a join pg_type y on y.oid = a.atttypid
+                   where a.attrelid = c.conrelid and a.attnum = any (coalesce(nullif(c.confdelsetcols, '{}'), c.conkey))) s
    where c.contype = 'f' and c.conparentid = 0
      and (c.confrelid = p_target
           or c.confrelid in (select relid from pg_partition_tree(p_target))
@@ -443,22 +588,26 @@ as $$
      and fa.attrelid = c.conrelid and fa.attnum = k.child_column
      and ta.attrelid = c.confrelid and ta.attnum = k.parent_column
      and o.oid = k.operator and n.oid = o.oprnamespace
-   group by c.oid, c.conname, c.conrelid, c.confdeltype
+   group by c.oid, c.conname, c.conrelid, c.confdeltype, s.columns, s.never_null
    order by c.conrelid::regclass::text, c.conname
 $$;
 
--- Columns that identify a row of a table: its primary key, else another unique index whose columns cannot be NULL. Internal.
+-- Columns that identify a row of a table: its primary key, else another unique index whose columns cannot be NULL. One that no
+-- foreign key changes (set null, set default) comes first. Internal.
 create or replace function iu_core.fn_ingest_unique_key(p_table regclass) returns text[]
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
   select k.columns
     from pg_index i,
-         lateral (select array_agg(a.attname::text order by p.position) as columns, bool_and(a.attnotnull) as never_null
+         lateral (select array_agg(a.attname::text order by p.position) as columns, bool_and(a.attnotnull) as never_null,
+                         bool_or(a.attgenerated <> '' or exists (
+                           select from pg_constraint c where c.conrelid = p_table and c.contype = 'f' and c.confdeltype in ('n', 'd')
+                              and a.attnum = any (coalesce(nullif(c.confdelsetcols, '{}'), c.conkey)))) as may_change
                     from unnest(i.indkey[0:i.indnkeyatts - 1]) with ordinality as p (number, position)
                     join pg_attribute a on a.attrelid = i.indrelid and a.attnum = p.number) k
    where i.indrelid = p_table and i.indisunique and i.indisvalid and i.indpred is null and i.indexprs is null and k.never_null
-   order by i.indisprimary desc, i.indnkeyatts, i.indexrelid limit 1
+   order by k.may_change, i.indisprimary desc, i.indnkeyatts, i.indexrelid limit 1
 $$;
 
 -- The dependents of every row to delete, and a fingerprint of exactly these rows. Internal.
@@ -556,14 +705,17 @@ begin
       detail = json_build_object('upload', p_upload_id, 'reason', v_reason)::text;
   end if;
 
-  insert into iu_core.ingest_ledger (upload_id, type_order, row_type, row_number, target, target_id, target_key, action, before)
-  select p.upload_id, p.type_order, p.row_type, p.row_number, p_type.target_name, p.target_id,
-         case when p.target_id is null then p.target_key end, 'delete', p.before
-    from iu_core.ingest_plan_row p
-   where p.upload_id = p_upload_id and p.type_order = p_type.type_order and p.action = 'delete';
-  insert into iu_core.ingest_dependent (upload_id, position, type_order, row_number, level, target, target_key, effect, before)
+  execute format($sql$
+    insert into iu_core.ingest_ledger (upload_id, type_order, row_type, row_number, target, target_id, target_key, action, before, exact)
+    select p.upload_id, p.type_order, p.row_type, p.row_number, $3, p.target_id, case when p.target_id is null then p.target_key end, 'delete', p.before, %s
+      from iu_core.ingest_plan_row p
+      join pg_temp.ingest_gone g on g.position = p.row_number
+      join %s t on t.tableoid = g.row_table and t.ctid = g.row_tid
+     where p.upload_id = $1 and p.type_order = $2 and p.action = 'delete'
+  $sql$, coalesce(iu_core.fn_ingest_exact_sql(p_type.target, 't'), 'null'), v_target) using p_upload_id, p_type.type_order, p_type.target_name;
+  insert into iu_core.ingest_dependent (upload_id, position, type_order, row_number, level, target, target_key, effect, before, exact, after_key)
   select p_upload_id, row_number() over (order by d.level, d.root, d.row_table, d.row_tid), p_type.type_order, d.root, d.level,
-         iu_core.fn_ingest_table_sql(d.target), d.target_key, d.effect, d.before
+         iu_core.fn_ingest_table_sql(d.target), d.target_key, d.effect, d.before, d.exact, d.after_key
     from pg_temp.ingest_dependent d where d.level > 0;
   perform iu_core.fn_ingest_pin_text_settings(v_settings);
   begin
@@ -589,7 +741,7 @@ begin
   loop
     execute format($sql$
       update iu_core.ingest_dependent d set after_hash = %1$s
-        from (select x.position as place, %5$s from iu_core.ingest_dependent x, jsonb_populate_record(null::%2$s, x.target_key) b
+        from (select x.position as place, %5$s from iu_core.ingest_dependent x, jsonb_populate_record(null::%2$s, coalesce(x.after_key, x.target_key)) b
                where x.upload_id = $1 and x.target = %3$L and x.effect like 'set %%') as b, %2$s f
        where d.upload_id = $1 and d.position = b.place and %4$s
     $sql$, iu_core.fn_ingest_row_hash_sql(v_child.target, 'f.*'), iu_core.fn_ingest_table_sql(v_child.target), iu_core.fn_ingest_table_sql(v_child.target),
@@ -597,6 +749,12 @@ begin
        (select string_agg(format('b.%I as c%s', k.name, k.place), ', ') from unnest(v_child.key) with ordinality as k (name, place))) using p_upload_id;
   end loop;
   perform iu_core.fn_ingest_pin_text_settings(v_settings);
+  select min(d.target) into v_reason from iu_core.ingest_dependent d where d.upload_id = p_upload_id and d.effect like 'set %' and d.after_hash is null;
+  if v_reason is not null then
+    raise exception using errcode = 'SD611',
+      message = format('A trigger of %s changed the key of a row that refers to a deleted one, or deleted it, so an undo could not find it again', v_reason),
+      detail = json_build_object('target', v_reason, 'line', null, 'reason', 'a trigger changed the key of a row that refers to a deleted one')::text;
+  end if;
   return v_deleted;
 end $$;
 
@@ -678,9 +836,11 @@ begin
   drop table if exists pg_temp.ingest_restored;
   create temporary table ingest_restored (
     position integer primary key, type_order smallint, row_type text, target_name text, target regclass, effect text, level integer,
-    target_key jsonb, before jsonb, after_hash bytea, outcome text default 'reversed', reason text) on commit drop;
-  insert into pg_temp.ingest_restored (position, type_order, row_type, target_name, target, effect, level, target_key, before)
-  select l.row_number, l.type_order, l.row_type, l.target, to_regclass(l.target), 'delete', 0, coalesce(l.target_key, p.target_key), l.before
+    target_key jsonb, before jsonb, exact jsonb, after_hash bytea, row_table oid, row_tid tid, outcome text default 'reversed', reason text,
+    -- By which the row is found now.
+    after_key jsonb) on commit drop;
+  insert into pg_temp.ingest_restored (position, type_order, row_type, target_name, target, effect, level, target_key, before, exact)
+  select l.row_number, l.type_order, l.row_type, l.target, to_regclass(l.target), 'delete', 0, coalesce(l.target_key, p.target_key), l.before, l.exact
     from iu_core.ingest_ledger l
     left join iu_core.ingest_plan_row p on p.upload_id = l.upload_id and p.type_order = l.type_order and p.row_number = l.row_number
    where l.upload_id = p_promotion.upload_id and l.action = 'delete';
@@ -688,8 +848,9 @@ begin
     return;
   end if;
   -- Numbers that no row to delete has.
-  insert into pg_temp.ingest_restored (position, type_order, row_type, target_name, target, effect, level, target_key, before, after_hash)
-  select -1000000000 - d.position, d.type_order, d.target, d.target, to_regclass(d.target), d.effect, d.level, d.target_key, d.before, d.after_hash
+  insert into pg_temp.ingest_restored (position, type_order, row_type, target_name, target, effect, level, target_key, before, exact, after_hash, after_key)
+  select -1000000000 - d.position, d.type_order, d.target, d.target, to_regclass(d.target), d.effect, d.level, d.target_key, d.before, d.exact, d.after_hash,
+         coalesce(d.after_key, d.target_key)
     from iu_core.ingest_dependent d where d.upload_id = p_promotion.upload_id;
   analyze pg_temp.ingest_restored;
   update pg_temp.ingest_restored set outcome = 'kept', reason = 'its table no longer exists' where target is null;
@@ -701,6 +862,7 @@ begin
      where r.target = v_table.target
        and exists (select from jsonb_object_keys(r.before) c
                     where not exists (select from pg_attribute a where a.attrelid = v_table.target and a.attname = c and a.attnum > 0 and not a.attisdropped));
+    perform iu_core.fn_ingest_snapshot_undo_changed(v_table.target, p_lock);
     for v_index in
       select string_agg(format(case when i.indnullsnotdistinct then 't.%I is not distinct from b.c%s' else 't.%I = b.c%s' end, a.attname, p.position), ' and ') as matches,
              string_agg(format('b.%I as c%s', a.attname, p.position), ', ') as selected,
@@ -713,13 +875,15 @@ begin
       execute format($sql$
         update pg_temp.ingest_restored r set outcome = 'kept', reason = %1$L
           from (select x.position as place, %5$s from pg_temp.ingest_restored x, jsonb_populate_record(null::%2$s, x.before) b
-                 where x.target = %3$s and x.effect = 'delete' and x.outcome = 'reversed') as b
+                 where x.target = %3$s and x.outcome = 'reversed') as b
           join %2$s t on %4$s
          where r.position = b.place
            and not exists (select from pg_temp.ingest_undo u where u.outcome = 'reversed' and u.row_table = t.tableoid and u.row_tid = t.ctid)
+           -- Rows that are restored, itself among them, leave their places at once.
+           and not (r.effect <> 'delete' and exists (
+                 select from pg_temp.ingest_restored o where o.outcome = 'reversed' and o.row_table = t.tableoid and o.row_tid = t.ctid))
       $sql$, format('another row with the same %s was inserted since', v_index.columns), v_table.name, v_table.target::oid, v_index.matches, v_index.selected);
     end loop;
-    perform iu_core.fn_ingest_snapshot_undo_changed(v_table.target, p_lock);
   end loop;
 
   -- A row that does not come back keeps away what refers to it.
@@ -775,20 +939,22 @@ begin
    where a.attrelid = p_table and a.attnum > 0 and not a.attisdropped
      and a.attname::text in (select jsonb_object_keys(before) from (select before from pg_temp.ingest_restored where target = p_table limit 1) r);
   select format($sql$
-    (select x.position as place, x.after_hash as hash_then, %3$s from pg_temp.ingest_restored x, jsonb_populate_record(null::%1$s, x.target_key) b
+    (select x.position as place, x.after_hash as hash_then, %3$s from pg_temp.ingest_restored x, jsonb_populate_record(null::%1$s, x.after_key) b
       where x.target = %2$s and x.effect like 'set %%' and x.outcome = 'reversed') as b
   $sql$, v_name, p_table::oid, string_agg(format('b.%I as c%s', k.name, k.place), ', ')),
          format('%s t on %s', v_name, string_agg(format('t.%I = b.c%s', k.name, k.place), ' and '))
     into v_rows, v_joined
-    from jsonb_object_keys((select target_key from pg_temp.ingest_restored where target = p_table and effect like 'set %' limit 1))
+    from jsonb_object_keys((select after_key from pg_temp.ingest_restored where target = p_table and effect like 'set %' limit 1))
          with ordinality as k (name, place);
   if p_lock then
     execute format('select count(*) from (select from %s join %s for update of t) locked', v_rows, v_joined);
   end if;
   execute format($sql$
-    update pg_temp.ingest_restored r set outcome = 'kept', reason = c.reason
-      from (select b.place, case when t.ctid is null then 'it was deleted since' else 'somebody changed it since' end as reason
-              from %s left join %s where t.ctid is null or b.hash_then is distinct from %s) c
+    update pg_temp.ingest_restored r
+       set row_table = c.row_table, row_tid = c.row_tid, reason = c.reason, outcome = case when c.reason is null then 'reversed' else 'kept' end
+      from (select b.place, t.tableoid as row_table, t.ctid as row_tid,
+                   case when t.ctid is null then 'it was deleted since' when b.hash_then is distinct from %3$s then 'somebody changed it since' end as reason
+              from %1$s left join %2$s) c
      where r.position = c.place
   $sql$, v_rows, v_joined, iu_core.fn_ingest_row_hash_sql(p_table,
      case when exists (select from pg_attribute a where a.attrelid = p_table and a.attnum > 0 and not a.attisdropped
@@ -861,14 +1027,16 @@ declare
   v_columns text;
   v_values text;
   v_sets text;
+  v_image text := iu_core.fn_ingest_image_sql(p_table, 'r.before', 'r.exact');
   v_decided bigint;
   v_done bigint;
   v_reason text := 'a trigger left rows out';
 begin
   select count(*) into v_decided from pg_temp.ingest_restored where target = p_table and outcome = 'reversed' and starts_with(effect, p_effect);
   -- Only what the image holds: a column that was added since keeps its default.
-  select string_agg(quote_ident(a.attname), ', ' order by a.attnum), string_agg(format('b.%I', a.attname), ', ' order by a.attnum),
-         string_agg(format('%1$I = b.%1$I', a.attname), ', ' order by a.attnum) filter (where a.attidentity <> 'a')
+  select string_agg(quote_ident(a.attname), ', ' order by a.attnum),
+         string_agg(iu_core.fn_ingest_image_value_sql(a, 'b', 'r.exact'), ', ' order by a.attnum),
+         string_agg(format('%I = %s', a.attname, iu_core.fn_ingest_image_value_sql(a, 'b', 'r.exact')), ', ' order by a.attnum) filter (where a.attidentity <> 'a')
     into v_columns, v_values, v_sets
     from pg_attribute a
    where a.attrelid = p_table and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
@@ -877,15 +1045,17 @@ begin
     if p_effect = 'delete' then
       execute format($sql$
         insert into %1$s (%2$s) overriding system value
-        select %3$s from pg_temp.ingest_restored r, jsonb_populate_record(null::%1$s, r.before) b
+        select %3$s from pg_temp.ingest_restored r, %4$s b
          where r.target = $1 and r.outcome = 'reversed' and r.effect = 'delete' order by r.position
-      $sql$, v_name, v_columns, v_values) using p_table;
+      $sql$, v_name, v_columns, v_values, v_image) using p_table;
     else
       execute format($sql$
         update %1$s t set %2$s
-          from pg_temp.ingest_restored r, jsonb_populate_record(null::%1$s, r.before) b
+          from pg_temp.ingest_restored r, %4$s b, jsonb_populate_record(null::%1$s, r.after_key) k
          where r.target = $1 and r.outcome = 'reversed' and r.effect like 'set %%' and %3$s
-      $sql$, v_name, v_sets, (select string_agg(format('t.%1$I = b.%1$I', k), ' and ') from unnest(iu_core.fn_ingest_unique_key(p_table)) k)) using p_table;
+      $sql$, v_name, v_sets,
+         (select string_agg(format('t.%1$I = k.%1$I', c), ' and ')
+            from jsonb_object_keys((select after_key from pg_temp.ingest_restored where target = p_table and effect like 'set %' limit 1)) c), v_image) using p_table;
     end if;
     get diagnostics v_done = row_count;
     if v_done = v_decided then

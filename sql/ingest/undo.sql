@@ -70,7 +70,7 @@ begin
   drop table if exists pg_temp.ingest_undo;
   create temporary table ingest_undo (
     type_order smallint, row_type text, row_number integer, action text, target regclass, target_key jsonb, before jsonb,
-    row_table oid, row_tid tid, outcome text, reason text) on commit drop;
+    row_table oid, row_tid tid, outcome text, reason text, exact jsonb) on commit drop;
   for v_type in select * from iu_core.fn_ingest_undo_types(p_promotion) loop
     perform iu_core.fn_ingest_undo_decide_type(p_promotion.upload_id, v_type, p_lock);
   end loop;
@@ -161,7 +161,7 @@ begin
                    where (l.target_id = n."#id"
                           or (l.target_id is null and l.target = %9$L and md5(l.target_key::text) = md5(n."#key"::text)))
                      and l.after_hash = h.hash
-                   order by p.promoted_at desc limit 1), 'somebody changed it since') end
+                   order by p.promoted_at desc limit 1), 'somebody changed it since') end, n."#exact"
       from pg_temp.ingest_now n left join %4$s t on %5$s,
            lateral (select case when t.ctid is not null then %7$s end as hash) as s,
            lateral (select s.hash, coalesce(s.hash = n."#after", false) as same) as h
@@ -210,7 +210,7 @@ begin
   execute format($sql$
     create temporary table ingest_now on commit drop as
     select l.row_number as "#row", l.action as "#action", l.target_id as "#id", l.target_key as "#key", l.before as "#before",
-           l.after_hash as "#after", %s
+           l.after_hash as "#after", l.exact as "#exact", %s
       from iu_core.ingest_ledger l, jsonb_to_record(coalesce(l.target_key, '{}')) as x (%s)
      where l.upload_id = %L and l.type_order = %s and l.action <> 'delete'
   $sql$, v_slots, v_record, p_upload_id, p_type.type_order);
@@ -376,13 +376,13 @@ begin
     return;
   end if;
   -- Only what the image holds: a column that was added since keeps its value.
-  -- A value that the image does not hold exactly (the text of a json, the null of a jsonb, the bounds of an array) stays if the
-  -- promotion did not change it.
+  -- Promotions of earlier versions stored no exact values: there a value that the image does not hold exactly (the text of a json,
+  -- the null of a jsonb, the bounds of an array) stays if the promotion did not change it.
   select string_agg(format(case when atttypid = any (array['bool', 'int2', 'int4', 'int8', 'numeric', 'uuid', 'date', 'timestamp',
-                                                            'timestamptz', 'bytea', 'text', 'varchar']::regtype[]) then '%1$I = b.%1$I'
-           else '%1$I = case when coalesce(to_jsonb(t.%1$I), ''null'') = coalesce(u.before -> %1$L, ''null'') then t.%1$I else b.%1$I end' end,
-         attname), ', ') into v_sets
-    from pg_attribute
+                                                            'timestamptz', 'bytea', 'text', 'varchar']::regtype[]) then '%1$I = %2$s'
+           else '%1$I = case when not coalesce(u.exact ? %1$L, false) and coalesce(to_jsonb(t.%1$I), ''null'') = coalesce(u.before -> %1$L, ''null'') then t.%1$I else %2$s end' end,
+         attname, iu_core.fn_ingest_image_value_sql(a, 'b', 'u.exact')), ', ') into v_sets
+    from pg_attribute a
    where attrelid = p_type.target and attnum > 0 and not attisdropped and attgenerated = '' and attidentity <> 'a'
      and (p_type.columns is null or attname = any (p_type.columns));
   -- The reverse of promotion, which inserts first: a row that was there may refer to a row that was inserted. Only where a unique
@@ -394,10 +394,10 @@ begin
         if v_step = 'update' then
           execute format($sql$
             update %1$s t set %2$s
-              from pg_temp.ingest_undo u, jsonb_populate_record(null::%1$s, u.before) as b
+              from pg_temp.ingest_undo u, %3$s as b
              where u.type_order = $1 and u.outcome = 'reversed' and u.action = 'update'
                and t.tableoid = u.row_table and t.ctid = u.row_tid
-          $sql$, v_target, v_sets) using p_type.type_order;
+          $sql$, v_target, v_sets, iu_core.fn_ingest_image_sql(p_type.target, 'u.before', 'u.exact')) using p_type.type_order;
           get diagnostics v_restored = row_count;
         else
           execute format($sql$

@@ -18,7 +18,7 @@ import type { ReadFlags } from './profile.ts'
 import { createIngestProgress } from './progress.ts'
 import { type Session, withFlag, workspaceOf } from './session.ts'
 import type { Output } from './terminal.ts'
-import { MAX_DELETED, ON_INVALID, REPEATED, THRESHOLD } from './upload-plan.ts'
+import { ALLOW_SHORT_FILE, MAX_DELETED, ON_INVALID, REPEATED, THRESHOLD } from './upload-plan.ts'
 import { kindsOf, type LineProblem, problemsOf, problemTable } from './upload-problems.ts'
 import {
   awaitsApproval,
@@ -47,6 +47,7 @@ export const ingestCommand = () =>
     .option(...THRESHOLD)
     .option(...REPEATED)
     .option(...MAX_DELETED)
+    .option(...ALLOW_SHORT_FILE)
     .option('--until <stage>', 'how far to go', UNTIL, 'promoted')
     .option('--dry-run', 'read, check and plan, never to be promoted')
     .option('--name <file name>', 'what to call it; for standard input')
@@ -101,6 +102,7 @@ interface IngestFlags extends ReadFlags, Partial<MappingFlags> {
   readonly threshold?: number
   readonly repeatedKeys?: RepeatedKeys
   readonly maxDeleted?: number
+  readonly allowShortFile?: boolean
   readonly until: Until
   readonly dryRun?: boolean
   readonly name?: string
@@ -149,7 +151,7 @@ export async function ingestFile(session: Session, file: string, flags: IngestFl
       const named = { dataset, platform, client: owner, workspaceId }
       return { workspaceId, ...(await withFlag(resolveDatasetTarget(client, named))) }
     })
-    const { until, onInvalid, threshold, repeatedKeys, maxDeleted, dryRun, cursor } = flags
+    const { until, onInvalid, threshold, repeatedKeys, maxDeleted, allowShortFile, dryRun, cursor } = flags
     const result = await ingest({ pool: await session.pool(), home: config.home }, source, {
       ...target,
       until,
@@ -157,6 +159,7 @@ export async function ingestFile(session: Session, file: string, flags: IngestFl
       threshold,
       repeatedKeys,
       maxDeleted,
+      allowShortFile,
       dryRun,
       cursor,
       file: {

@@ -52,6 +52,11 @@ export const MAX_DELETED = [
   parseShare(1, 'A share from 0 to 1.'),
 ] as const
 
+export const ALLOW_SHORT_FILE = [
+  '--allow-short-file',
+  'of a snapshot: the file is complete, although it is far shorter than the last ones',
+] as const
+
 function parseShare(max: number, form: string): (given: string) => number {
   return (given) => {
     const share = Number(given)
@@ -68,6 +73,7 @@ export const planCommand = () =>
     .option(...THRESHOLD)
     .option(...REPEATED)
     .option(...MAX_DELETED)
+    .option(...ALLOW_SHORT_FILE)
     .option('--again', 'plan it once more, though there is a plan; it must then be submitted once more')
     .option('--rows', 'row by row, old → new')
     .option('--stale', 'the rows that somebody changed since it was planned: before, planned, now')
@@ -83,7 +89,8 @@ export const planCommand = () =>
     .option('--after <row>', 'with --rows: the page after this row')
     .run(async (session, id) => {
       const { options, output, transaction } = session
-      const { onInvalid, threshold, repeatedKeys, maxDeleted, again, byMoreThan, column, limit } = options
+      const { onInvalid, threshold, repeatedKeys, maxDeleted, allowShortFile } = options
+      const { again, byMoreThan, column, limit } = options
       if (byMoreThan !== undefined && column === undefined)
         throw argumentInvalid('--by-more-than needs --column')
       if (options.stale) {
@@ -93,7 +100,7 @@ export const planCommand = () =>
       const isNew = await transaction(async (client) => {
         const upload = await requireUpload(client, id)
         // A plan that is there may be in review: another one is made only where an option asks for it.
-        const given = [onInvalid, threshold, repeatedKeys, maxDeleted]
+        const given = [onInvalid, threshold, repeatedKeys, maxDeleted, allowShortFile]
         const isAsked = again || given.some((option) => option !== undefined)
         if (!isAsked && upload.status !== 'staged') return false
         const before = planRequestOf(upload)
@@ -102,6 +109,7 @@ export const planCommand = () =>
           threshold: threshold ?? before.threshold,
           repeatedKeys,
           maxDeleted,
+          allowShortFile,
         })
         return true
       })

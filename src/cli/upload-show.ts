@@ -51,7 +51,7 @@ export const listCommand = () =>
 const paintUploadStatus = painter({
   green: ['promoted', 'approved'],
   yellow: ['in review', 'reading', 'staged', 'planned'],
-  red: ['refused', 'rejected', 'failed'],
+  red: ['refused', 'rejected', 'failed', 'promotion failed'],
 })
 
 const UPLOAD_COLUMNS: Column<Upload>[] = [
@@ -150,6 +150,7 @@ export async function showChange(
 function statusOf(upload: Upload): string {
   if (upload.status !== 'planned') return upload.status
   if (upload.plan_refusal !== null) return upload.run_mode === 'FULL_DRY_RUN' ? 'dry run' : 'refused'
+  if (lastFailure(upload)) return 'promotion failed'
   const { review_status: review } = upload
   if (review === 'pending') return 'in review'
   return review === null || review === 'not_submitted' ? 'planned' : review
@@ -170,7 +171,7 @@ type Step = readonly [keyof typeof STEP_MARKS, name: string, words: string]
 function printSteps(output: Output, { upload, names }: UploadView): void {
   output.line()
   for (const [mark, name, words] of stepsOf(upload, names)) {
-    const head = `  ${STEP_MARKS[mark]} ${mark === 'later' ? pc.dim(name) : name.padEnd(9)}`
+    const head = `  ${STEP_MARKS[mark]} ${mark === 'later' && words === '' ? pc.dim(name) : name.padEnd(9)}`
     output.line(hanging(head, words, 13))
   }
 }
@@ -189,11 +190,7 @@ function stepsOf(upload: Upload, names: MemberNames): Step[] {
   if (['discarded', 'expired'].includes(upload.status)) return [...steps, ['later', upload.status, '']]
   steps.push(planStep(upload, names))
   if (upload.approval_required) steps.push(approvalStep(upload, names))
-  steps.push(
-    upload.promoted_at
-      ? ['done', 'Promote', byWhom(names, upload.promoted_by, upload.promoted_at)]
-      : [isReady(upload) ? 'now' : 'later', 'Promote', isReady(upload) ? 'can be promoted' : ''],
-  )
+  steps.push(promoteStep(upload, names))
   if (upload.undone_at) steps.push(['done', 'Undo', byWhom(names, upload.undone_by, upload.undone_at)])
   return steps
 }
@@ -254,6 +251,33 @@ function approvalStep(upload: Upload, names: MemberNames): Step {
   return steps[upload.review_status ?? 'not_submitted']
 }
 
+function promoteStep(upload: Upload, names: MemberNames): Step {
+  const { promoted_at, promotion_failure_count: failed, promotion_failures } = upload
+  const times = plural(failed, 'attempt')
+  if (promoted_at) {
+    const before = failed > 0 ? `, after ${times} that failed` : ''
+    return ['done', 'Promote', byWhom(names, upload.promoted_by, promoted_at) + before]
+  }
+  const failure = lastFailure(upload)
+  if (failure) {
+    const { tried_by, failed_at, error } = failure
+    const what = `failed ${formatAge(new Date(failed_at))} ago, by ${names(tried_by)}`
+    return [
+      'wrong',
+      'Promote',
+      `${what}${failed > 1 ? ` (${times} in all)` : ''}: ${error.message.replace(/[.]$/, '')}. ${error.hint}`,
+    ]
+  }
+  const earlier = promotion_failures.length > 0 ? `${times} failed with earlier plans` : ''
+  if (!isReady(upload)) return ['later', 'Promote', earlier]
+  return ['now', 'Promote', joinWords(['can be promoted', earlier])]
+}
+
+/** Why the plan that is there was not promoted, although somebody tried; undefined: nobody did. */
+function lastFailure({ status, plan_digest, promotion_failures: [last] }: Upload) {
+  return status === 'planned' && last?.plan_digest === plan_digest ? last : undefined
+}
+
 function isReady(upload: Upload): boolean {
   if (upload.status !== 'planned' || upload.plan_refusal !== null) return false
   return !upload.approval_required || upload.review_status === 'approved'
@@ -296,11 +320,15 @@ function printTotals(output: Output, upload: Upload, dataset: Dataset | undefine
 function printSnapshot(output: Output, { plan_snapshot: snapshot, promoted_at }: Upload): void {
   if (!snapshot) return
   const { deleted, in_scope, scope, dependents, max_deleted, confirmed, kept, blocked } = snapshot
+  const { lines: given, usual_lines, short_file_allowed } = snapshot
   const where = scope.length > 0 ? `in its scope (${scope.map(printableLine).join(', ')})` : 'in its scope'
   const rows = `${plural(deleted, 'row')} ${promoted_at ? 'deleted' : 'to delete'} of ${formatCount(in_scope)} ${where}`
   const limit = `at most ${formatShare(max_deleted)} may be${confirmed ? ', allowed for this upload' : ''}`
   const lines = [
     `${rows}; ${limit}.`,
+    short_file_allowed === true &&
+      usual_lines !== null &&
+      `The file has ${plural(given, 'line')}, the last ones had ${formatCount(usual_lines)} (median): allowed for this upload.`,
     dependents.length > 0 && `With them: ${dependentsText(dependents)}.`,
     blocked > 0 &&
       `${plural(blocked, 'row')} that the file lacks ${blocked === 1 ? 'stays' : 'stay'}: others refer to ${blocked === 1 ? 'it' : 'them'}.`,
@@ -517,14 +545,20 @@ export function uploadNextSteps({ upload, external }: UploadView, actor: UploadA
       case 'expired':
         return [change('Nobody decided in time; submit it once more', 'submit')]
       default:
-        return [changes, change('Bring it into the tables', 'promote')]
+        return [
+          changes,
+          change(
+            lastFailure(upload) ? 'Try again to bring it into the tables' : 'Bring it into the tables',
+            'promote',
+          ),
+        ]
     }
   }
 
   function afterRefusal(): NextStep[] {
     if (upload.run_mode === 'FULL_DRY_RUN')
       return [read('See every change that it would make', 'plan', ' --rows')]
-    if (!invalid_count && upload.plan_snapshot?.deleted)
+    if (!invalid_count && (upload.plan_snapshot?.deleted || upload.plan_snapshot?.too_short))
       return [
         read('See which rows the file lacks', 'plan', ' --rows --action delete'),
         ...allowDeletes(upload.plan_snapshot),
@@ -542,19 +576,12 @@ export function uploadNextSteps({ upload, external }: UploadView, actor: UploadA
   }
 
   /** Nothing to allow where only foreign keys forbid it. */
-  function allowDeletes({
-    deleted,
-    in_scope,
-    max_deleted,
-    confirmed,
-    lines,
-    usual_lines,
-  }: Snapshot): NextStep[] {
-    const share = deleted / (in_scope || 1)
-    const isShort = !confirmed && (lines ?? 0) < (usual_lines ?? 0) / 2
-    if (share <= max_deleted && !isShort) return []
-    const needed = Math.max(Math.ceil(share * 100) / 100, isShort ? max_deleted : 0)
-    return [change('If the file is complete, let them be deleted', 'plan', ` --max-deleted ${needed}`)]
+  function allowDeletes({ needed_max_deleted: needed, too_short }: Snapshot): NextStep[] {
+    const options = [needed != null && `--max-deleted ${needed}`, too_short && '--allow-short-file']
+    const given = joinWords(options, ' ')
+    if (given === '') return []
+    const what = needed != null ? 'let them be deleted' : 'take it although it is short'
+    return [change(`If the file is complete, ${what}`, 'plan', ` ${given}`)]
   }
 }
 

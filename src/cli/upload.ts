@@ -1,8 +1,9 @@
 /** `stagedoor upload`: files on their way into the tables, from their plan to the undo. */
 import pc from 'picocolors'
 import { type AppRole, whoAmI } from '../access/members.ts'
+import { promotePlan } from '../ingest/pipeline.ts'
 import { approvePlan, listPlanRows, rejectPlan, submitPlan } from '../ingest/plan.ts'
-import { planUndo, promoteUpload, type UndoPlan, undoUpload } from '../ingest/promotion.ts'
+import { planUndo, type UndoPlan, undoUpload } from '../ingest/promotion.ts'
 import {
   discardUpload,
   requireUpload,
@@ -194,14 +195,13 @@ const promoteCommand = () =>
     .option('--digest <digest>', 'refuse if the plan is another one', parseDigest('upload show'))
     .run(async (session, id) => {
       const { options, output, transaction } = session
+      const planned = digestOf(await transaction((client) => requireUpload(client, id)))
+      const seen = options.digest ?? planned
       const bars = createIngestProgress(output)
       bars.report({ stage: 'promote', done: 0, total: 1 })
       try {
-        await transaction(async (client) => {
-          const planned = digestOf(await requireUpload(client, id))
-          const seen = options.digest ?? planned
-          await promoteUpload(client, id, planned.startsWith(seen) ? planned : seen)
-        })
+        const digest = planned.startsWith(seen) ? planned : seen
+        await promotePlan({ pool: await session.pool() }, { transaction }, id, digest)
         bars.report({ stage: 'promote', done: 1, total: 1 })
       } finally {
         bars.stop()

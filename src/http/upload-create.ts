@@ -123,6 +123,7 @@ function ingestOptionsOf(
     threshold: options.threshold,
     repeatedKeys: options.repeated_keys,
     maxDeleted: options.max_deleted,
+    allowShortFile: options.allow_short_file,
     dryRun: options.dry_run,
     maxQueueWaitMs: 0,
     requestId: request.id,

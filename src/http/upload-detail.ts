@@ -4,6 +4,7 @@ import { actorNames } from '../access/members.ts'
 import { readCallerRights } from '../gates/caller-rights.ts'
 import { datasetTitles } from '../ingest/datasets/registry.ts'
 import { UploadPermissions, uploadPermissions } from '../ingest/permissions.ts'
+import { listFailedPromoters } from '../ingest/promotion.ts'
 import { Upload } from '../ingest/shapes.ts'
 import { requireUpload, uploadHeaders } from '../ingest/uploads.ts'
 import type { Client } from '../kernel/postgres/connection.ts'
@@ -67,6 +68,7 @@ async function readDetail(
     review?.owner_actor ?? null,
     upload.promoted_by,
     upload.undone_by,
+    ...(await listFailedPromoters(client, id)),
     ...checklist.map((item) => item.ticked_by),
   ]
   return {

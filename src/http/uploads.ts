@@ -7,7 +7,7 @@ import { listEventsAbout } from '../events/outbox.ts'
 import { OutboxEvent } from '../events/shapes.ts'
 import { type ColumnEdit, findEdited } from '../ingest/column-edits.ts'
 import { TABLE_PATTERN } from '../ingest/datasets/declare.ts'
-import type { PipelineDeps } from '../ingest/pipeline.ts'
+import { type PipelineDeps, promotePlan } from '../ingest/pipeline.ts'
 import {
   approvePlan,
   listPlanRows,
@@ -16,7 +16,7 @@ import {
   rejectPlan,
   submitPlan,
 } from '../ingest/plan.ts'
-import { planUndo, promoteUpload, rowLineage, undoUpload, uploadLineage } from '../ingest/promotion.ts'
+import { planUndo, rowLineage, undoUpload, uploadLineage } from '../ingest/promotion.ts'
 import { rawKeys } from '../ingest/readers/chunks.ts'
 import { MAX_CELLS, repairUpload } from '../ingest/repair.ts'
 import {
@@ -71,7 +71,7 @@ export function uploadRoutes({ ingest }: ApiContext) {
     rowRoutes(api)
     repairRoutes(api, ingest)
     planRoutes(api)
-    decisionRoutes(api)
+    decisionRoutes(api, ingest)
   })
 }
 
@@ -184,6 +184,7 @@ function planRoutes(api: Routes): void {
           threshold: request.body.threshold,
           repeatedKeys: request.body.repeated_keys,
           maxDeleted: request.body.max_deleted,
+          allowShortFile: request.body.allow_short_file,
         }),
       ),
   })
@@ -251,7 +252,7 @@ function planRoutes(api: Routes): void {
   })
 }
 
-function decisionRoutes(api: Routes): void {
+function decisionRoutes(api: Routes, ingest: PipelineDeps): void {
   api.post('/:id/approve', {
     operationId: 'approveUpload',
     summary: 'Approve exactly the plan that you saw, ticking what you looked at',
@@ -279,8 +280,11 @@ function decisionRoutes(api: Routes): void {
     summary: 'Apply the plan that you saw, all of it in one transaction',
     body: { digest: Digest },
     ...answersDetail,
-    handle: (request) =>
-      answerDetail(request, (client, id) => promoteUpload(client, id, request.body.digest)),
+    handle: async (request) => {
+      const caller = { transaction: request.transaction.bind(request) }
+      await promotePlan(ingest, caller, request.params.id, request.body.digest)
+      return answerDetail(request)
+    },
   })
 
   api.get('/:id/undo', {

@@ -28,6 +28,7 @@ import {
   type IngestSource,
   ingest,
   previewSource,
+  promotePlan,
   type Until,
 } from './pipeline.ts'
 import * as plans from './plan.ts'
@@ -63,15 +64,16 @@ export interface Ingest {
   rows(upload: string, filter?: Partial<RowFilter>): Promise<StagedRow[]>
   /** Lines that are left out, each with its reason and its figures. */
   leftOut(upload: string, page?: { limit?: number; after?: number }): Promise<LeftOutLine[]>
-  /** Corrects lines and checks them again by the same rules. Where there was a plan, it is brought up to date. */
-  repair(upload: string, corrections: readonly Correction[], repairedBy: string): Promise<uploads.Upload>
-  /** Corrects up to 10,000 cells in one call: cells by line, or edits of columns; says what was planned again. */
-  repairMany(
+  /**
+   * Corrects up to 10,000 cells in one call, by line or by edits of columns, and checks them again by the same rules. Where there
+   * was a plan, it is brought up to date; the result says how.
+   */
+  repair(
     upload: string,
-    change: { readonly corrections: readonly Correction[] } | { readonly edits: readonly ColumnEdit[] },
+    change: readonly Correction[] | { readonly edits: readonly ColumnEdit[] },
     repairedBy: string,
     options?: { readonly dryRun?: boolean },
-  ): Promise<RepairResult>
+  ): Promise<RepairResult & { readonly upload: uploads.Upload }>
   plan(upload: string, request?: plans.PlanRequest): Promise<plans.Plan>
   planRows(upload: string, filter?: Partial<plans.PlanRowFilter>): Promise<plans.PlanRow[]>
   submit(upload: string, digest: string, submittedBy?: string): Promise<string>
@@ -154,13 +156,7 @@ export function ingestLibrary({
       return service((client) => listRows(client, id, { rowType: leaf, limit: 100, ...filter }))
     },
     leftOut: (id, page = {}) => service((client) => listLeftOut(client, id, { limit: 100, ...page })),
-    async repair(id, corrections, repairedBy) {
-      await retainDuck()
-      const { repairUpload } = await import('./repair.ts')
-      await repairUpload(pool, backEndActor(pool, repairedBy), { upload: id, corrections })
-      return require(id)
-    },
-    async repairMany(id, change, repairedBy, options = {}) {
+    async repair(id, change, repairedBy, options = {}) {
       await retainDuck()
       const [{ repairUpload }, { findEdited }] = await Promise.all([
         import('./repair.ts'),
@@ -169,8 +165,10 @@ export function ingestLibrary({
       const corrections =
         'edits' in change
           ? (client: Client, upload: uploads.Upload) => findEdited(client, upload, change.edits)
-          : change.corrections
-      return repairUpload(pool, backEndActor(pool, repairedBy), { upload: id, corrections, ...options })
+          : change
+      const repair = { upload: id, corrections, ...options }
+      const result = await repairUpload(pool, backEndActor(pool, repairedBy), repair)
+      return { ...result, upload: await require(id) }
     },
     plan: (id, request) => service((client) => plans.planUpload(client, id, request)),
     planRows: (id, filter = {}) =>
@@ -179,7 +177,7 @@ export function ingestLibrary({
     staleRows: (id, page) => service((client) => plans.listStaleRows(client, id, page)),
     approve: (id, approval) => service((client) => plans.approvePlan(client, id, approval)),
     reject: (id, reason, by) => service((client) => plans.rejectPlan(client, id, reason, by)),
-    promote: (id, digest, by) => service((client) => promotions.promoteUpload(client, id, digest, by)),
+    promote: (id, digest, by) => promotePlan({ pool }, backEndActor(pool, by), id, digest),
     planUndo: (id) => service((client) => promotions.planUndo(client, id)),
     undo: (id, { digest, undoneBy } = {}) =>
       service((client) => promotions.undoUpload(client, id, digest, undoneBy)),

@@ -21,7 +21,13 @@ import type { RepeatedKeys } from './datasets/dataset.ts'
 import { type MappingTarget, readMapping, requireMappedFields, unknownInLookup } from './datasets/mapping.ts'
 import { asDeclared, requireDataset } from './datasets/registry.ts'
 import { type OnInvalid, planUpload, recordPlanFailure, submitPlan } from './plan.ts'
-import { promoteUpload } from './promotion.ts'
+import {
+  type Promotion,
+  type PromotionAttempt,
+  promoteUpload,
+  promotionAttempt,
+  recordPromotionFailure,
+} from './promotion.ts'
 import type { MappingPreview } from './shapes.ts'
 import { type SpooledFile, spool, spoolFile } from './spool.ts'
 import type { FileOptions } from './stage.ts'
@@ -76,6 +82,8 @@ export interface IngestOptions extends UploadTarget {
   readonly repeatedKeys?: RepeatedKeys | undefined
   /** Of a snapshot: the share of the rows in its scope that it may delete; default: as the dataset says. */
   readonly maxDeleted?: number | undefined
+  /** Of a snapshot: it is complete, although it is far shorter than the last ones. */
+  readonly allowShortFile?: boolean | undefined
   /** Read, check and plan, never promote: goes no further than `planned`. */
   readonly dryRun?: boolean | undefined
   /** An upload of the same bytes exists: report it (default), or continue it from its status. */
@@ -382,20 +390,54 @@ async function planAndPromote(
     return upload
   refuseInterrupted(signal, id, 'promoted')
   emit({ type: 'progress', upload_id: id, stage: 'promote', done: 0, total: 1 })
-  await actor.transaction((client) => promoteUpload(client, id, digest, actor.onBehalfOf))
+  await promotePlan(deps, actor, id, digest)
   emit({ type: 'progress', upload_id: id, stage: 'promote', done: 1, total: 1 })
   emit({ type: 'promoted', upload_id: id })
   return find()
 }
 
+/**
+ * Promotes the plan with this digest. If that fails, the transaction is rolled back and another one records the failure with
+ * the upload, which stays as it was and can be promoted again. A process that dies in between records nothing.
+ */
+export async function promotePlan(
+  { pool }: Pick<PipelineDeps, 'pool'>,
+  actor: IngestActor,
+  id: string,
+  digest: string,
+): Promise<Promotion> {
+  let attempt: PromotionAttempt | undefined
+  try {
+    return await actor.transaction(async (client) => {
+      attempt = await promotionAttempt(client, actor.onBehalfOf)
+      return promoteUpload(client, id, digest, actor.onBehalfOf)
+    })
+  } catch (error) {
+    const failed = attempt
+    // If even this fails (the database is unavailable), the caller still gets the first error.
+    if (failed !== undefined)
+      await backEndActor(pool)
+        .transaction((client) => recordPromotionFailure(client, id, digest, failed, error))
+        .catch(() => undefined)
+    throw error
+  }
+}
+
 /** A plan that fails leaves the upload staged, with the reason. */
 async function plan(deps: PipelineDeps, id: string, options: IngestOptions, emit: Emit): Promise<void> {
-  const { actor, onInvalid, threshold, repeatedKeys, maxDeleted } = options
+  const { actor, onInvalid, threshold, repeatedKeys, maxDeleted, allowShortFile } = options
   try {
     refuseInterrupted(options.signal, id, 'planned')
     emit({ type: 'progress', upload_id: id, stage: 'plan', done: 0, total: 1 })
     await actor.transaction((client) =>
-      planUpload(client, id, { onInvalid, threshold, repeatedKeys, maxDeleted, plannedBy: actor.onBehalfOf }),
+      planUpload(client, id, {
+        onInvalid,
+        threshold,
+        repeatedKeys,
+        maxDeleted,
+        allowShortFile,
+        plannedBy: actor.onBehalfOf,
+      }),
     )
   } catch (error) {
     // If even this fails (the database is unavailable), the caller still gets the first error.

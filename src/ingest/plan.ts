@@ -29,6 +29,8 @@ export interface PlanRequest {
   readonly repeatedKeys?: RepeatedKeys | undefined
   /** Of a snapshot: the share of the rows in its scope that it may delete from now on; default: as before. */
   readonly maxDeleted?: number | undefined
+  /** Of a snapshot: it is complete, although it is far shorter than the last ones; default: as before. */
+  readonly allowShortFile?: boolean | undefined
 }
 
 /** In the database's words: the one place that translates. */
@@ -56,6 +58,12 @@ export async function planUpload(db: Queryable, upload: string, request: PlanReq
     await db.query('select iu_core.fn_ingest_set_max_deleted($1, $2, $3)', [
       upload,
       request.maxDeleted,
+      request.plannedBy ?? null,
+    ])
+  if (request.allowShortFile !== undefined)
+    await db.query('select iu_core.fn_ingest_allow_short_file($1, $2, $3)', [
+      upload,
+      request.allowShortFile,
       request.plannedBy ?? null,
     ])
   const { rows } = await db.query<Plan>(

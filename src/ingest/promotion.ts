@@ -1,8 +1,10 @@
 /** Promotion, undo, and where a production row comes from. */
 
+import type { ErrorCode } from '../kernel/errors.ts'
 import type { Queryable } from '../kernel/postgres/connection.ts'
 import { columnsOf } from '../kernel/schema.ts'
 import { type LedgerRow, type LineageEntry, Promotion, type UndoPlan } from './shapes.ts'
+import { describeFailure } from './uploads.ts'
 
 export type { LedgerRow, LineageEntry, Promotion, UndoPlan } from './shapes.ts'
 
@@ -19,6 +21,63 @@ export async function promoteUpload(
     [upload, digest, promotedBy ?? null],
   )
   return rows[0]!
+}
+
+/** Who tries to promote: recorded if it fails. */
+export interface PromotionAttempt {
+  readonly actor: string
+  readonly via: string | null
+}
+
+/** Undefined: an agent, or a token that can only read. They cannot promote, and what they try leaves no trace on the upload. */
+export async function promotionAttempt(
+  db: Queryable,
+  onBehalfOf?: string,
+): Promise<PromotionAttempt | undefined> {
+  const { rows } = await db.query<PromotionAttempt>(
+    `select actor, via from iu_core.fn_actor_for($1)
+      where current_setting('transaction_read_only') = 'off' and iu_core.fn_caller_role() <> 'stagedoor_agent'`,
+    [onBehalfOf ?? null],
+  )
+  return rows[0]
+}
+
+/** These are about the caller, or say what the upload shows anyway: its status, and that its approval is missing. */
+const NOT_RECORDED: readonly ErrorCode[] = [
+  'not_member',
+  'right_missing',
+  'actor_forged',
+  'upload_not_found',
+  'upload_state',
+  'approval_missing',
+]
+
+/** Keeps with the upload that its promotion failed, and why. `db` must act as service_role, after the rollback. */
+export async function recordPromotionFailure(
+  db: Queryable,
+  upload: string,
+  digest: string,
+  { actor, via }: PromotionAttempt,
+  thrown: unknown,
+): Promise<void> {
+  const { code, message, hint } = describeFailure(thrown, 'promoted')
+  if (NOT_RECORDED.includes(code)) return
+  await db.query('select iu_core.fn_ingest_promotion_failed($1, $2, $3, $4, $5)', [
+    upload,
+    digest,
+    JSON.stringify({ code, message, hint }),
+    actor,
+    via,
+  ])
+}
+
+/** Those whose promotions of an upload failed. */
+export async function listFailedPromoters(db: Queryable, upload: string): Promise<string[]> {
+  const { rows } = await db.query<{ tried_by: string }>(
+    'select distinct tried_by from iu_core.ingest_promotion_failure where upload_id = $1',
+    [upload],
+  )
+  return rows.map(({ tried_by }) => tried_by)
 }
 
 export async function planUndo(db: Queryable, upload: string): Promise<UndoPlan> {

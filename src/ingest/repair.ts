@@ -40,7 +40,7 @@ export const MAX_CELLS = 10_000
 
 export interface Repair {
   readonly upload: string
-  /** Given, or worked out once the upload is known: read from a file, or found in a column. */
+  /** Given, or worked out while the upload is locked: read from a file, or found in a column. */
   readonly corrections:
     | readonly Correction[]
     | ((client: Client, upload: Upload) => Promise<readonly Correction[]>)
@@ -54,36 +54,61 @@ export type RepairResult = Row<typeof RepairOutcome>
 
 /**
  * Corrects lines, checks them again, and plans again as before. The actor's right is checked first, because the back end writes
- * the rows, in the name of the actor.
+ * the rows, in the name of the actor. Which lines they are is found under the lock of the upload: what another repair wrote a moment
+ * before is seen.
  */
 export async function repairUpload(
   pool: Pool,
   actor: IngestActor,
   { upload: id, corrections: given, replan = true, dryRun = false }: Repair,
 ): Promise<RepairResult> {
-  const { upload, repairedBy, corrections } = await actor.transaction(async (client) => {
+  const { repairedBy, wouldCorrect } = await actor.transaction(async (client) => {
     const upload = await requireUpload(client, id)
     await requireStaging(client, upload.workspace_id)
     return {
-      upload,
       repairedBy: actor.onBehalfOf ?? (await whoAmI(client)).actor,
-      corrections: typeof given === 'function' ? await given(client, upload) : given,
+      wouldCorrect: dryRun ? await findCorrections(client, upload, given) : [],
     }
   })
-  const lines = new Set(corrections.map(({ line }) => line)).size
-  const cells = corrections.reduce((sum, { values }) => sum + Object.keys(values ?? {}).length, 0)
-  requireFewCells(Math.max(cells, lines))
-  const nothing = { lines, cells, dry_run: dryRun, replanned: null, reason: null }
-  if (lines === 0 || dryRun) return nothing
-  const planned = replan && upload.gate_mode !== null
-  const repaired = await backEndActor(pool).transaction(async (client) => {
+  if (dryRun) return resultOf(wouldCorrect, { dryRun })
+  const { upload, result } = await backEndActor(pool).transaction(async (client) => {
+    await lockUpload(client, id)
+    const upload = await requireUpload(client, id)
     const dataset = await requireDataset(client, upload.dataset, upload.platform)
-    return repairLines(client, { upload, dataset, corrections, repairedBy, replan: planned })
+    const corrections = await findCorrections(client, upload, given)
+    const result = resultOf(corrections, { dryRun })
+    if (result.lines === 0) return { upload, result }
+    const planned = replan && upload.gate_mode !== null
+    const repair = { upload, dataset, corrections, repairedBy, replan: planned }
+    const repaired = await repairLines(client, repair)
+    return { upload, result: planned ? { ...result, ...repaired } : result }
   })
-  if (!planned) return nothing
-  if (repaired.replanned === 'lines') return { ...nothing, ...repaired }
-  await actor.transaction((client) => planUpload(client, id, planRequestOf(upload)))
-  return { ...nothing, replanned: 'whole', reason: repaired.reason }
+  if (result.replanned === 'whole')
+    await actor.transaction((client) => planUpload(client, id, planRequestOf(upload)))
+  return result
+}
+
+async function findCorrections(
+  client: Client,
+  upload: Upload,
+  given: Repair['corrections'],
+): Promise<readonly Correction[]> {
+  const corrections = typeof given === 'function' ? await given(client, upload) : given
+  requireFewCells(Math.max(cellsOf(corrections), linesOf(corrections)))
+  return corrections
+}
+
+function resultOf(corrections: readonly Correction[], { dryRun }: { dryRun: boolean }): RepairResult {
+  const [lines, cells] = [linesOf(corrections), cellsOf(corrections)]
+  return { lines, cells, dry_run: dryRun, replanned: null, reason: null }
+}
+
+function linesOf(corrections: readonly Correction[]): number {
+  return new Set(corrections.map(({ line }) => line)).size
+}
+
+function cellsOf(corrections: readonly Correction[]): number {
+  return corrections.reduce((sum, { values }) => sum + Object.keys(values ?? {}).length, 0)
 }
 
 function requireFewCells(cells: number): void {
@@ -93,6 +118,11 @@ function requireFewCells(cells: number): void {
     { reason: `One repair corrects at most ${MAX_CELLS.toLocaleString('en')} cells, and these are more` },
     { hint: 'Repair them in several calls (by ranges of lines), or upload the corrected file as a new one.' },
   )
+}
+
+/** Until the end of the transaction. Raises if the upload can no longer be corrected. */
+async function lockUpload(db: Queryable, upload: string): Promise<void> {
+  await db.query(`select from iu_core.fn_ingest_repair_lines($1, '{}')`, [upload])
 }
 
 /** `db` acts as the back end, which names who corrected, in a transaction: the upload is locked until its end. */

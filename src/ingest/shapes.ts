@@ -62,7 +62,12 @@ export const planOptions = {
       minimum: 0,
       maximum: 1,
       description:
-        'of a snapshot: the share of the rows in its scope that may be deleted, also where the file is far shorter than the last ones; default: as the dataset says',
+        'of a snapshot: the share of the rows in its scope that may be deleted; default: as the dataset says',
+    }),
+  ),
+  allow_short_file: Type.Optional(
+    Type.Boolean({
+      description: 'of a snapshot: the file is complete, although it is far shorter than the last ones',
     }),
   ),
 }
@@ -149,9 +154,18 @@ export const Snapshot = shape(
     in_scope: Type.Integer({ description: 'rows of the table' }),
     deleted: Type.Integer({ description: 'of them, those that the file lacks' }),
     max_deleted: Type.Number({ description: 'the share that may be deleted' }),
-    confirmed: Type.Boolean({ description: 'somebody allowed it for this upload' }),
+    needed_max_deleted: Type.Optional(
+      nullable(Type.Number({ description: 'the share that it needs; null: what may be deleted is enough' })),
+    ),
+    confirmed: Type.Boolean({ description: 'somebody allowed max_deleted for this upload' }),
     lines: IntegerOrNull,
     usual_lines: nullable(Type.Number({ description: 'median of the last promoted uploads' })),
+    too_short: Type.Optional(
+      Type.Boolean({ description: 'far shorter than those, and nobody allowed that for this upload' }),
+    ),
+    short_file_allowed: Type.Optional(
+      Type.Boolean({ description: 'somebody said that this upload is complete, however short it is' }),
+    ),
     kept: Type.Integer({ description: 'invalid or skipped lines whose rows stay as they are' }),
     blocked: Type.Integer({
       description: 'rows that the file lacks and that stay, because others refer to them',
@@ -211,6 +225,20 @@ const Reading = typed<ReadingType>(
   }),
 )
 
+const UploadError = shape('UploadError', { code: Text, message: Text, hint: Text })
+export const PromotionFailure = shape(
+  'PromotionFailure',
+  {
+    plan_digest: Digest,
+    tried_by: Text,
+    tried_via: TextOrNull,
+    failed_at: Type.String({ format: 'date-time' }),
+    error: UploadError,
+  },
+  { description: 'A promotion that was tried and failed; nothing was written, and it can be tried again.' },
+)
+export type PromotionFailure = Row<typeof PromotionFailure>
+
 export const Upload = shape('Upload', {
   upload_id: Uuid,
   workspace_id: Uuid,
@@ -237,7 +265,7 @@ export const Upload = shape('Upload', {
   repeated_keys: nullable(RepeatedKeys),
   plan_notes: Type.Array(FileNote, { description: 'what the plan noticed about the whole file' }),
   progress: nullable(Progress),
-  error: nullable(shape('UploadError', { code: Text, message: Text, hint: Text })),
+  error: nullable(UploadError),
   cursor_name: TextOrNull,
   cursor_value: Type.Unknown(),
   uploaded_by: Text,
@@ -271,6 +299,10 @@ export const Upload = shape('Upload', {
   undone_at: TimestampOrNull,
   undo_totals: nullable(Totals),
   plan_snapshot: nullable(Snapshot),
+  promotion_failures: Type.Array(PromotionFailure, {
+    description: 'promotions that failed, newest first, at most twenty; a later success keeps them',
+  }),
+  promotion_failure_count: Type.Integer({ description: 'in all' }),
 })
 export type Upload = Row<typeof Upload>
 

@@ -1,6 +1,6 @@
 /** The record of an upload: opened, listed, discarded; its limits, cursor, progress, failure and periodic tasks. SQL holds the rules. */
 
-import { asStagedoorError, type ErrorDetails, StagedoorError } from '../kernel/errors.ts'
+import { asStagedoorError, type ErrorCode, type ErrorDetails, StagedoorError } from '../kernel/errors.ts'
 import type { Pool, Queryable } from '../kernel/postgres/connection.ts'
 import { inTransaction, SERVICE_ROLE } from '../kernel/postgres/transaction.ts'
 import { columnsOf } from '../kernel/schema.ts'
@@ -8,7 +8,7 @@ import type { MaintenanceTask } from '../runtime/periodic-tasks.ts'
 import { type GATE_MODES, type Progress, type RUN_MODES, type UPLOAD_STATUSES, Upload } from './shapes.ts'
 import { sweepSpool } from './spool.ts'
 
-export type { ControlTotal, Progress, Snapshot, Totals, Upload } from './shapes.ts'
+export type { ControlTotal, Progress, PromotionFailure, Snapshot, Totals, Upload } from './shapes.ts'
 
 export { UPLOAD_STATUSES } from './shapes.ts'
 export type UploadStatus = (typeof UPLOAD_STATUSES)[number]
@@ -241,17 +241,17 @@ export function reportProgress(
   }
 }
 
-// Failure: what is kept with an upload that could not be read or planned.
+// Failure: what is kept with an upload that could not be read, planned or promoted.
 
 interface UploadFailure {
-  readonly code: string
+  readonly code: ErrorCode
   readonly message: string
   readonly hint: string
   readonly details?: ErrorDetails
 }
 
 /** What is not one of our errors may quote a path or a cell, in its message and in its details; the log has it. */
-export function describeFailure(thrown: unknown, what: 'read' | 'planned'): UploadFailure {
+export function describeFailure(thrown: unknown, what: 'read' | 'planned' | 'promoted'): UploadFailure {
   const { code, message, hint, details } = asStagedoorError(thrown)
   if (code !== 'internal') return { code, message, hint, details }
   return { code, message: `Unexpected error while this file was ${what}.`, hint }

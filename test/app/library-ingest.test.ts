@@ -105,13 +105,13 @@ it('runs a rule in TypeScript over a file and over a repair alike, and says that
     plan_refusal: expect.stringContaining('is invalid'),
   })
   expect(upload.notes.map(({ rule }) => rule)).toContain('dataset.custom_rule')
-  const still = await stagedoor.ingest.repair(
+  const { upload: still } = await stagedoor.ingest.repair(
     upload.upload_id,
     [{ line: 1, values: { price: '13.00' } }],
     'ann',
   )
   expect(still).toMatchObject({ invalid_count: 1 })
-  const mended = await stagedoor.ingest.repair(
+  const { upload: mended, replanned } = await stagedoor.ingest.repair(
     upload.upload_id,
     [{ line: 1, values: { price: '12' } }],
     'ann',
@@ -122,6 +122,15 @@ it('runs a rule in TypeScript over a file and over a repair alike, and says that
     valid_count: 2,
     invalid_count: 0,
     changed_by: expect.arrayContaining(['ann']),
+  })
+  expect(replanned).not.toBeNull()
+  const edits = [{ column: 'price', from: '12', to: '11' }]
+  expect(await stagedoor.ingest.repair(upload.upload_id, { edits }, 'ann', { dryRun: true })).toMatchObject({
+    lines: 1,
+    cells: 1,
+    dry_run: true,
+    replanned: null,
+    upload: { plan_digest: mended.plan_digest },
   })
 })
 

@@ -80,6 +80,10 @@ beforeAll(async () => {
     `insert into iu_core.ingest_dependent (upload_id, position, type_order, row_number, level, target, effect) values ($1, 1, 3, -1, 1, 'x', 'delete')`,
     [B.promoted.upload_id],
   )
+  await trial.service(
+    `select iu_core.fn_ingest_promotion_failed($1, $2, '{"code": "x", "message": "x", "hint": "x"}', 'x')`,
+    [B.planned.upload_id, B.planned.digest],
+  )
   await trial.service(`select iu_core.fn_ingest_mapping_set($1, 'trial', 'file', '{}')`, [trial.workspace])
   await db.owner('select iu_core.fn_ingest_limit_set($1, 1000, null, null)', [trial.workspace])
 })
@@ -135,6 +139,7 @@ const OF_B: Record<string, string> = {
       'ingest_ledger',
       'ingest_dependent',
       'ingest_repair',
+      'ingest_promotion_failure',
     ].map((table) => [
       `iu_core.${table}`,
       `upload_id = any (array['UPLOADS']::uuid[]) and $1::uuid is not null`,
@@ -240,6 +245,8 @@ const CALLS: Record<string, () => [string, unknown[]][]> = {
   ],
   fn_ingest_set_max_deleted: () =>
     [B.staged, B.planned!.upload_id].map((id) => ['select iu_core.fn_ingest_set_max_deleted($1, 1)', [id]]),
+  fn_ingest_allow_short_file: () =>
+    [B.staged, B.planned!.upload_id].map((id) => ['select iu_core.fn_ingest_allow_short_file($1)', [id]]),
   fn_ingest_plan: () =>
     [B.staged, B.planned!.upload_id].map((id) => ['select iu_core.fn_ingest_plan($1)', [id]]),
   fn_ingest_submit: () => [
@@ -275,6 +282,12 @@ const CALLS: Record<string, () => [string, unknown[]][]> = {
   // The back end's own: people may not call them at all.
   fn_ingest_repair: () => [
     [`select iu_core.fn_ingest_repair($1, '[]', $2)`, [B.staged, trial.operator.userId]],
+  ],
+  fn_ingest_promotion_failed: () => [
+    [
+      `select iu_core.fn_ingest_promotion_failed($1, $2, '{"code": "x", "message": "x", "hint": "x"}', 'x')`,
+      [B.planned!.upload_id, B.planned!.digest],
+    ],
   ],
   fn_ingest_plan_failed: () => [[`select iu_core.fn_ingest_plan_failed($1, '{}')`, [B.staged]]],
   fn_ingest_repair_lines: () => [['select iu_core.fn_ingest_repair_lines($1, $2)', [B.staged, [2]]]],

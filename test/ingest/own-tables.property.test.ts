@@ -16,7 +16,7 @@ import { KEPT_KINDS } from './own-tables/kinds.ts'
 import { type Scenario, scenarios } from './own-tables/scenarios.ts'
 import { type Expected, keyOf, type Row, type Table, type World, worldOf } from './own-tables/world.ts'
 
-const RUNS = cases(10, 60)
+const RUNS = cases(10, 100)
 const db = useDatabase()
 const ingest = useIngest(db)
 const q = pg.escapeIdentifier
@@ -115,14 +115,17 @@ async function story(world: World): Promise<Expected> {
     ...written('leaf', expected.leaf),
     ...written('parent', expected.parent),
   ])
-  for (const { row, key } of after) {
+  // All rows in one round trip: there may be many, and cases are many.
+  const entries = await ingest.service<{ row: number; line: number; upload_id: string }>(
+    `select k.row::int - 1 as row, l.line, l.upload_id from unnest($3::jsonb[]) with ordinality as k (key, row),
+            lateral iu_core.fn_ingest_lineage($1, $2, null, k.key) l`,
+    [ingest.workspace, leaf.sql, after.map(({ key }) => key)],
+  )
+  for (const [at, { row }] of after.entries()) {
     const line = expected.lineOf.get(keyOf(leaf, row))
     if (leaf.tenant !== null && row[leaf.tenant] === foreign) continue
-    const entries = await ingest.service<{ line: number; upload_id: string }>(
-      'select * from iu_core.fn_ingest_lineage($1, $2, null, $3)',
-      [ingest.workspace, leaf.sql, key],
-    )
-    expect(entries.map((entry) => [entry.upload_id, entry.line])).toEqual(
+    const found = entries.filter((entry) => entry.row === at)
+    expect(found.map((entry) => [entry.upload_id, entry.line])).toEqual(
       line === undefined ? [] : [[upload.upload_id, line]],
     )
   }

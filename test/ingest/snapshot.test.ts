@@ -1,6 +1,6 @@
 /** Mode snapshot: rows that the file lacks are deleted, with what depends on them, and undo brings all of it back. */
 import type pg from 'pg'
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Dataset, RowType } from '../../src/ingest/datasets/dataset.ts'
 import { useDatabase } from '../support/database.ts'
 import { createWorkspace } from '../support/factories.ts'
@@ -98,6 +98,16 @@ const deletes = (upload: string) =>
   )
 const confirm = (upload: string, share: number) =>
   trial.service('select iu_core.fn_ingest_set_max_deleted($1, $2)', [upload, share])
+
+const allowShort = (upload: string, allowed: boolean | null = true) =>
+  trial.service('select iu_core.fn_ingest_allow_short_file($1, $2)', [upload, allowed])
+const snapshotOf = async (upload: string) =>
+  (
+    await db.owner<{ snapshot: Record<string, unknown> }>(
+      'select snapshot from iu_core.ingest_plan where upload_id = $1',
+      [upload],
+    )
+  )[0]!.snapshot
 
 describe('the plan', () => {
   it('deletes the rows of the tenant that the file lacks, each with its image, and no row of others', async () => {
@@ -225,10 +235,13 @@ describe('the fuse', () => {
       { dataset },
     )
     expect((await trial.planned(upload)).refusal).toBe(
-      'the file has 4 lines, and the last ones had 10 (median): if it is complete, plan it with --max-deleted 1',
+      'the file has 4 lines, and the last ones had 10 (median): if it is complete, plan it with --allow-short-file',
     )
-    await confirm(upload, 1)
+    await allowShort(upload)
     expect((await trial.planned(upload)).refusal).toBeNull()
+    expect(await snapshotOf(upload)).toMatchObject({ short_file_allowed: true, too_short: false })
+    await allowShort(upload, false)
+    expect(await snapshotOf((await trial.planned(upload)).upload_id)).toMatchObject({ too_short: true })
     expect(
       (
         await planned(
@@ -237,6 +250,28 @@ describe('the fuse', () => {
         )
       ).refusal,
     ).toBeNull()
+  })
+
+  it('has two limits, each allowed by itself, and its refusal names the one that is missing', async () => {
+    const dataset = items('items_two_limits', { snapshot: {} })
+    await trial.register(dataset, { approvalRequired: false })
+    const lines = letters(20).map((sku) => line(sku))
+    await trial.promote(await planned(lines, dataset))
+    const upload = await trial.stage(lines.slice(0, 9), { dataset })
+    const refusal = async () => (await trial.planned(upload)).refusal
+    const deletes = /11 of 20 rows .* plan it with --max-deleted 0.55/
+    const short = /the file has 9 lines, and the last ones had 20 \(median\): .* --allow-short-file/
+    expect(await refusal()).toMatch(new RegExp(`${deletes.source}.*; ${short.source}$`))
+    expect(await snapshotOf(upload)).toMatchObject({ needed_max_deleted: 0.55, too_short: true })
+    await confirm(upload, 0.55)
+    expect(await refusal()).toMatch(new RegExp(`^${short.source}$`))
+    expect(await snapshotOf(upload)).toMatchObject({ needed_max_deleted: null, too_short: true })
+    await confirm(upload, 0.1)
+    await allowShort(upload)
+    expect(await refusal()).toMatch(new RegExp(`^${deletes.source}`))
+    expect(await refusal()).not.toMatch(/short/)
+    await confirm(upload, 0.6)
+    expect(await refusal()).toBeNull()
   })
 
   it('takes a share from 0 to 1, and counts whoever gives it among those who changed the upload', async () => {
@@ -251,6 +286,13 @@ describe('the fuse', () => {
       [upload],
     )
     expect(row!.changed_by).toContain(trial.reviewer.userId)
+    expect(await sqlstateOf(allowShort(upload, null))).toBe('SD001')
+    await trial.service('select iu_core.fn_ingest_allow_short_file($1, true, $2)', [upload, 'somebody'])
+    const [later] = await db.owner<{ changed_by: string[] }>(
+      'select changed_by from iu_core.ingest_upload where upload_id = $1',
+      [upload],
+    )
+    expect(later!.changed_by).toContain('somebody')
   })
 })
 
@@ -417,6 +459,177 @@ describe('rows that depend on a row to delete', () => {
     await trial.undo(plan.upload_id)
     expect(await trial.image(['tree'])).toEqual(before)
   })
+})
+
+describe('a foreign key that changes the key of the rows that refer', () => {
+  const tables = (ddl: string) => db.owner(ddl)
+  const LINES = 'create table shop_lines (item_id bigint %s references shop_items (id) on delete set default'
+  const create = (byDefault: string, more: string) =>
+    tables(`${LINES.replace('%s', byDefault)}, place integer not null, meta jsonb, ${more})`)
+  afterEach(() => db.owner('drop table if exists shop_line_notes, shop_lines'))
+  /** Rows a (which stays), b and c, with lines of b and c; a is what lines get by default. */
+  async function lines(
+    sql = `(${idOf('b')}, 1, 'null'), (${idOf('b')}, 2, null), (${idOf('c')}, 3, '{"a": 1}')`,
+  ) {
+    await seed(['a', 'b', 'c'])
+    await db.owner(`insert into shop_lines (item_id, place, meta) values ${sql}`)
+  }
+  const all = ['shop_items', 'shop_lines']
+
+  it('is undone bit by bit: rows are found by the key that they got', async () => {
+    await create('not null default 1', 'primary key (item_id, place)')
+    await lines()
+    const before = await trial.image(all)
+    const plan = await planned([line('a', 4)])
+    expect(plan.refusal).toBeNull()
+    await trial.promote(plan)
+    expect(await db.owner('select item_id::int, place from shop_lines order by place')).toEqual(
+      [1, 2, 3].map((place) => ({ item_id: 1, place })),
+    )
+    expect((await trial.undo(plan.upload_id)).undo_totals).toEqual({
+      item: { reversed: 3 },
+      'public.shop_lines': { reversed: 3 },
+    })
+    expect(await trial.image(all)).toEqual(before)
+  })
+
+  it('is undone where two foreign keys change one row, and where another key does not change', async () => {
+    await create(
+      'not null default 1',
+      'other bigint not null default 1 references shop_items (id) on delete set default, primary key (item_id, other, place)',
+    )
+    await lines()
+    await db.owner(`update shop_lines set other = ${idOf('c')} where place < 3`)
+    const before = await trial.image(all)
+    const plan = await planned([line('a')])
+    await trial.promote(plan)
+    expect(await db.owner('select distinct item_id::int, other::int from shop_lines')).toEqual([
+      { item_id: 1, other: 1 },
+    ])
+    await trial.undo(plan.upload_id)
+    expect(await trial.image(all)).toEqual(before)
+
+    await db.owner(
+      `alter table shop_lines add column code uuid not null default gen_random_uuid(), add unique (code); alter table shop_lines alter column item_id set default floor(1 + random())`,
+    )
+    const coded = await trial.image(all)
+    const again = await planned([line('a', 2)])
+    expect(again.refusal).toBeNull()
+    expect(await sqlstateOf(trial.promote(again))).toBe('not refused')
+    await trial.undo(again.upload_id)
+    expect(await trial.image(all)).toEqual(coded)
+  })
+
+  it('refuses the plan where the key that they get is not known before', async () => {
+    await create('not null default nullif(floor(1 + random()), 2)', 'primary key (item_id, place)')
+    await lines()
+    expect((await planned([line('a')])).refusal).toBe(
+      '3 rows of public.shop_lines refer to rows that would be deleted, and an undo could not find them again: their key has item_id, which is set then (on delete set default) to a value that is not known before. Give public.shop_lines another unique key, or item_id a constant default',
+    )
+  })
+
+  it('refuses the plan where other rows refer to that key, whatever their foreign key does', async () => {
+    await create('not null default 1', 'primary key (item_id, place)')
+    await lines()
+    await db.owner(
+      `create table shop_line_notes (item_id bigint, place integer, foreign key (item_id, place) references shop_lines on update cascade);
+       insert into shop_line_notes values (${idOf('b')}, 2)`,
+    )
+    expect((await planned([line('a')])).refusal).toMatch(
+      /^rows of public.shop_line_notes refer to rows of public.shop_lines by item_id, place, .* delete the rows of public.shop_line_notes or let them refer to other rows/,
+    )
+    await db.owner('delete from shop_line_notes')
+    expect((await planned([line('a')])).refusal).toBeNull()
+  })
+
+  it('forbids the delete where it would set NULL in a column that is NOT NULL', async () => {
+    await db.owner(
+      `create table shop_lines (item_id bigint not null references shop_items (id) on delete set null, place integer, meta jsonb, primary key (item_id, place))`,
+    )
+    await lines()
+    const plan = await planned([line('a')])
+    expect(plan.refusal).toMatch(
+      /^3 rows of public.shop_lines refer to rows that would be deleted, and the foreign key forbids that/,
+    )
+    expect((await planned([line('a')], ITEMS, 'LENIENT')).totals).toEqual({
+      item: { unchanged: 1, skipped: 2 },
+    })
+  })
+
+  it('fails as a whole where a trigger gives them yet another key', async () => {
+    await create('not null default 1', 'primary key (item_id, place)')
+    await lines()
+    await db.owner(`
+      create or replace function public.renumber() returns trigger language plpgsql as $$ begin new.place := new.place + 100; return new; end $$;
+      create trigger renumber before update on shop_lines for each row execute function renumber()`)
+    await expect(trial.promote(await planned([line('a')]))).rejects.toThrow(
+      'A trigger of public.shop_lines changed the key of a row that refers to a deleted one',
+    )
+    expect(await skus()).toEqual(['a', 'b', 'c'])
+  })
+
+  it('keeps a row whose old key somebody has used again', async () => {
+    await create('not null default 1', 'primary key (item_id, place)')
+    await lines()
+    const plan = await planned([line('a')])
+    const b = (await db.owner<{ id: string }>(`select ${idOf('b')}::text as id`))[0]!.id
+    await trial.promote(plan)
+    await db.owner(
+      `insert into shop_items (id, workspace_id, sku) overriding system value values (${b}, '${trial.workspace}', 'b');
+       insert into shop_lines values (${b}, 1, '{}')`,
+    )
+    const undone = await trial.undo(plan.upload_id)
+    expect(undone.undo_totals).toEqual({
+      item: { reversed: 1, kept: 1 },
+      'public.shop_lines': { reversed: 2, kept: 1 },
+    })
+  })
+})
+
+it('brings back what JSON does not hold exactly, in deleted rows, in their dependents and in changed rows', async () => {
+  const columns = `as_text json, nothing jsonb, bounds text[], zero double precision, nested jsonb[], "per cent %s" json`
+  await db.owner(`
+    create table exactly (workspace_id uuid not null, sku text not null, note text, ${columns}, primary key (workspace_id, sku));
+    create table exactly_cut (workspace_id uuid, sku text, ${columns}, foreign key (workspace_id, sku) references exactly on delete cascade);
+    create table exactly_set (id serial primary key, workspace_id uuid, sku text, ${columns},
+                              foreign key (workspace_id, sku) references exactly on delete set null (sku))`)
+  const dataset = items('exactly', {
+    target: 'public.exactly',
+    columns: { workspace_id: '$workspace', sku: 'sku', note: 'region' },
+  })
+  await trial.register(dataset, { approvalRequired: false })
+  const values = `'{"b":1,  "a":2, "a":3}', 'null', '[2:3]={a,NULL}', '-0', array['null', null]::jsonb[], ' null'`
+  const nulls = `null, null, null, null, null, null`
+  const plain = `'{}', '{"x": null}', '{a}', '0', '{}', '[]'`
+  for (const [sku, row] of Object.entries({ b: values, c: nulls, d: plain }))
+    await db.owner(`
+      insert into exactly values ('${trial.workspace}', '${sku}', 'n', ${row});
+      insert into exactly_cut values ('${trial.workspace}', '${sku}', ${row});
+      insert into exactly_set (workspace_id, sku, as_text, nothing, bounds, zero, nested, "per cent %s") values ('${trial.workspace}', '${sku}', ${row})`)
+  await db.owner(`insert into exactly values ('${trial.workspace}', 'a', 'old', ${values})`)
+  // A trigger that changes what no file writes: only the image has what was there.
+  await db.owner(`
+    create function public.overwrite() returns trigger language plpgsql as $$
+    begin
+      if new.note = 'new' then new.nothing := '1'; new.as_text := '[]'; new.bounds := '{x}'; new.zero := 7; end if;
+      return new;
+    end $$;
+    create trigger overwrite before update on exactly for each row execute function overwrite()`)
+  const tables = ['exactly', 'exactly_cut', 'exactly_set']
+  const before = await trial.image(tables)
+  const plan = await trial.stagePlanned([{ sku: 'a', region: 'new' }], { dataset })
+  expect([plan.refusal, plan.totals]).toEqual([null, { item: { update: 1, delete: 3 } }])
+  await trial.promote(plan)
+  expect(await trial.image(['exactly_cut'])).toEqual({ exactly_cut: [] })
+  await trial.undo(plan.upload_id)
+  expect(await trial.image(tables)).toEqual(before)
+  // Where the JSON of the image says it all, nothing more is stored.
+  expect(
+    await db.owner(
+      `select before ->> 'sku' as sku from iu_core.ingest_ledger where upload_id = $1 and exact is not null and not exact ? 'nothing'`,
+      [plan.upload_id],
+    ),
+  ).toEqual([{ sku: 'd' }])
 })
 
 describe('promotion', () => {

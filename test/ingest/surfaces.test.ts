@@ -134,6 +134,12 @@ const newest = async (): Promise<Upload> => {
   )
   return ads.find(row!.upload_id)
 }
+const promoteOverHttp = async ({ upload_id, plan_digest }: Upload): Promise<Attempt> => {
+  const { body } = await uploads.call('POST', `/uploads/${upload_id}/promote`, 'operator', {
+    digest: plan_digest,
+  })
+  return { error: body.code }
+}
 /** What the database emits of an upload, in order. */
 const events = async ({ upload_id }: Upload) =>
   (
@@ -214,6 +220,40 @@ describe.each(Object.keys(surfaces))('%s', (name) => {
     expect(upload.control).not.toEqual([])
     expect(await events(upload)).toEqual(['staged'])
     expect(await checks(upload)).toBe(1)
+  })
+
+  it('keeps with the upload that its promotion failed, and promotes it afterwards', async () => {
+    await db.owner(
+      `create function public.closed() returns trigger language plpgsql as $$ begin raise exception 'the books are closed'; end $$;
+       create trigger closed before insert on public.campaigns for each row execute function public.closed()`,
+    )
+    try {
+      // HTTP promotes with a call of its own.
+      expect(await surface.run(write(week(`Closed ${name}`)))).toEqual(told('table_refused'))
+      if (isHttp) expect(await promoteOverHttp(await newest())).toEqual({ error: 'table_refused' })
+    } finally {
+      await db.owner('drop function public.closed() cascade')
+    }
+    const upload = await newest()
+    const failure = {
+      plan_digest: upload.plan_digest,
+      failed_at: expect.any(String),
+      tried_by: name === 'benchmark' ? expect.any(String) : ads.operator.userId,
+      error: {
+        code: 'table_refused',
+        message: expect.stringMatching(/public.campaigns rejected line \d+: the books are closed/),
+        hint: CATALOGUE.table_refused.hint,
+      },
+    }
+    expect(upload).toMatchObject({
+      status: 'planned',
+      error: null,
+      promotion_failure_count: 1,
+      promotion_failures: [failure],
+    })
+    expect(await events(upload)).toEqual(['staged', 'planned'])
+    await promoteOverHttp(upload)
+    expect(await newest()).toMatchObject({ status: 'promoted', promotion_failures: [failure] })
   })
 
   it('recognises the same bytes', async () => {

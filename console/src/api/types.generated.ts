@@ -3916,8 +3916,10 @@ export interface components {
              * @enum {unknown}
              */
             repeated_keys?: "refuse" | "sum" | "last" | "first";
-            /** @description of a snapshot: the share of the rows in its scope that may be deleted, also where the file is far shorter than the last ones; default: as the dataset says */
+            /** @description of a snapshot: the share of the rows in its scope that may be deleted; default: as the dataset says */
             max_deleted?: number;
+            /** @description of a snapshot: the file is complete, although it is far shorter than the last ones */
+            allow_short_file?: boolean;
         };
         Platform: {
             platform: string;
@@ -4043,6 +4045,19 @@ export interface components {
              * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
              */
             digest: string;
+        };
+        /** @description A promotion that was tried and failed; nothing was written, and it can be tried again. */
+        PromotionFailure: {
+            /**
+             * @description SHA-256, in hex
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
+            plan_digest: string;
+            tried_by: string;
+            tried_via: string | null;
+            /** Format: date-time */
+            failed_at: string;
+            error: components["schemas"]["UploadError"];
         };
         Reading: {
             /** @enum {unknown} */
@@ -4272,6 +4287,10 @@ export interface components {
                 };
             } | null;
             plan_snapshot: components["schemas"]["Snapshot"] | null;
+            /** @description promotions that failed, newest first, at most twenty; a later success keeps them */
+            promotion_failures: components["schemas"]["PromotionFailure"][];
+            /** @description in all */
+            promotion_failure_count: number;
             /** @description the headers as the cells of a line are named: one that occurs twice has a number */
             columns: string[];
             may: components["schemas"]["UploadPermissions"];
@@ -4607,11 +4626,17 @@ export interface components {
             deleted: number;
             /** @description the share that may be deleted */
             max_deleted: number;
-            /** @description somebody allowed it for this upload */
+            /** @description the share that it needs; null: what may be deleted is enough */
+            needed_max_deleted?: number | null;
+            /** @description somebody allowed max_deleted for this upload */
             confirmed: boolean;
             lines: number | null;
             /** @description median of the last promoted uploads */
             usual_lines: number | null;
+            /** @description far shorter than those, and nobody allowed that for this upload */
+            too_short?: boolean;
+            /** @description somebody said that this upload is complete, however short it is */
+            short_file_allowed?: boolean;
             /** @description invalid or skipped lines whose rows stay as they are */
             kept: number;
             /** @description rows that the file lacks and that stay, because others refer to them */
@@ -5452,6 +5477,10 @@ export interface components {
                 };
             } | null;
             plan_snapshot: components["schemas"]["Snapshot"] | null;
+            /** @description promotions that failed, newest first, at most twenty; a later success keeps them */
+            promotion_failures: components["schemas"]["PromotionFailure"][];
+            /** @description in all */
+            promotion_failure_count: number;
         };
         UploadChecklistItem: {
             item_id: string;
@@ -5596,6 +5625,10 @@ export interface components {
                 };
             } | null;
             plan_snapshot: components["schemas"]["Snapshot"] | null;
+            /** @description promotions that failed, newest first, at most twenty; a later success keeps them */
+            promotion_failures: components["schemas"]["PromotionFailure"][];
+            /** @description in all */
+            promotion_failure_count: number;
             /** @description the headers as the cells of a line are named: one that occurs twice has a number */
             columns: string[];
             may: components["schemas"]["UploadPermissions"];
@@ -5640,8 +5673,10 @@ export interface components {
              * @enum {unknown}
              */
             repeated_keys?: "refuse" | "sum" | "last" | "first";
-            /** @description of a snapshot: the share of the rows in its scope that may be deleted, also where the file is far shorter than the last ones; default: as the dataset says */
+            /** @description of a snapshot: the share of the rows in its scope that may be deleted; default: as the dataset says */
             max_deleted?: number;
+            /** @description of a snapshot: the file is complete, although it is far shorter than the last ones */
+            allow_short_file?: boolean;
             /** @description read, check and plan, but never to be promoted */
             dry_run?: boolean;
             /**
@@ -6688,8 +6723,10 @@ export interface operations {
                 threshold?: number;
                 /** @description lines with the same key: refuse them, sum them up, or take the last or the first; default: as the dataset says */
                 repeated_keys?: "refuse" | "sum" | "last" | "first";
-                /** @description of a snapshot: the share of the rows in its scope that may be deleted, also where the file is far shorter than the last ones; default: as the dataset says */
+                /** @description of a snapshot: the share of the rows in its scope that may be deleted; default: as the dataset says */
                 max_deleted?: number;
+                /** @description of a snapshot: the file is complete, although it is far shorter than the last ones */
+                allow_short_file?: boolean;
                 /** @description read, check and plan, but never to be promoted */
                 dry_run?: boolean;
                 /** @description default planned */

@@ -79,8 +79,13 @@ export interface UploadsApi {
   repair(id: string, rows: { line: number; values: Record<string, string | null> }[]): Promise<UploadDetail>
   replaceInColumn(id: string, edit: ColumnEdit): Promise<UploadDetail & { repair: { lines: number } }>
   exportProblems(id: string, name: string): Promise<void>
-  /** `maxDeleted`: the share of the rows in scope that a snapshot may delete. */
-  plan(id: string, mode: GateMode, threshold?: number, maxDeleted?: number): Promise<UploadDetail>
+  /** What a snapshot may do: the share of the rows in scope that it deletes, and be far shorter than the last ones. */
+  plan(
+    id: string,
+    mode: GateMode,
+    threshold?: number,
+    allowed?: { max_deleted?: number; allow_short_file?: boolean },
+  ): Promise<UploadDetail>
   planRows(id: string, asked: PlanRowsAsked): Promise<Page<PlanRow>>
   /** Rows that changed since the plan was made, the first of them. */
   stalePlan(id: string): Promise<StalePlan>
@@ -121,11 +126,11 @@ export function createUploadsApi(request: Request, token: string | undefined): U
     replaceInColumn: (id, edit) =>
       request(`/uploads/${id}/rows`, { method: 'PATCH', body: { edits: [edit] } }),
     exportProblems: (id, name) => downloadFile(`/uploads/${id}/problems.csv`, token, name),
-    plan: (id, mode, threshold, maxDeleted) =>
+    plan: (id, mode, threshold, allowed) =>
       post(id, 'plan', {
         on_invalid: mode === 'LENIENT' ? 'skip' : 'refuse',
         ...(threshold !== undefined && { threshold }),
-        ...(maxDeleted !== undefined && { max_deleted: maxDeleted }),
+        ...allowed,
       }),
     planRows: (id, asked) => request(`/uploads/${id}/plan/rows?${query(asked)}`),
     stalePlan: (id) => request(`/uploads/${id}/plan/stale`),

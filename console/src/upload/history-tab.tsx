@@ -21,7 +21,7 @@ const WORDS: Record<string, string> = {
   ingestion_discarded: 'Discarded',
 }
 
-/** Who did what with the file: its events. */
+/** Who did what with the file: its events, and promotions that failed, which wrote none. */
 export function HistoryTab({ upload }: { upload: UploadDetail }) {
   const { api } = useSession()
   const [events, setEvents] = useState<RecordedEvent[]>()
@@ -39,24 +39,45 @@ export function HistoryTab({ upload }: { upload: UploadDetail }) {
     }
   }, [api, id, status, plan_digest, review_status])
 
+  const entries = events && [
+    ...events.map((event) => ({
+      key: event.id,
+      at: event.created_at,
+      what: WORDS[event.event_type] ?? event.event_type.replaceAll('_', ' '),
+      by: event.actor,
+      facts: factsOf(event),
+    })),
+    ...upload.promotion_failures.map(({ failed_at, tried_by, error }) => ({
+      key: `failed ${failed_at}`,
+      at: failed_at,
+      what: 'Promotion failed',
+      by: tried_by,
+      facts: `${error.message.replace(/[.]$/, '')}. ${error.hint}`,
+    })),
+  ]
+  entries?.sort((one, other) => Date.parse(one.at) - Date.parse(other.at))
+  const unlisted = upload.promotion_failure_count - upload.promotion_failures.length
+
   return (
     <>
       <FailureNote failure={failure} />
-      {events?.length === 0 && <p className="empty">No events yet.</p>}
+      {entries?.length === 0 && <p className="empty">No events yet.</p>}
       <ol className="history">
-        {events?.map((event) => (
-          <li key={event.id}>
+        {entries?.map(({ key, at, what, by, facts }) => (
+          <li key={key}>
             <span className="tiny">
-              <Ago at={event.created_at} />
+              <Ago at={at} />
             </span>
             <span>
-              <b>{WORDS[event.event_type] ?? event.event_type.replaceAll('_', ' ')}</b> by{' '}
-              <Person id={event.actor} />
-              <span className="tiny">{factsOf(event)}</span>
+              <b>{what}</b> by <Person id={by} />
+              <span className="tiny">{facts}</span>
             </span>
           </li>
         ))}
       </ol>
+      {unlisted > 0 && (
+        <p className="tiny">{counted(unlisted, 'earlier attempt')} to promote it failed, too.</p>
+      )}
     </>
   )
 }

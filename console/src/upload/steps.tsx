@@ -78,7 +78,7 @@ function stepsOf(upload: UploadDetail, progress: Progress | undefined, stale: bo
     },
     {
       name: 'Promote',
-      standing: ended ? 'done' : canPromote(upload) && !stale ? 'now' : 'ahead',
+      standing: ended ? 'done' : hasFailed(upload) ? 'wrong' : canPromote(upload) && !stale ? 'now' : 'ahead',
       fact: <PromoteFact upload={upload} />,
     },
   ]
@@ -91,6 +91,11 @@ function isWrong(upload: UploadDetail): boolean {
 function canPromote(upload: UploadDetail): boolean {
   if (upload.status !== 'planned' || upload.plan_refusal !== null) return false
   return upload.review_status === 'approved' || !upload.approval_required
+}
+
+/** Somebody tried to promote this plan. */
+function hasFailed({ status, plan_digest, promotion_failures: [last] }: UploadDetail): boolean {
+  return status === 'planned' && last?.plan_digest === plan_digest
 }
 
 function approveStanding(upload: UploadDetail, ended: boolean): Standing {
@@ -153,6 +158,7 @@ function ApproveFact({ upload }: { upload: UploadDetail }) {
 }
 
 function PromoteFact({ upload }: { upload: UploadDetail }) {
+  if (hasFailed(upload)) return 'failed'
   if (upload.promoted_by === null || upload.promoted_at === null) return 'one transaction'
   return (
     <>

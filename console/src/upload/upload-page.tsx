@@ -10,6 +10,7 @@ import { bytes, counted, shortHash } from '../parts/format.ts'
 import { Person } from '../parts/person.tsx'
 import { useParameter } from '../route.ts'
 import { DecisionCard } from './decision/decision-card.tsx'
+import { PromotionFailed } from './promotion-failed.tsx'
 import { ReadingCard } from './reading-card.tsx'
 import { StaleCard } from './stale-card.tsx'
 import { type State, stateOf } from './state.ts'
@@ -75,6 +76,7 @@ function Loaded({ live, upload }: { live: LiveUpload; upload: UploadDetail }) {
       <Steps upload={upload} progress={live.progress} stale={stale.plan !== undefined} />
       <div className="upload-columns">
         <div className="stack">
+          <PromotionFailed upload={upload} />
           {stale.plan && <StaleCard plan={stale.plan} upload={upload} />}
           <section className="card upload-work" aria-label="What is in it">
             <FailureNote failure={live.failure} />

@@ -57,6 +57,8 @@ it('lists what the file lacks page by page, is refused until a person allows it,
       in_scope: 10,
       deleted: 2,
       max_deleted: 0.1,
+      needed_max_deleted: 0.2,
+      too_short: false,
       confirmed: false,
       dependents: [{ table: 'public.shelves', effect: 'delete', rows: 1 }],
     },
@@ -77,8 +79,17 @@ it('lists what the file lacks page by page, is refused until a person allows it,
   expect((await rowsOf(id, 'limit=3')).rows).toHaveLength(3)
 
   expect((await call('POST', `/uploads/${id}/plan`, 'operator', { max_deleted: 2 })).status).toBe(400)
+  // One limit is not the other.
+  const { body: short } = await call('POST', `/uploads/${id}/plan`, 'operator', { allow_short_file: true })
+  expect(short).toMatchObject({
+    plan_refusal: expect.stringMatching(/--max-deleted 0.2/),
+    plan_snapshot: { short_file_allowed: true, confirmed: false },
+  })
   const { body: allowed } = await call('POST', `/uploads/${id}/plan`, 'operator', { max_deleted: 0.2 })
-  expect(allowed).toMatchObject({ plan_refusal: null, plan_snapshot: { confirmed: true, max_deleted: 0.2 } })
+  expect(allowed).toMatchObject({
+    plan_refusal: null,
+    plan_snapshot: { confirmed: true, max_deleted: 0.2, needed_max_deleted: null, short_file_allowed: true },
+  })
   const digest = allowed.plan_digest
   const { body: submitted } = await call('POST', `/uploads/${id}/submit`, 'operator', { digest })
   expect(submitted.checklist).toMatchObject([

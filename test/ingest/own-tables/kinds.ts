@@ -210,11 +210,7 @@ export const TYPES_DDL = [
   `create domain %s."Percent of" as smallint check (value between 0 and 100)`,
 ]
 
-/**
- * Columns of types that no file writes: type, the default, and a value whose text an image of the row could lose. The first
- * ones do not survive as jsonb: a row that is updated and restored keeps them, a row that a snapshot deleted does not get them back.
- */
-export const INEXACT_IMAGES = 5
+/** Columns of types that no file writes: type, the default, and a value whose text an image of the row could lose. */
 export const KEPT_KINDS: readonly (readonly [sql: string, byDefault: string, stored: string])[] = [
   ['json', '[]', '{"b":1,  "a":2, "a":3}'],
   ['json', '[]', 'null'],

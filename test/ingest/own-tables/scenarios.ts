@@ -1,7 +1,7 @@
 /** Generated tables, rows in them, and a file for them: small choices that shrink, without names and SQL. */
 import fc from 'fast-check'
 import type { Mode } from '../../../src/ingest/datasets/dataset.ts'
-import { INEXACT_IMAGES, KEPT_KINDS, KEY_KINDS, type KeyKind, VALUE_KINDS, type ValueKind } from './kinds.ts'
+import { KEPT_KINDS, KEY_KINDS, type KeyKind, VALUE_KINDS, type ValueKind } from './kinds.ts'
 
 /** none: the key is the primary key. */
 export const IDS = ['none', 'identity always', 'identity by default', 'serial', 'uuid'] as const
@@ -207,7 +207,6 @@ export function scenarios(allowed: Allowed = EVERYTHING): fc.Arbitrary<Scenario>
       declaresId: one.declaresId && allowed.declaredIds.includes(one.id),
       // A wrong line of a snapshot may be any row: test/ingest/snapshot.test.ts.
       hasWrongLines: one.hasWrongLines && one.mode !== 'snapshot',
-      kept: one.mode === 'snapshot' ? Math.max(one.kept, INEXACT_IMAGES) : one.kept,
       parent: one.parent && { ...one.parent, isOptional: one.parent.isOptional && !one.parent.isInKey },
       refersPlainly: one.refersToItself && one.refersPlainly && !one.declaresId,
       reference: one.reference === 'tenant' && one.tenant !== 'column' ? 'pair' : one.reference,

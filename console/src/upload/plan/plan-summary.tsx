@@ -44,6 +44,9 @@ function SnapshotNote({ upload: { plan_snapshot: snapshot, promoted_at } }: { up
       {where}: the file is a snapshot and lacks {deleted === 1 ? 'it' : 'them'}. At most {share} % may be
       deleted
       {confirmed ? ', allowed for this upload' : ''}.
+      {snapshot.short_file_allowed &&
+        snapshot.usual_lines !== null &&
+        ` The file has ${counted(snapshot.lines ?? 0, 'line')} and the last ones had ${count(snapshot.usual_lines)}: allowed for this upload.`}
       {dependents.length > 0 && ` With ${deleted === 1 ? 'it' : 'them'}: ${dependentsText(dependents)}.`}
       {blocked > 0 && ` ${counted(blocked, 'row')} that it lacks cannot be deleted: others refer to them.`}
       {kept > 0 && ` ${counted(kept, 'line')} not taken: the row of each stays as it is.`}
