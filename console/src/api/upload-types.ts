@@ -21,6 +21,8 @@ export type Permission = UploadDetail['may']['plan']
 
 export type Dataset = Answer<'listDatasets'>['datasets'][number]
 export type UploadClient = Answer<'listDatasetClients'>['clients'][number]
+export type DatasetMatches = Answer<'matchDatasets'>
+export type DatasetMatch = DatasetMatches['matches'][number]
 export type MappingPreview = Answer<'previewDatasetMapping'>
 export type PreviewColumn = MappingPreview['columns'][number]
 export type PreviewField = MappingPreview['fields'][number]

@@ -1,6 +1,6 @@
 import { learnNames } from '../people.ts'
 import { downloadFile } from './download.ts'
-import { type PreviewAsked, previewMapping, sendsHead } from './preview-mapping.ts'
+import { matchDatasets, type PreviewAsked, previewMapping, sendsHead } from './preview-mapping.ts'
 import { type ReceivedProgress, readProgress } from './progress-stream.ts'
 import { query } from './query.ts'
 import type { Request } from './request.ts'
@@ -9,6 +9,7 @@ import type { RecordedEvent } from './types.ts'
 import type {
   Dataset,
   DatasetMapping,
+  DatasetMatches,
   GateMode,
   LedgerRow,
   MappingPreview,
@@ -58,6 +59,8 @@ export interface UploadsApi {
   find(id: string): Promise<UploadDetail>
   datasets(workspace: string): Promise<{ datasets: Dataset[] }>
   clients(workspace: string, dataset: string): Promise<{ clients: UploadClient[] }>
+  /** Which dataset a file is of; nothing of the file is kept. */
+  matchDatasets(file: File, workspace: string, signal: AbortSignal): Promise<DatasetMatches>
   /** Which column of a file is which field; nothing of the file is kept. */
   previewMapping(asked: PreviewAsked, signal: AbortSignal): Promise<MappingPreview>
   /** True: only the beginning of the file is sent for a preview. */
@@ -110,6 +113,7 @@ export function createUploadsApi(request: Request, token: string | undefined): U
     datasets: (workspace) => request(`/datasets?${query({ workspace_id: workspace })}`),
     clients: (workspace, dataset) =>
       request(`/datasets/${encodeURIComponent(dataset)}/clients?${query({ workspace_id: workspace })}`),
+    matchDatasets: (file, workspace, signal) => matchDatasets(file, workspace, token, signal),
     previewMapping: (asked, signal) => previewMapping(asked, token, signal),
     sendsHead,
     rememberMapping: (dataset, body) =>

@@ -21,7 +21,7 @@ interface Look {
   readonly figures?: boolean
   /** Its share of the width that is left over; 0 by default. */
   readonly grow?: number
-  /** Stays in sight while the others scroll overflows; for the first column. */
+  /** Stays in sight while the others scroll; for the first columns, all but the last of which have a fixed width. */
   readonly stays?: boolean
 }
 
@@ -97,7 +97,12 @@ export function Grid<Row>({ label, columns, pages, rowHeight, measured, empty, t
             <thead>
               <tr className="grid-head" aria-rowindex={1}>
                 {table.getFlatHeaders().map((header, column) => (
-                  <th key={header.id} scope="col" className={lookOf(columns[column])}>
+                  <th
+                    key={header.id}
+                    scope="col"
+                    className={lookOf(columns[column])}
+                    style={placeOf(columns, column)}
+                  >
                     {flexRender(header.column.columnDef.header, header.getContext())}
                   </th>
                 ))}
@@ -157,6 +162,7 @@ function PlainGridRow<Row>({ row, index, start, height, measure, columns, active
           // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: a cell of a grid is one
           role="gridcell"
           className={lookOf(columns[column])}
+          style={placeOf(columns, column)}
           tabIndex={active === column ? 0 : -1}
           data-row={index}
           data-column={column}
@@ -181,6 +187,12 @@ function layoutOf<Row>(columns: readonly Column<Row>[]): CSSProperties {
   )
   const least = columns.reduce((sum, { size = 120 }) => sum + size, 0)
   return { '--columns': tracks.join(' '), '--least': `${least}px` } as CSSProperties
+}
+
+/** A column that stays stands beside those that stay before it. */
+function placeOf<Row>(columns: readonly Column<Row>[], column: number): CSSProperties | undefined {
+  if (column === 0 || !columns[column]?.meta?.stays) return undefined
+  return { left: columns.slice(0, column).reduce((sum, { size = 120 }) => sum + size, 0) }
 }
 
 function lookOf<Row>(column: Column<Row> | undefined): string {
