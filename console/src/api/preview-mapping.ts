@@ -22,7 +22,13 @@ export function previewMapping(
   token: string | undefined,
   signal: AbortSignal,
 ): Promise<MappingPreview> {
-  return sendBeginning(`/datasets/${encodeURIComponent(dataset)}/mapping/preview`, file, fields, token, signal)
+  return sendBeginning(
+    `/datasets/${encodeURIComponent(dataset)}/mapping/preview`,
+    file,
+    fields,
+    token,
+    signal,
+  )
 }
 
 export function matchDatasets(

@@ -8,6 +8,7 @@ type Answer<Operation extends keyof operations> = operations[Operation]['respons
   : never
 
 export type UploadDetail = Answer<'getUpload'>
+export type RepairedUpload = Answer<'repairUploadRows'>
 export type Uploads = Answer<'listUploads'>
 export type Upload = Uploads['uploads'][number]
 export type Reading = NonNullable<UploadDetail['reading']>

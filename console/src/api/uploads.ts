@@ -15,6 +15,7 @@ import type {
   MappingPreview,
   Page,
   PlanRow,
+  RepairedUpload,
   StagedRow,
   StalePlan,
   UndoPlan,
@@ -47,10 +48,10 @@ interface UploadsAsked {
   readonly after?: string | undefined
 }
 
-/** Cells of a column with this text (null: empty cells) get another one. */
+/** Cells of a column with this text (null: empty cells; left out: all cells) get another one. */
 export interface ColumnEdit {
   readonly column: string
-  readonly from: string | null
+  readonly from?: string | null
   readonly to: string | null
 }
 
@@ -79,8 +80,9 @@ export interface UploadsApi {
   /** Until it has ended, or the signal says so. */
   follow(id: string, onProgress: (progress: ReceivedProgress) => void, signal: AbortSignal): Promise<void>
   rows(id: string, asked: RowsAsked): Promise<Page<StagedRow>>
-  repair(id: string, rows: { line: number; values: Record<string, string | null> }[]): Promise<UploadDetail>
-  replaceInColumn(id: string, edit: ColumnEdit): Promise<UploadDetail & { repair: { lines: number } }>
+  repair(id: string, rows: { line: number; values: Record<string, string | null> }[]): Promise<RepairedUpload>
+  /** `isTrial`: only say how many cells would change. */
+  replaceInColumn(id: string, edit: ColumnEdit, isTrial?: boolean): Promise<RepairedUpload>
   exportProblems(id: string, name: string): Promise<void>
   /** `maxDeleted`: the share of the rows in scope that a snapshot may delete. */
   plan(id: string, mode: GateMode, threshold?: number, maxDeleted?: number): Promise<UploadDetail>
@@ -122,8 +124,8 @@ export function createUploadsApi(request: Request, token: string | undefined): U
     follow: (id, onProgress, signal) => readProgress(id, token, onProgress, signal),
     rows: (id, asked) => request(`/uploads/${id}/rows?${query(asked)}`),
     repair: (id, rows) => request(`/uploads/${id}/rows`, { method: 'PATCH', body: { rows } }),
-    replaceInColumn: (id, edit) =>
-      request(`/uploads/${id}/rows`, { method: 'PATCH', body: { edits: [edit] } }),
+    replaceInColumn: (id, edit, isTrial = false) =>
+      request(`/uploads/${id}/rows`, { method: 'PATCH', body: { edits: [edit], dry_run: isTrial } }),
     exportProblems: (id, name) => downloadFile(`/uploads/${id}/problems.csv`, token, name),
     plan: (id, mode, threshold, maxDeleted) =>
       post(id, 'plan', {

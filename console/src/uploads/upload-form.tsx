@@ -9,8 +9,8 @@ import { RefusalNote } from '../parts/refusal-note.tsx'
 import { go } from '../route.ts'
 import { useSession } from '../session/session.tsx'
 import { rememberChoices } from './choices.ts'
-import { type ChosenMapping, chosenTwice, mappingToSend } from './mapping.ts'
 import { DatasetQuestion, NoDatasets } from './dataset-question.tsx'
+import { type ChosenMapping, chosenTwice, mappingToSend } from './mapping.ts'
 import { MatchColumns } from './match-columns.tsx'
 import { useChoices } from './use-choices.ts'
 import { useMappingPreview } from './use-mapping-preview.ts'
@@ -271,10 +271,7 @@ export function UploadForm({ file, take, closed }: Props) {
       )}
       <RefusalNote
         failure={
-          failure ??
-          offered.failure ??
-          step.failure ??
-          (chosen.dataset === '' ? evidence.failure : undefined)
+          failure ?? offered.failure ?? step.failure ?? (chosen.dataset === '' ? evidence.failure : undefined)
         }
       />
       {known && (

@@ -68,7 +68,12 @@ export function useChoices(file: File | undefined): Offered {
       platform:
         said.platform ??
         (dataset && evidence.state !== 'reading'
-          ? platformFor(dataset, before.platform, file?.name, match?.fit === 'no' ? undefined : match?.platforms)
+          ? platformFor(
+              dataset,
+              before.platform,
+              file?.name,
+              match?.fit === 'no' ? undefined : match?.platforms,
+            )
           : ''),
       client: said.client ?? clientFor(clients ?? [], before.client),
       onInvalid: said.onInvalid ?? before.onInvalid ?? 'refuse',

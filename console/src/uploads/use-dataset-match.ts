@@ -32,8 +32,7 @@ export function useDatasetMatch(
     const stop = new AbortController()
     api.uploads.matchDatasets(asked, workspace, stop.signal).then(
       (found) => !stop.signal.aborted && setAnswer({ file: asked, workspace, found }),
-      (thrown) =>
-        !stop.signal.aborted && setAnswer({ file: asked, workspace, failure: asFailure(thrown) }),
+      (thrown) => !stop.signal.aborted && setAnswer({ file: asked, workspace, failure: asFailure(thrown) }),
     )
     return () => stop.abort()
   }, [api, asked, workspace])

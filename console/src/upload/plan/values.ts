@@ -14,7 +14,11 @@ export function textOf(value: unknown, decimals?: number): string {
   if (value === null || value === undefined) return 'empty'
   if (typeof value === 'number' && decimals !== undefined) return withDecimals(decimals).format(value)
   if (typeof value === 'number') return (Number.isInteger(value) ? figures : money).format(value)
-  if (Array.isArray(value) && value.length > 0 && value.every((one) => one !== null && typeof one !== 'object'))
+  if (
+    Array.isArray(value) &&
+    value.length > 0 &&
+    value.every((one) => one !== null && typeof one !== 'object')
+  )
     return value.join(', ')
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
@@ -48,7 +52,11 @@ export function nameOf(row: PlanRow, fields: readonly string[]): string {
   const name = namesFor(row, fields).at(-1)
   if (name !== undefined) return name
   const key = Object.values(row.target_key ?? {}).filter((value) => !isId(value))
-  return key.length > 0 ? key.map((value) => textOf(value)).join(' · ') : row.row_number < 0 ? 'row' : `line ${row.row_number}`
+  return key.length > 0
+    ? key.map((value) => textOf(value)).join(' · ')
+    : row.row_number < 0
+      ? 'row'
+      : `line ${row.row_number}`
 }
 
 /** The key that the file gives, if it tells the row from others: a day alone, or an id, is a part of what it belongs to. */

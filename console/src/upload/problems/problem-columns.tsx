@@ -74,7 +74,7 @@ function Where({ line }: { line: ProblemLine }) {
 }
 
 function Value({ line }: { line: ProblemLine }) {
-  const { may, saving, drafts, correct, editLine } = useProblemsPanel()
+  const { may, saving, drafts, correct, editLine, pasteBlock } = useProblemsPanel()
   if (line.kind === 'fixed') {
     const now = line.row.raw_payload[line.column] ?? ''
     return (
@@ -106,6 +106,7 @@ function Value({ line }: { line: ProblemLine }) {
       keep={(text) => drafts.keep(row, column, text)}
       wrong={line.kind === 'error'}
       saving={saving.has(row.row_number)}
+      pasteBlock={(text) => pasteBlock(text, row, column)}
       save={(text) => correct({ row, values: { [column]: text === '' ? null : text } })}
     />
   )
