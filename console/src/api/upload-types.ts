@@ -34,6 +34,7 @@ export type LineProblem = StagedRow['validation_errors'][number]
 export type PlanRow = Answer<'listPlanRows'>['rows'][number]
 export type PlanAction = PlanRow['action']
 export type LedgerRow = Answer<'listUploadLineage'>['rows'][number]
+export type LineageEntry = Answer<'getRowLineage'>['entries'][number]
 export type UndoPlan = Answer<'planUploadUndo'>
 
 type Image = Readonly<Record<string, unknown>>

@@ -12,6 +12,7 @@ import type {
   DatasetMatches,
   GateMode,
   LedgerRow,
+  LineageEntry,
   MappingPreview,
   Page,
   PlanRow,
@@ -97,6 +98,8 @@ export interface UploadsApi {
   undo(id: string, digest: string): Promise<UploadDetail>
   discard(id: string): Promise<UploadDetail>
   lineage(id: string, page: { limit: number; after?: string | undefined }): Promise<Page<LedgerRow>>
+  /** Every promotion that wrote a production row; the key is JSON. */
+  rowLineage(workspace: string, target: string, key: string): Promise<{ entries: LineageEntry[] }>
   history(id: string): Promise<{ events: RecordedEvent[] }>
 }
 
@@ -143,6 +146,7 @@ export function createUploadsApi(request: Request, token: string | undefined): U
     undo: (id, digest) => post(id, 'undo', { digest }),
     discard: (id) => post(id, 'discard'),
     lineage: (id, page) => request(`/uploads/${id}/lineage?${query(page)}`),
+    rowLineage: (workspace_id, target, key) => request(`/lineage?${query({ workspace_id, target, key })}`),
     history: (id) => request(`/uploads/${id}/history`),
   }
 }

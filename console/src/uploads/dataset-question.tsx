@@ -9,6 +9,8 @@ interface Props {
   readonly evidence: DatasetEvidence
   /** The dataset that is chosen; empty: none. */
   readonly chosen: string
+  /** A person chose it. */
+  readonly isSaid: boolean
   readonly disabled: boolean
   choose(dataset: string): void
 }
@@ -17,7 +19,8 @@ interface Props {
 const MAX_OFFERED = 3
 
 /** Why this dataset is chosen for the file, or the question which one it is. */
-export function DatasetQuestion({ fileName, datasets, evidence, chosen, disabled, choose }: Props) {
+export function DatasetQuestion(props: Props) {
+  const { fileName, datasets, evidence, chosen, isSaid, disabled, choose } = props
   const { state, found } = evidence
   if (state === 'reading')
     return (
@@ -47,7 +50,8 @@ export function DatasetQuestion({ fileName, datasets, evidence, chosen, disabled
   if (best && chosen === best.dataset)
     return (
       <p className="match-line tiny" role="status">
-        {best.title} is chosen by the columns of the file: {usedText(best, found.columns)}
+        {isSaid ? `The columns fit ${best.title}` : `${best.title} is chosen by the columns of the file`}:{' '}
+        {usedText(best, found.columns)}
         {best.fit === 'sure'
           ? ', and nothing that it needs is missing.'
           : ', some of them only by likeness. Check them below.'}

@@ -228,6 +228,7 @@ export function UploadForm({ file, take, closed }: Props) {
           datasets={datasets}
           evidence={evidence}
           chosen={chosen.dataset}
+          isSaid={offered.isSaid}
           disabled={sent !== undefined}
           choose={(name) => choose({ dataset: name })}
         />

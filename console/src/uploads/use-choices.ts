@@ -11,6 +11,8 @@ export interface Offered {
   readonly chosen: Choices
   readonly failure: Failure | undefined
   readonly evidence: DatasetEvidence
+  /** A person chose the dataset. */
+  readonly isSaid: boolean
   choose(some: Partial<Choices>): void
 }
 
@@ -62,6 +64,7 @@ export function useChoices(file: File | undefined): Offered {
     clients,
     failure,
     evidence,
+    isSaid: said.dataset !== undefined,
     chosen: {
       workspace,
       dataset: dataset?.dataset ?? '',

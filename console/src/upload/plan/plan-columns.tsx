@@ -2,8 +2,19 @@ import type { PlanRow, Reading } from '../../api/upload-types.ts'
 import type { Column } from '../../grid/grid.tsx'
 import type { Pages } from '../../grid/use-pages.ts'
 import { count } from '../../parts/format.ts'
+import { OldNew } from '../../parts/old-new.tsx'
 import { ACTION_LABELS } from '../labels.ts'
-import { dependentsText, isId, moneyIn, nameOf, ownKeyOf, parentsOf, textOf, whenOf } from './values.ts'
+import {
+  dependentsText,
+  isId,
+  moneyIn,
+  NAME_FIELD,
+  nameOf,
+  ownKeyOf,
+  parentsOf,
+  textOf,
+  whenOf,
+} from './values.ts'
 
 /** So many rows show which columns matter; looking at all would cost more with every page. */
 const SAMPLE = 200
@@ -43,7 +54,9 @@ export function columnsIn(pages: Pages<PlanRow>, fields: readonly string[]): Fou
     const index = fields.indexOf(name)
     return index === -1 ? fields.length : index
   }
-  const rest = [...written].filter((name) => !changed.has(name))
+  // Beside its key the row already bears its name.
+  const isShown = (name: string) => keys.size > 0 && NAME_FIELD.test(name)
+  const rest = [...written].filter((name) => !changed.has(name) && !isShown(name))
   const inOrder = (some: Iterable<string>) => [...some].sort((a, b) => place(a) - place(b))
   return {
     names: [...inOrder(changed.keys()), ...inOrder(rest)],
@@ -129,7 +142,7 @@ export function planColumns(
       (name): Column<PlanRow> => ({
         id: `column-${name}`,
         header: name,
-        size: changed.has(name) ? 168 : 112,
+        size: changed.has(name) ? 184 : 112,
         meta: { figures: figures.has(name), grow: 1 },
         cell: ({ row }) => <Change row={row.original} column={name} decimals={money.get(name)} />,
       }),
@@ -175,12 +188,7 @@ function Change({ row, column, decimals }: ChangeProps) {
       <del className="is-gone">{textOf(row.before[column], decimals)}</del>
     )
   if (row.changed?.includes(column)) {
-    return (
-      <>
-        <del>{textOf(row.before?.[column], decimals)}</del>
-        <span className="unseen"> becomes </span> <ins>{textOf(after, decimals)}</ins>
-      </>
-    )
+    return <OldNew old={textOf(row.before?.[column], decimals)} now={textOf(after, decimals)} />
   }
   return <Value value={after ?? row.before?.[column]} decimals={decimals} />
 }
@@ -204,20 +212,14 @@ function NamedChange({
     <span className="what">
       <span>
         {isChange ? (
-          <>
-            <del>{before}</del>
-            <span className="unseen"> becomes </span> <ins>{after}</ins>
-          </>
+          <OldNew old={before} now={after} />
         ) : action === 'delete' ? (
           <del className="is-gone">{before}</del>
         ) : (
           after
         )}
       </span>
-      <span className="tiny">
-        <span className="unseen">id </span>
-        {ids.join(' → ')}
-      </span>
+      <span className="tiny">{ids.length > 0 && `id ${ids.join(' → ')}`}</span>
     </span>
   )
 }

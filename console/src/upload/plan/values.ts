@@ -73,10 +73,13 @@ export function parentsOf(row: PlanRow, fields: readonly string[]): string {
   return names.filter((other) => other !== name).join(' / ')
 }
 
+/** Fields that hold what people call a row. */
+export const NAME_FIELD = /(^|_)(name|title)$/
+
 /** A row of a parent is called by the names down to its own. Of a row without a line, what its columns hold. */
 function namesFor(row: PlanRow, fields: readonly string[]): string[] {
   const label = row.label ?? row.before ?? {}
-  const own = fields.filter((field) => /(^|_)(name|title)$/.test(field))
+  const own = fields.filter((field) => NAME_FIELD.test(field))
   const last = own.indexOf(`${row.row_type}_name`)
   return (last === -1 ? own : own.slice(0, last + 1))
     .map((field) => label[field])

@@ -3,6 +3,7 @@ import { asFailure, type Failure } from '../../api/failure.ts'
 import type { RepairedUpload, StagedRow, UploadDetail } from '../../api/upload-types.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { count, counted } from '../../parts/format.ts'
+import { OldNew } from '../../parts/old-new.tsx'
 import { RefusalNote } from '../../parts/refusal-note.tsx'
 import { useSession } from '../../session/session.tsx'
 import { type GridColumn, MAX_CELLS, type Paste, parseBlock, planPaste } from './block.ts'
@@ -221,8 +222,7 @@ function Preview({ paste, rows, first, status, tooMany }: PreviewProps) {
               <span className="muted">
                 Line {count(line)}, {column}:
               </span>{' '}
-              <del>{from === '' ? 'empty' : from}</del>
-              <span className="unseen"> becomes </span> <ins>{to === '' ? 'empty' : to}</ins>
+              <OldNew old={from === '' ? 'empty' : from} now={to === '' ? 'empty' : to} />
             </li>
           ))}
           {changed.length > MAX_SHOWN_CHANGES && (
