@@ -108,7 +108,7 @@ describe('the dataset of a file', { tags: 'long' }, () => {
   })
 })
 
-describe('one’s own table', { timeout: 120_000 }, () => {
+describe('one’s own table', () => {
   test('a price list is dropped, matched, planned, repaired by a pasted block, approved, promoted, traced and undone', async () => {
     const before = await products()
     const operator = await open('operator', '/uploads')
