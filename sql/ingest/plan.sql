@@ -534,6 +534,101 @@ $$;
 grant execute on function iu_core.fn_ingest_plan_image(jsonb, iu_core.ingest_plan_row)
   to service_role, dot_executor, authenticated, stagedoor_agent, stagedoor_reviewer;
 
+-- What people call rows of a plan: the key columns that the file fills, in the order of the key, and for each column that is looked
+-- up the name of what the row referred to (before) and will refer to (after). If the dataset belongs to one workspace, names come
+-- from the table that was looked in, by its index on the value or if it is small. If all workspaces share the dataset, that table may
+-- hold rows of others: then only names that the file itself has are known. Changes nothing.
+create or replace function iu_core.fn_ingest_plan_row_names(p_upload_id uuid, p_type_orders integer[], p_row_numbers integer[])
+returns table (type_order integer, row_number integer, row_key jsonb, names jsonb)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
+set datestyle = 'ISO, YMD'
+set intervalstyle = 'postgres'
+as $$
+#variable_conflict use_column
+declare
+  u iu_core.ingest_upload;
+  v_dataset iu_core.ingest_dataset;
+  v_lookup record;
+  v_values text[];
+  v_found jsonb;
+  -- Lookup → value → name: as the file has it, and as the table has it.
+  v_given jsonb;
+  v_names jsonb := '{}';
+begin
+  perform iu_core.require_member(iu_core.fn_ingest_upload_workspace(p_upload_id), 'read');
+  if cardinality(p_type_orders) is distinct from cardinality(p_row_numbers) or cardinality(p_row_numbers) > 10000 then
+    raise exception using errcode = 'SD001', message = 'Rows are named by a type and a line each, and at most 10,000 at once';
+  end if;
+  select * into u from iu_core.ingest_upload where upload_id = p_upload_id;
+  select * into v_dataset from iu_core.ingest_dataset d where d.dataset = u.dataset;
+  select jsonb_object_agg(r.lookup, r.names) into v_given
+    from (select f.lookup, jsonb_object_agg(f.found, f.value) as names
+            from (select lookup, found, min(value collate "C") as value from iu_core.ingest_lookup_result
+                   where upload_id = p_upload_id group by 1, 2) f
+           group by 1) r;
+  for v_lookup in
+    select c.lookup as name, to_regclass(l.value ->> 'table') as target, l.value ->> 'by' as by_column, l.value ->> 'value' as value_column,
+           iu_core.fn_ingest_column_type(a) as type, c.columns
+      from jsonb_each(coalesce(v_dataset.definition -> 'lookups', '{}')) as l
+      join (select v_dataset.definition -> 'fields' -> m.value ->> 'lookup' as lookup,
+                   array_agg(distinct m.key) as columns
+              from jsonb_array_elements(v_dataset.definition -> 'rows') as spec, jsonb_each_text(spec -> 'columns') as m
+             where v_dataset.definition -> 'fields' -> m.value ? 'lookup' group by 1) c on c.lookup = l.key
+      left join pg_attribute a on a.attrelid = to_regclass(l.value ->> 'table') and a.attname = l.value ->> 'value' and not a.attisdropped
+  loop
+    continue when v_dataset.workspace_id is null or v_lookup.type is null or not has_table_privilege(v_lookup.target, 'select')
+      or not exists (select from pg_attribute where attrelid = v_lookup.target and attname = v_lookup.by_column and not attisdropped)
+      or not iu_core.fn_ingest_is_unique(v_lookup.target, array[v_lookup.value_column], false)
+         and coalesce((select sum(pg_relation_size(relid)) from pg_partition_tree(v_lookup.target)), 0) + pg_relation_size(v_lookup.target) > 4194304;
+    select array_agg(distinct i.image ->> c) into v_values
+      from unnest(p_type_orders, p_row_numbers) as n (type_order, row_number)
+      join iu_core.ingest_plan_row p on p.upload_id = p_upload_id and p.type_order = n.type_order and p.row_number = n.row_number
+      join iu_core.ingest_plan d on d.upload_id = p_upload_id,
+           lateral (values (p.before), (iu_core.fn_ingest_plan_image(d.inserted_columns, p))) as i (image),
+           unnest(v_lookup.columns) as c
+     where i.image ->> c is not null;
+    continue when v_values is null;
+    begin
+      execute format($sql$
+        select jsonb_object_agg(to_jsonb(x.%1$I) #>> '{}', x.%2$I::text) from %3$s x where x.%1$I = any ($1::%4$s[]) and x.%2$I is not null
+      $sql$, v_lookup.value_column, v_lookup.by_column, iu_core.fn_ingest_table_sql(v_lookup.target), v_lookup.type)
+      into v_found using v_values;
+      v_names := v_names || jsonb_build_object(v_lookup.name, v_found);
+    exception when data_exception then
+      -- The column holds what cannot be a value of that table.
+      null;
+    end;
+  end loop;
+  return query
+    select p.type_order::integer, p.row_number,
+           (select coalesce(jsonb_agg(jsonb_build_object('column', k.name, 'value',
+                     -- As the file names it, if it is looked up.
+                     coalesce(case when v_dataset.definition -> 'fields' -> f.source ? 'lookup' then s.normalized_payload ->> f.source end,
+                              p.target_key ->> k.name, i.image ->> k.name, p.before ->> k.name, s.normalized_payload ->> f.source))
+                     order by k.position), '[]')
+              from jsonb_array_elements_text(t.spec -> 'key') with ordinality as k (name, position),
+                   lateral (select t.spec -> 'columns' ->> k.name) as f (source)
+             where f.source not like '$%'),
+           (select jsonb_object_agg(m.key, jsonb_build_object(
+                     'before', coalesce(v_names -> l.lookup ->> (p.before ->> m.key), v_given -> l.lookup ->> (p.before ->> m.key)),
+                     'after', coalesce(v_names -> l.lookup ->> (i.image ->> m.key),
+                                       case when i.image ->> m.key is not null then s.normalized_payload ->> m.value end)))
+              from jsonb_each_text(t.spec -> 'columns') as m,
+                   lateral (select v_dataset.definition -> 'fields' -> m.value ->> 'lookup') as l (lookup)
+             where l.lookup is not null and coalesce(p.before ->> m.key, i.image ->> m.key) is not null)
+      from unnest(p_type_orders, p_row_numbers) as n (type_order, row_number)
+      join iu_core.ingest_plan_row p on p.upload_id = p_upload_id and p.type_order = n.type_order and p.row_number = n.row_number
+      join iu_core.ingest_plan d on d.upload_id = p_upload_id
+      cross join lateral (select iu_core.fn_ingest_plan_image(d.inserted_columns, p)) as i (image)
+      left join public.staging_rows s on s.upload_id = p.upload_id and s.row_type = p.row_type and s.row_number = p.row_number
+      left join lateral (select spec from jsonb_array_elements(v_dataset.definition -> 'rows') as spec where spec ->> 'name' = p.row_type) t on true;
+end $$;
+
+grant execute on function iu_core.fn_ingest_plan_row_names(uuid, integer[], integer[])
+  to service_role, dot_executor, authenticated, stagedoor_agent, stagedoor_reviewer;
+
 -- The rows that changed since the plan was made, each with what the plan saw, what it would write and what is there now, in the
 -- order of the plan. No rows: the plan is not stale. The plan stores only a fingerprint of unchanged rows, so their before is
 -- NULL. total: the number of all such rows. Changes nothing.

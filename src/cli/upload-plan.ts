@@ -224,9 +224,8 @@ function labelOf(row: PlanRow, dataset: Dataset | undefined): string {
     const isNamed = name !== undefined && label[name] !== undefined
     return isNamed ? [name] : id !== undefined ? [id] : []
   })
-  const own = types[at]
-  const key = own?.key.map((column) => own.columns[column]!).filter((source) => !source.startsWith('$')) ?? []
-  const words = [...new Set([...names, ...key])].map((field) => label[field])
+  const key = row.row_key.map(({ value }) => value)
+  const words = [...new Set([...names.map((field) => label[field]), ...key])]
   return words.filter((word) => word !== null && word !== undefined && word !== '').join(' / ')
 }
 
@@ -255,6 +254,9 @@ function changeLines(
     const value = image?.[column]
     const field = fieldOf(column)
     if (value === null || value === undefined) return '(empty)'
+    // What it refers to, with the id as a detail.
+    const name = row.names?.[column]?.[image === row.before ? 'before' : 'after']
+    if (name !== null && name !== undefined) return `${name} (${value})`
     if (typeof value === 'number' && dataset?.fields[field]?.type === 'money')
       return money(value, reading?.map.fields[field]?.currency)
     return typeof value === 'object' ? JSON.stringify(value) : String(value)
@@ -269,7 +271,7 @@ function changeLines(
   if (row.action !== 'insert' && row.action !== 'delete') return []
   const image = row.action === 'delete' ? before : after
   const written = Object.entries(image ?? {}).filter(
-    ([column, value]) => value !== null && !isId(column, value),
+    ([column, value]) => value !== null && (row.names?.[column] !== undefined || !isId(column, value)),
   )
   const words = inOrder(written.map(([column]) => column)).map(
     (column) => `${column} ${textOf(image, column)}`,

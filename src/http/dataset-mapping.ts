@@ -4,8 +4,15 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { titleOf } from '../ingest/datasets/dataset.ts'
 import { type MappingChange, readMapping, updateMapping, writeMapping } from '../ingest/datasets/mapping.ts'
 import { asDeclared, requireDataset } from '../ingest/datasets/registry.ts'
-import { admitUpload, type IngestActor, type PipelineDeps, previewSpooled } from '../ingest/pipeline.ts'
-import { DatasetMapping, datasetMapping, MappingPreview } from '../ingest/shapes.ts'
+import {
+  admitFile,
+  admitUpload,
+  type IngestActor,
+  matchSpooled,
+  type PipelineDeps,
+  previewSpooled,
+} from '../ingest/pipeline.ts'
+import { DatasetMapping, DatasetMatches, datasetMapping, MappingPreview } from '../ingest/shapes.ts'
 import { StagedoorError } from '../kernel/errors.ts'
 import type { Client } from '../kernel/postgres/connection.ts'
 import { type Static, shape, Type } from '../kernel/schema.ts'
@@ -149,15 +156,27 @@ async function answerMapping(client: Client, workspaceId: string, name: string, 
 const MAX_CONCURRENT_PREVIEWS = 4
 const MAX_PREVIEWS_PER_WORKSPACE = 2
 
-const options = {
+const whole = {
   workspace_id,
   head: Type.Optional(
     Type.Boolean({
       description: 'the file is only the beginning of a longer CSV or JSON lines: its last line is left out',
     }),
   ),
-  ...readingOptions,
 }
+const options = { ...whole, ...readingOptions }
+const { encoding, delimiter, columns, sheet, file_name } = readingOptions
+const matchOptions = { ...whole, encoding, delimiter, columns, sheet, file_name }
+const MatchForm = shape(
+  'DatasetMatchForm',
+  {
+    ...matchOptions,
+    file: Type.Optional(Type.String({ format: 'binary', description: 'the last field' })),
+  },
+  { description: 'file must be there and comes last.' },
+)
+const MatchOptions = Type.Object(matchOptions, { additionalProperties: false })
+type MatchOptions = Static<typeof MatchOptions>
 const PreviewQuery = { platform: Type.Optional(platform), ...options }
 const PreviewForm = shape(
   'MappingPreviewForm',
@@ -189,7 +208,45 @@ function previewRoutes(ingest: PipelineDeps) {
       schema: { body },
       handle: (request, reply) => preview(request, reply, ingest, semaphore),
     })
+
+    const match = fileRoute(MatchForm)
+    api.post('/match', {
+      operationId: 'matchDatasets',
+      summary: 'Which dataset a file is of, by its headers and values; nothing is kept',
+      description:
+        'As a form, or as the raw body with the options in the query string. Headers count by name, by what the workspace remembers, and by likeness. `best` is null where no dataset fits or several fit as well: then a person chooses.',
+      query: matchOptions,
+      answer: DatasetMatches,
+      problems: [403, 413, 422, 429],
+      preValidation: match.preValidation,
+      schema: { body: match.body },
+      handle: (request, reply) => matchFile(request, reply, ingest, semaphore),
+    })
   })
+}
+
+async function matchFile(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  deps: PipelineDeps,
+  semaphore: Semaphore,
+) {
+  // As in `preview`.
+  reply.header('connection', 'close')
+  const actor: IngestActor = { transaction: (work) => request.transaction(work) }
+  let workspaceId = ''
+  const { file, options, format } = await receiveFile<MatchOptions>(request, deps.home, {
+    options: MatchOptions,
+    admit: async (options) => {
+      workspaceId = await request.transaction((client) => workspaceOf(client, options.workspace_id))
+      const { maxBytes: limit } = await admitFile(actor, workspaceId)
+      refuseTooLarge(request, limit)
+      return { limit }
+    },
+  })
+  reply.removeHeader('connection')
+  const asked = { workspaceId, head: options.head, file: fileOptionsOf(options, format) }
+  return semaphore.within({ key: workspaceId }, () => matchSpooled(actor, file, asked))
 }
 
 async function preview(

@@ -18,8 +18,14 @@ import { UUID } from '../kernel/ids.ts'
 import type { Client, Pool } from '../kernel/postgres/connection.ts'
 import { inTransaction, SERVICE_ROLE } from '../kernel/postgres/transaction.ts'
 import type { RepeatedKeys } from './datasets/dataset.ts'
-import { type MappingTarget, readMapping, requireMappedFields, unknownInLookup } from './datasets/mapping.ts'
-import { asDeclared, requireDataset } from './datasets/registry.ts'
+import {
+  type MappingTarget,
+  readMappedHeaders,
+  readMapping,
+  requireMappedFields,
+  unknownInLookup,
+} from './datasets/mapping.ts'
+import { asDeclared, listDatasets, requireDataset } from './datasets/registry.ts'
 import { type OnInvalid, planUpload, recordPlanFailure, submitPlan } from './plan.ts'
 import {
   type Promotion,
@@ -28,7 +34,7 @@ import {
   promotionAttempt,
   recordPromotionFailure,
 } from './promotion.ts'
-import type { MappingPreview } from './shapes.ts'
+import type { DatasetMatches, MappingPreview } from './shapes.ts'
 import { type SpooledFile, spool, spoolFile } from './spool.ts'
 import type { FileOptions } from './stage.ts'
 import { beginInQueue } from './upload-queue.ts'
@@ -187,6 +193,46 @@ export async function previewSpooled(
       signal,
       lookups: (field, values) =>
         actor.transaction((client) => unknownInLookup(client, asked, field, values)),
+    })
+  } finally {
+    await file.remove()
+  }
+}
+
+/** Checks the right to stage before the file fills the disk; for a file whose dataset is not chosen yet. */
+export async function admitFile(actor: IngestActor, workspaceId: string): Promise<{ maxBytes: number }> {
+  const limits = await actor.transaction(async (client) => {
+    await requireStaging(client, workspaceId)
+    return uploadLimits(client, workspaceId)
+  })
+  return { maxBytes: Number(limits.max_bytes) }
+}
+
+/** Which of the actor's datasets a spooled file may be of. The file is removed on every path. */
+export async function matchSpooled(
+  actor: IngestActor,
+  file: SpooledFile,
+  asked: { readonly workspaceId: string; readonly head?: boolean | undefined } & Pick<
+    IngestOptions,
+    'file' | 'signal'
+  >,
+): Promise<DatasetMatches> {
+  const { workspaceId, head, signal } = asked
+  try {
+    const { registered, remembered, limits } = await actor.transaction(async (client) => ({
+      registered: await listDatasets(client, workspaceId),
+      remembered: await readMappedHeaders(client, workspaceId),
+      limits: await uploadLimits(client, workspaceId),
+    }))
+    const { matchDatasets } = await import('./datasets/fit.ts')
+    return await matchDatasets({
+      datasets: registered.map(({ definition }) => definition),
+      file,
+      remembered,
+      options: asked.file,
+      head,
+      maxLines: limits.max_lines,
+      signal,
     })
   } finally {
     await file.remove()

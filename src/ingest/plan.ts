@@ -110,7 +110,8 @@ function exactIntegers(image: string): string {
 export async function listPlanRows(db: Queryable, upload: string, filter: PlanRowFilter): Promise<PlanRow[]> {
   const [order = '0', line = '-1'] = filter.after?.split('.') ?? []
   const { rows } = await db.query<PlanRow>(
-    `select p.type_order, p.row_type, p.row_number, p.action, p.target_id, ${exactIntegers('p.target_key')} as target_key,
+    `with page as materialized (
+     select p.type_order, p.row_type, p.row_number, p.action, p.target_id, ${exactIntegers('p.target_key')} as target_key,
             ${exactIntegers('p.before')} as before, ${exactIntegers('i.image')} as after, p.changed, p.reason, p.dependents,
             ${exactIntegers('s.normalized_payload')} as label
        from iu_core.ingest_plan_row p
@@ -125,7 +126,14 @@ export async function listPlanRows(db: Queryable, upload: string, filter: PlanRo
              or case when jsonb_typeof(p.before -> $6) = 'number' and jsonb_typeof(p.after -> $6) = 'number'
                      then abs((p.after ->> $6)::numeric - (p.before ->> $6)::numeric)
                           > $7 * abs((p.before ->> $6)::numeric) end)
-      order by p.type_order, p.row_number limit $8`,
+      order by p.type_order, p.row_number limit $8
+     ), named as materialized (
+     -- One call for the whole page.
+     select n.* from (select array_agg(type_order::integer) as orders, array_agg(row_number) as lines from page) a,
+            lateral iu_core.fn_ingest_plan_row_names($1, a.orders, a.lines) n
+     )
+     select page.*, named.row_key, named.names from page join named using (type_order, row_number)
+      order by page.type_order, page.row_number`,
     [
       upload,
       Number(order),

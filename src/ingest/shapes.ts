@@ -393,6 +393,15 @@ export const PlanRow = shape('PlanRow', {
   reason: TextOrNull,
   dependents: nullable(Dependents),
   label: nullable(Image),
+  row_key: Type.Array(shape('PlanRowKey', { column: Text, value: TextOrNull }), {
+    description: 'the columns of the key that the file fills, in the order of the key',
+  }),
+  names: nullable(
+    Type.Record(Text, shape('LookupNames', { before: TextOrNull, after: TextOrNull }), {
+      description:
+        'column → name of what the row refers to, of columns that are looked up; null: none, or not known',
+    }),
+  ),
 })
 export type PlanRow = Row<typeof PlanRow>
 
@@ -588,6 +597,29 @@ export const MappingPreview = shape('MappingPreview', {
   }),
 })
 export type MappingPreview = Row<typeof MappingPreview>
+
+export const DatasetMatch = shape('DatasetMatch', {
+  dataset: Text,
+  title: Text,
+  platforms: Type.Array(Text, { description: 'those whose headers fit best' }),
+  fit: Type.Enum(['sure', 'likely', 'no'], {
+    description:
+      'sure: its headers are known and nothing is missing; likely: so it is if every proposal is confirmed; no: something is missing',
+  }),
+  used: Type.Integer({ description: 'fields that a column of the file fills, with all proposals' }),
+  known: Type.Integer({ description: 'of them, those whose header is known by name or remembered' }),
+  missing: Type.Array(Text, { description: 'titles of fields without which the file is refused' }),
+})
+export type DatasetMatch = Row<typeof DatasetMatch>
+
+export const DatasetMatches = shape('DatasetMatches', {
+  columns: Type.Integer({ description: 'of the file' }),
+  best: nullable(
+    Type.String({ description: 'the dataset that the file is of; null: none fits, or several fit as well' }),
+  ),
+  matches: Type.Array(DatasetMatch, { description: 'all datasets of the workspace, the best first' }),
+})
+export type DatasetMatches = Row<typeof DatasetMatches>
 
 export const DatasetSummary = shape('Dataset', {
   dataset: Text,

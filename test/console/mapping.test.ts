@@ -61,7 +61,8 @@ async function choose(page: Page, name: string, text: string): Promise<void> {
 }
 
 const select = (page: Page, header: string) => page.getByLabel(`Field of the column ${header}`)
-const meaning = (page: Page, value: string) => page.getByLabel(`Meaning of ${value} in State`)
+const meaning = (page: Page, value: string) =>
+  page.getByLabel(`Meaning of ${value} in State`, { exact: true })
 const upload = (page: Page) => page.getByRole('button', { name: 'Upload', exact: true })
 
 describe('match columns', () => {
@@ -69,7 +70,9 @@ describe('match columns', () => {
     const page = await real.signIn('operator')
     await choose(page, 'known.csv', KNOWN)
     await page.getByText('All columns matched').waitFor()
-    expect(await seen(page.locator('.match-line'))).toContain('5 columns used, 1 not used')
+    expect(await seen(page.locator('.match-line', { hasText: 'All columns matched' }))).toContain(
+      '5 columns used, 1 not used',
+    )
     expect(await page.getByRole('heading', { name: 'Match columns' }).count()).toBe(0)
     await page.getByRole('button', { name: 'Change…' }).click()
     await page.getByRole('heading', { name: 'Match columns' }).waitFor()
@@ -100,8 +103,14 @@ describe('match columns', () => {
     await select(page, 'Colour').selectOption('')
     await select(page, 'Item').selectOption('sku')
     await page.getByLabel('The file really has no Stock').check()
+    // A guess is offered, and counts only once somebody takes it.
+    expect(await meaning(page, 'actve').inputValue()).toBe('undecided')
+    await page.getByText('2 values are undecided: 2 lines will be invalid.').waitFor()
+    await page.getByRole('button', { name: 'Use active as the meaning of actve in State' }).click()
     expect(await meaning(page, 'actve').inputValue()).toBe('=active')
+    await page.getByText('1 value is undecided: 1 line will be invalid.').waitFor()
     await meaning(page, 'kaputt').selectOption('retired')
+    await page.getByText('all decided').waitFor()
     await upload(page).click()
     await page.waitForURL(/\/uploads\/[0-9a-f-]{36}/)
     const id = page.url().split('/').at(-1)!
@@ -128,6 +137,19 @@ describe('match columns', () => {
         .replace(/red|blue|green/g, '5'),
     )
     await page.getByText('All columns matched').waitFor()
+  })
+
+  test('a value that nobody decided on stays as it is: its lines are invalid, and nothing is remembered of it', async () => {
+    const page = await real.signIn('operator')
+    await choose(page, 'undecided.csv', KNOWN.replaceAll('A-', 'C-').replace('lieferbar', 'activ'))
+    await page.getByText('1 value is undecided: 1 line will be invalid. You can repair it').waitFor()
+    await upload(page).click()
+    await page.waitForURL(/\/uploads\/[0-9a-f-]{36}/)
+    await page.getByText('Can’t promote: 1 of 2 lines is invalid.').waitFor()
+    const [remembered] = await real.sql<{ field_values: object }>(
+      'select field_values from iu_core.ingest_mapping',
+    )
+    expect(JSON.stringify(remembered)).not.toContain('activ"')
   })
 
   test('it works by keyboard, on a narrow screen and in the dark', async () => {

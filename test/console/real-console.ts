@@ -65,6 +65,8 @@ export function useRealConsole(name: string): RealConsole {
     token: (role) => tokens.get(role)!,
     async signIn(role, options = {}) {
       const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
+      // As long as expect.poll waits: on a busy machine 30 seconds are not enough.
+      context.setDefaultTimeout(60_000)
       const page = await context.newPage()
       pages.push(page)
       page.on('console', (message) => {

@@ -181,7 +181,7 @@ describe('the story of an upload', () => {
     await state(page, 'not readable')
     await page.getByRole('heading', { name: 'The file could not be read' }).waitFor()
     // Its columns were asked for before.
-    real.forgive(/status of 422 .*\/mapping\/preview$/)
+    real.forgive(/status of 422 .*\/(mapping\/preview|datasets\/match)$/)
   })
 
   test('a file for something else is said not to fit, with what it has, and can be discarded', async () => {

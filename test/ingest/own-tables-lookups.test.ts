@@ -2,8 +2,11 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { completeDataset, type Dataset, type DatasetDeclaration } from '../../src/ingest/datasets/dataset.ts'
 import { checkDataset } from '../../src/ingest/datasets/declare.ts'
+import { listPlanRows } from '../../src/ingest/plan.ts'
 import { asStagedoorError } from '../../src/kernel/errors.ts'
+import type { Caller } from '../../src/kernel/postgres/transaction.ts'
 import { useDatabase } from '../support/database.ts'
+import { createMember, createWorkspace } from '../support/factories.ts'
 import { type StagedLine, sha256, useTrial } from '../support/ingest-rows.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
 
@@ -404,4 +407,85 @@ it('a number that is looked up is no measure: nobody sums it', async () => {
     [plan.upload_id],
   )) as [{ control: { measure: string }[] }]
   expect(control.map(({ measure }) => measure)).not.toContain('above')
+})
+
+describe('the names of a plan’s rows', () => {
+  const rowsOf = (as: Caller, upload: string) =>
+    db.as(as, (client) => listPlanRows(client, upload, { limit: 50 }))
+  const key = (value: string) => [{ column: 'sku', value }]
+
+  it('are the key that the file fills, and for what is looked up the names before and after', async () => {
+    await db.owner(`
+      create table named_categories (id bigint generated always as identity primary key, name text unique not null);
+      insert into named_categories (name) values ('Shoes'), ('Boots'), ('Hats');
+      create table named_products (id bigint generated always as identity primary key, sku text unique not null,
+        category_id bigint references named_categories);
+      insert into named_products (sku, category_id) values ('A-1', 1), ('A-2', 3), ('A-3', 2)`)
+    const dataset = await register({
+      ...products('named', 'public.named_categories', true),
+      rows: [
+        {
+          name: 'product',
+          target: 'public.named_products',
+          key: ['sku'],
+          columns: { sku: 'sku', category_id: 'category' },
+        },
+      ],
+    })
+    const upload = await stage(dataset, [
+      { sku: 'A-1', category: 'boots' },
+      { sku: 'A-2', category: null },
+      { sku: 'A-3', category: 'Boots' },
+      { sku: 'B-1', category: 'Hats' },
+    ])
+    await trial.planned(upload)
+    expect(await rowsOf(trial.operator, upload)).toMatchObject([
+      // As the table calls it, not as the file spells it.
+      { action: 'update', row_key: key('A-1'), names: { category_id: { before: 'Shoes', after: 'Boots' } } },
+      { action: 'update', row_key: key('A-2'), names: { category_id: { before: 'Hats', after: null } } },
+      { action: 'unchanged', row_key: key('A-3'), names: null },
+      { action: 'insert', row_key: key('B-1'), names: { category_id: { before: null, after: 'Hats' } } },
+    ])
+
+    const stranger = await createMember(db, await createWorkspace(db, 'Somebody else'), 'admin')
+    const asked = db.as(stranger, (client) =>
+      client.query('select * from iu_core.fn_ingest_plan_row_names($1, $2, $3)', [upload, [1], [2]]),
+    )
+    expect(await sqlstateOf(asked)).toBe('SD601')
+
+    // Without the right to read the table the ids are still shown, and the names that the file has.
+    await db.owner('revoke select on named_categories from workflow_admin')
+    expect(await rowsOf(trial.operator, upload)).toMatchObject([
+      { before: { category_id: 1 }, names: { category_id: { before: null, after: 'boots' } } },
+      { before: { category_id: 3 }, names: { category_id: { before: 'Hats', after: null } } },
+      { row_key: key('A-3') },
+      { names: { category_id: { before: null, after: 'Hats' } } },
+    ])
+    await db.owner('grant select on named_categories to workflow_admin')
+  })
+
+  it('of a dataset that all workspaces share are only those that the file has: the table may hold rows of others', async () => {
+    await db.owner(`
+      create table shared_categories (id bigint generated always as identity primary key, name text unique not null);
+      insert into shared_categories (name) values ('Secret plans of others'), ('Boots');
+      create table shared_products (workspace_id uuid not null, sku text not null, category_id bigint,
+        unique (workspace_id, sku))`)
+    await db.owner(`insert into shared_products values ($1, 'A-1', 1)`, [trial.workspace])
+    const dataset = await register({
+      ...products('shared', 'public.shared_categories'),
+      rows: [
+        {
+          name: 'product',
+          target: 'public.shared_products',
+          key: ['workspace_id', 'sku'],
+          columns: { workspace_id: '$workspace', sku: 'sku', category_id: 'category' },
+        },
+      ],
+    })
+    const upload = await stage(dataset, [{ sku: 'A-1', category: 'Boots' }])
+    await trial.planned(upload)
+    expect(await rowsOf(trial.operator, upload)).toMatchObject([
+      { row_key: key('A-1'), names: { category_id: { before: null, after: 'Boots' } } },
+    ])
+  })
 })

@@ -1,6 +1,6 @@
 import { NoAnswer } from './failure.ts'
 import { addressOf, authorization, readAnswer } from './request.ts'
-import type { MappingPreview } from './upload-types.ts'
+import type { DatasetMatches, MappingPreview } from './upload-types.ts'
 
 export interface PreviewAsked {
   readonly file: File
@@ -17,17 +17,43 @@ export function sendsHead({ name, size }: File): boolean {
   return size > HEAD_BYTES && TEXT_FILE.test(name)
 }
 
-export async function previewMapping(
+export function previewMapping(
   { file, dataset, fields }: PreviewAsked,
   token: string | undefined,
   signal: AbortSignal,
 ): Promise<MappingPreview> {
+  return sendBeginning(
+    `/datasets/${encodeURIComponent(dataset)}/mapping/preview`,
+    file,
+    fields,
+    token,
+    signal,
+  )
+}
+
+export function matchDatasets(
+  file: File,
+  workspace: string,
+  token: string | undefined,
+  signal: AbortSignal,
+): Promise<DatasetMatches> {
+  return sendBeginning('/datasets/match', file, { workspace_id: workspace }, token, signal)
+}
+
+/** The file is looked at and not kept; of a long text only its beginning is sent. */
+async function sendBeginning<Answer>(
+  path: string,
+  file: File,
+  fields: Readonly<Record<string, string>>,
+  token: string | undefined,
+  signal: AbortSignal,
+): Promise<Answer> {
   const isHead = sendsHead(file)
   const form = new FormData()
   for (const [name, value] of Object.entries(fields)) form.append(name, value)
   if (isHead) form.append('head', 'true')
   form.append('file', isHead ? file.slice(0, HEAD_BYTES) : file, file.name)
-  const response = await fetch(addressOf(`/datasets/${encodeURIComponent(dataset)}/mapping/preview`), {
+  const response = await fetch(addressOf(path), {
     method: 'POST',
     headers: { accept: 'application/json', ...authorization(token) },
     body: form,

@@ -396,6 +396,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/datasets/match": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Which dataset a file is of, by its headers and values; nothing is kept
+         * @description As a form, or as the raw body with the options in the query string. Headers count by name, by what the workspace remembers, and by likeness. `best` is null where no dataset fits or several fit as well: then a person chooses.
+         */
+        post: operations["matchDatasets"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/uploads": {
         parameters: {
             query?: never;
@@ -2710,6 +2730,60 @@ export interface components {
             updated_at: string | null;
             fields: components["schemas"]["DatasetField"][];
         };
+        DatasetMatch: {
+            dataset: string;
+            title: string;
+            /** @description those whose headers fit best */
+            platforms: string[];
+            /**
+             * @description sure: its headers are known and nothing is missing; likely: so it is if every proposal is confirmed; no: something is missing
+             * @enum {unknown}
+             */
+            fit: "sure" | "likely" | "no";
+            /** @description fields that a column of the file fills, with all proposals */
+            used: number;
+            /** @description of them, those whose header is known by name or remembered */
+            known: number;
+            /** @description titles of fields without which the file is refused */
+            missing: string[];
+        };
+        /** @description file must be there and comes last. */
+        DatasetMatchForm: {
+            /**
+             * Format: uuid
+             * @description may be left out by whoever has exactly one
+             */
+            workspace_id?: string;
+            /** @description the file is only the beginning of a longer CSV or JSON lines: its last line is left out */
+            head?: boolean;
+            /**
+             * @description of a file that is not UTF-8 or UTF-16; it is never guessed
+             * @example shift_jis
+             * @example gbk
+             * @example windows-1251
+             */
+            encoding?: string;
+            /** @description default: detected */
+            delimiter?: string;
+            /** @description names of the columns of a file without a header: name,name,… or a JSON array */
+            columns?: string;
+            /** @description of an xlsx; default the first with data */
+            sheet?: string;
+            file_name?: string;
+            /**
+             * Format: binary
+             * @description the last field
+             */
+            file?: string;
+        };
+        DatasetMatches: {
+            /** @description of the file */
+            columns: number;
+            /** @description the dataset that the file is of; null: none fits, or several fit as well */
+            best: string | null;
+            /** @description all datasets of the workspace, the best first */
+            matches: components["schemas"]["DatasetMatch"][];
+        };
         Dependents: {
             table: string;
             /**
@@ -3527,6 +3601,10 @@ export interface components {
         ListWebhookTargetsResponse: {
             targets: components["schemas"]["WebhookTarget"][];
         };
+        LookupNames: {
+            before: string | null;
+            after: string | null;
+        };
         LoopProgress: {
             loop_id: string;
             mode: string;
@@ -3902,6 +3980,16 @@ export interface components {
             label: {
                 [key: string]: unknown;
             } | null;
+            /** @description the columns of the key that the file fills, in the order of the key */
+            row_key: components["schemas"]["PlanRowKey"][];
+            /** @description column → name of what the row refers to, of columns that are looked up; null: none, or not known */
+            names: {
+                [key: string]: components["schemas"]["LookupNames"];
+            } | null;
+        };
+        PlanRowKey: {
+            column: string;
+            value: string | null;
         };
         PlanUploadRequest: {
             /**
@@ -6667,6 +6755,60 @@ export interface operations {
             401: components["responses"]["Problem"];
             403: components["responses"]["Problem"];
             404: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
+            429: components["responses"]["Problem"];
+        };
+    };
+    matchDatasets: {
+        parameters: {
+            query?: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+                /** @description the file is only the beginning of a longer CSV or JSON lines: its last line is left out */
+                head?: boolean;
+                /** @description of a file that is not UTF-8 or UTF-16; it is never guessed */
+                encoding?: string;
+                /** @description default: detected */
+                delimiter?: string;
+                /** @description names of the columns of a file without a header: name,name,… or a JSON array */
+                columns?: string;
+                /** @description of an xlsx; default the first with data */
+                sheet?: string;
+                file_name?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["DatasetMatchForm"];
+                "application/x-ndjson": unknown;
+                "application/jsonl": unknown;
+                "application/json-seq": unknown;
+                "text/csv": unknown;
+                "text/tab-separated-values": unknown;
+                "text/plain": unknown;
+                "application/json": unknown;
+                "application/octet-stream": unknown;
+                "application/vnd.apache.parquet": unknown;
+                "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": unknown;
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DatasetMatches"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
             413: components["responses"]["Problem"];
             422: components["responses"]["Problem"];
             429: components["responses"]["Problem"];

@@ -8,6 +8,7 @@ type Answer<Operation extends keyof operations> = operations[Operation]['respons
   : never
 
 export type UploadDetail = Answer<'getUpload'>
+export type RepairedUpload = Answer<'repairUploadRows'>
 export type Uploads = Answer<'listUploads'>
 export type Upload = Uploads['uploads'][number]
 export type Reading = NonNullable<UploadDetail['reading']>
@@ -21,6 +22,8 @@ export type Permission = UploadDetail['may']['plan']
 
 export type Dataset = Answer<'listDatasets'>['datasets'][number]
 export type UploadClient = Answer<'listDatasetClients'>['clients'][number]
+export type DatasetMatches = Answer<'matchDatasets'>
+export type DatasetMatch = DatasetMatches['matches'][number]
 export type MappingPreview = Answer<'previewDatasetMapping'>
 export type PreviewColumn = MappingPreview['columns'][number]
 export type PreviewField = MappingPreview['fields'][number]
@@ -31,6 +34,7 @@ export type LineProblem = StagedRow['validation_errors'][number]
 export type PlanRow = Answer<'listPlanRows'>['rows'][number]
 export type PlanAction = PlanRow['action']
 export type LedgerRow = Answer<'listUploadLineage'>['rows'][number]
+export type LineageEntry = Answer<'getRowLineage'>['entries'][number]
 export type UndoPlan = Answer<'planUploadUndo'>
 
 type Image = Readonly<Record<string, unknown>>

@@ -1,6 +1,6 @@
 import { learnNames } from '../people.ts'
 import { downloadFile } from './download.ts'
-import { type PreviewAsked, previewMapping, sendsHead } from './preview-mapping.ts'
+import { matchDatasets, type PreviewAsked, previewMapping, sendsHead } from './preview-mapping.ts'
 import { type ReceivedProgress, readProgress } from './progress-stream.ts'
 import { query } from './query.ts'
 import type { Request } from './request.ts'
@@ -9,11 +9,14 @@ import type { RecordedEvent } from './types.ts'
 import type {
   Dataset,
   DatasetMapping,
+  DatasetMatches,
   GateMode,
   LedgerRow,
+  LineageEntry,
   MappingPreview,
   Page,
   PlanRow,
+  RepairedUpload,
   StagedRow,
   StalePlan,
   UndoPlan,
@@ -46,10 +49,10 @@ interface UploadsAsked {
   readonly after?: string | undefined
 }
 
-/** Cells of a column with this text (null: empty cells) get another one. */
+/** Cells of a column with this text (null: empty cells; left out: all cells) get another one. */
 export interface ColumnEdit {
   readonly column: string
-  readonly from: string | null
+  readonly from?: string | null
   readonly to: string | null
 }
 
@@ -58,6 +61,8 @@ export interface UploadsApi {
   find(id: string): Promise<UploadDetail>
   datasets(workspace: string): Promise<{ datasets: Dataset[] }>
   clients(workspace: string, dataset: string): Promise<{ clients: UploadClient[] }>
+  /** Which dataset a file is of; nothing of the file is kept. */
+  matchDatasets(file: File, workspace: string, signal: AbortSignal): Promise<DatasetMatches>
   /** Which column of a file is which field; nothing of the file is kept. */
   previewMapping(asked: PreviewAsked, signal: AbortSignal): Promise<MappingPreview>
   /** True: only the beginning of the file is sent for a preview. */
@@ -76,8 +81,9 @@ export interface UploadsApi {
   /** Until it has ended, or the signal says so. */
   follow(id: string, onProgress: (progress: ReceivedProgress) => void, signal: AbortSignal): Promise<void>
   rows(id: string, asked: RowsAsked): Promise<Page<StagedRow>>
-  repair(id: string, rows: { line: number; values: Record<string, string | null> }[]): Promise<UploadDetail>
-  replaceInColumn(id: string, edit: ColumnEdit): Promise<UploadDetail & { repair: { lines: number } }>
+  repair(id: string, rows: { line: number; values: Record<string, string | null> }[]): Promise<RepairedUpload>
+  /** `isTrial`: only say how many cells would change. */
+  replaceInColumn(id: string, edit: ColumnEdit, isTrial?: boolean): Promise<RepairedUpload>
   exportProblems(id: string, name: string): Promise<void>
   /** What a snapshot may do: the share of the rows in scope that it deletes, and be far shorter than the last ones. */
   plan(
@@ -97,6 +103,8 @@ export interface UploadsApi {
   undo(id: string, digest: string): Promise<UploadDetail>
   discard(id: string): Promise<UploadDetail>
   lineage(id: string, page: { limit: number; after?: string | undefined }): Promise<Page<LedgerRow>>
+  /** Every promotion that wrote a production row; the key is JSON. */
+  rowLineage(workspace: string, target: string, key: string): Promise<{ entries: LineageEntry[] }>
   history(id: string): Promise<{ events: RecordedEvent[] }>
 }
 
@@ -115,6 +123,7 @@ export function createUploadsApi(request: Request, token: string | undefined): U
     datasets: (workspace) => request(`/datasets?${query({ workspace_id: workspace })}`),
     clients: (workspace, dataset) =>
       request(`/datasets/${encodeURIComponent(dataset)}/clients?${query({ workspace_id: workspace })}`),
+    matchDatasets: (file, workspace, signal) => matchDatasets(file, workspace, token, signal),
     previewMapping: (asked, signal) => previewMapping(asked, token, signal),
     sendsHead,
     rememberMapping: (dataset, body) =>
@@ -123,8 +132,8 @@ export function createUploadsApi(request: Request, token: string | undefined): U
     follow: (id, onProgress, signal) => readProgress(id, token, onProgress, signal),
     rows: (id, asked) => request(`/uploads/${id}/rows?${query(asked)}`),
     repair: (id, rows) => request(`/uploads/${id}/rows`, { method: 'PATCH', body: { rows } }),
-    replaceInColumn: (id, edit) =>
-      request(`/uploads/${id}/rows`, { method: 'PATCH', body: { edits: [edit] } }),
+    replaceInColumn: (id, edit, isTrial = false) =>
+      request(`/uploads/${id}/rows`, { method: 'PATCH', body: { edits: [edit], dry_run: isTrial } }),
     exportProblems: (id, name) => downloadFile(`/uploads/${id}/problems.csv`, token, name),
     plan: (id, mode, threshold, allowed) =>
       post(id, 'plan', {
@@ -142,6 +151,7 @@ export function createUploadsApi(request: Request, token: string | undefined): U
     undo: (id, digest) => post(id, 'undo', { digest }),
     discard: (id) => post(id, 'discard'),
     lineage: (id, page) => request(`/uploads/${id}/lineage?${query(page)}`),
+    rowLineage: (workspace_id, target, key) => request(`/lineage?${query({ workspace_id, target, key })}`),
     history: (id) => request(`/uploads/${id}/history`),
   }
 }

@@ -1,6 +1,6 @@
 import { type FocusEvent, type KeyboardEvent, type RefObject, useEffect, useRef, useState } from 'react'
 
-interface Cell {
+export interface Cell {
   readonly row: number
   readonly column: number
 }
@@ -42,6 +42,7 @@ export function useActiveCell({ rows, columns, element, reveal }: Options) {
   }
 
   return {
+    active,
     /** The column that has Tab's attention, if it is in this row. */
     activeColumn: (row: number) => (row === active.row ? active.column : undefined),
     onFocus(event: FocusEvent) {

@@ -8,7 +8,7 @@ import {
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type CSSProperties, memo, type ReactNode, useEffect, useRef } from 'react'
 import { FailureNote } from '../parts/failure-note.tsx'
-import { useActiveCell } from './active-cell.ts'
+import { type Cell, useActiveCell } from './active-cell.ts'
 import { useHorizontalOverflow } from './use-horizontal-overflow.ts'
 import type { Pages } from './use-pages.ts'
 import './grid.css'
@@ -21,7 +21,7 @@ interface Look {
   readonly figures?: boolean
   /** Its share of the width that is left over; 0 by default. */
   readonly grow?: number
-  /** Stays in sight while the others scroll overflows; for the first column. */
+  /** Stays in sight while the others scroll; for the first columns, all but the last of which have a fixed width. */
   readonly stays?: boolean
 }
 
@@ -35,6 +35,10 @@ interface Props<Row> {
   /** Said where there is no row at all. */
   readonly empty: ReactNode
   toneOf?(row: Row): string | undefined
+  /** Text was pasted over this cell. */
+  onPaste?(text: string, cell: Cell): void
+  /** The cell that has the focus, or had it last. */
+  onActive?(cell: Cell): void
 }
 
 /** Ahead of the last row by this much, the next page is asked for. */
@@ -42,7 +46,8 @@ const AHEAD = 200
 const OVERSCAN = 8
 
 /** Any number of rows with a handful of elements: only what is in sight is drawn. */
-export function Grid<Row>({ label, columns, pages, rowHeight, measured, empty, toneOf }: Props<Row>) {
+export function Grid<Row>(props: Props<Row>) {
+  const { label, columns, pages, rowHeight, measured, empty, toneOf, onPaste, onActive } = props
   const scroller = useRef<HTMLDivElement>(null)
   const virtual = useVirtualizer({
     count: pages.count,
@@ -72,6 +77,11 @@ export function Grid<Row>({ label, columns, pages, rowHeight, measured, empty, t
     reveal: (row) => virtual.scrollToIndex(row),
   })
 
+  const told = useRef(onActive)
+  told.current = onActive
+  const { row: activeRow, column: activeColumn } = cells.active
+  useEffect(() => told.current?.({ row: activeRow, column: activeColumn }), [activeRow, activeColumn])
+
   const last = items.at(-1)?.index ?? 0
   useEffect(() => {
     if (last >= pages.count - AHEAD) pages.more()
@@ -93,11 +103,21 @@ export function Grid<Row>({ label, columns, pages, rowHeight, measured, empty, t
             aria-colcount={columns.length}
             onKeyDown={cells.onKeyDown}
             onFocus={cells.onFocus}
+            onPaste={(event) => {
+              if (onPaste === undefined || event.target instanceof HTMLInputElement) return
+              event.preventDefault()
+              onPaste(event.clipboardData.getData('text/plain'), cells.active)
+            }}
           >
             <thead>
               <tr className="grid-head" aria-rowindex={1}>
                 {table.getFlatHeaders().map((header, column) => (
-                  <th key={header.id} scope="col" className={lookOf(columns[column])}>
+                  <th
+                    key={header.id}
+                    scope="col"
+                    className={lookOf(columns[column])}
+                    style={placeOf(columns, column)}
+                  >
                     {flexRender(header.column.columnDef.header, header.getContext())}
                   </th>
                 ))}
@@ -157,6 +177,7 @@ function PlainGridRow<Row>({ row, index, start, height, measure, columns, active
           // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: a cell of a grid is one
           role="gridcell"
           className={lookOf(columns[column])}
+          style={placeOf(columns, column)}
           tabIndex={active === column ? 0 : -1}
           data-row={index}
           data-column={column}
@@ -181,6 +202,12 @@ function layoutOf<Row>(columns: readonly Column<Row>[]): CSSProperties {
   )
   const least = columns.reduce((sum, { size = 120 }) => sum + size, 0)
   return { '--columns': tracks.join(' '), '--least': `${least}px` } as CSSProperties
+}
+
+/** A column that stays stands beside those that stay before it. */
+function placeOf<Row>(columns: readonly Column<Row>[], column: number): CSSProperties | undefined {
+  if (column === 0 || !columns[column]?.meta?.stays) return undefined
+  return { left: columns.slice(0, column).reduce((sum, { size = 120 }) => sum + size, 0) }
 }
 
 function lookOf<Row>(column: Column<Row> | undefined): string {

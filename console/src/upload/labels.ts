@@ -21,3 +21,8 @@ export const MODE_LABELS: Readonly<Record<GateMode, string>> = {
   STRICT: 'reject the file',
   LENIENT: 'skip them',
 }
+
+/** A dataset whose files come from one source has one platform, which nobody named. */
+export function sourceText(dataset: string, platform: string): string {
+  return platform === 'file' ? dataset : `${dataset} / ${platform}`
+}

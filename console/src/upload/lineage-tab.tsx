@@ -7,6 +7,7 @@ import { shortId } from '../people.ts'
 import { useSession } from '../session/session.tsx'
 import { ACTION_LABELS, UNDO_LABELS } from './labels.ts'
 import { isId, textOf } from './plan/values.ts'
+import { RowOrigin } from './row-origin.tsx'
 
 const PAGE = 500
 
@@ -33,13 +34,16 @@ function Ledger({ upload }: { upload: UploadDetail }) {
   const pages = usePages(read)
   const columns = useMemo(() => ledgerColumns(undone_at !== null), [undone_at])
   return (
-    <Grid
-      label="Production rows and the lines they come from"
-      columns={columns}
-      pages={pages}
-      rowHeight={35}
-      empty={<p>No rows were written: everything was in production already.</p>}
-    />
+    <>
+      <RowOrigin upload={upload} pages={pages} />
+      <Grid
+        label="Production rows and the lines they come from"
+        columns={columns}
+        pages={pages}
+        rowHeight={35}
+        empty={<p>No rows were written: everything was in production already.</p>}
+      />
+    </>
   )
 }
 
@@ -48,21 +52,22 @@ function ledgerColumns(undone: boolean): Column<LedgerRow>[] {
     {
       id: 'line',
       header: 'Line',
-      size: 84,
+      size: 62,
+      meta: { stays: true },
       cell: ({ row }) => (
         <span className="muted">{row.original.line < 0 ? '–' : count(row.original.line)}</span>
       ),
     },
-    { id: 'action', header: 'Action', size: 90, cell: ({ row }) => ACTION_LABELS[row.original.action] },
-    { id: 'target', header: 'Table', size: 190, cell: ({ row }) => <code>{row.original.target}</code> },
     {
       id: 'row',
       header: 'Row',
-      size: 300,
-      meta: { grow: 1 },
+      size: 180,
+      meta: { grow: 1, stays: true },
       cell: ({ row: { original } }) =>
         original.target_id === null ? <Key value={original.target_key} /> : <code>{original.target_id}</code>,
     },
+    { id: 'action', header: 'Action', size: 90, cell: ({ row }) => ACTION_LABELS[row.original.action] },
+    { id: 'target', header: 'Table', size: 190, cell: ({ row }) => <code>{row.original.target}</code> },
   ]
   if (undone) {
     columns.push({

@@ -127,7 +127,7 @@ function checkFact(upload: UploadDetail): string {
 function resolveFact({ plan_totals, reading }: UploadDetail): string {
   if (plan_totals === null || !reading) return 'known and new'
   const parents = Object.entries(plan_totals).filter(([type]) => type !== reading.layout.leaf)
-  if (parents.length === 0) return 'nothing to look up'
+  if (parents.length === 0) return 'rows by their key'
   const sum = (...actions: string[]) =>
     parents.reduce(
       (total, [, rows]) => total + actions.reduce((part, action) => part + (rows[action] ?? 0), 0),

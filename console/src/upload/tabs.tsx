@@ -7,7 +7,7 @@ import { LineageTab } from './lineage-tab.tsx'
 import { PlanTab } from './plan/plan-tab.tsx'
 import { useDraftCount } from './problems/drafts.ts'
 import { ProblemsTab } from './problems/problems-tab.tsx'
-import { RowsTab } from './rows-tab.tsx'
+import { RowsTab } from './rows/rows-tab.tsx'
 import { invalidText } from './state.ts'
 
 interface Props {
@@ -65,7 +65,7 @@ export function Tabs({ upload, take, dataset, toFirst, toSave, saved }: Props) {
         {tab === 'problems' && (
           <ProblemsTab upload={upload} take={take} toFirst={toFirst} toSave={toSave} saved={saved} />
         )}
-        {tab === 'rows' && <RowsTab upload={upload} />}
+        {tab === 'rows' && <RowsTab upload={upload} take={take} />}
         {tab === 'lineage' && <LineageTab upload={upload} />}
         {tab === 'history' && <HistoryTab upload={upload} />}
       </div>

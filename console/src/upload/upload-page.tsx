@@ -10,6 +10,7 @@ import { bytes, counted, shortHash } from '../parts/format.ts'
 import { Person } from '../parts/person.tsx'
 import { useParameter } from '../route.ts'
 import { DecisionCard } from './decision/decision-card.tsx'
+import { sourceText } from './labels.ts'
 import { PromotionFailed } from './promotion-failed.tsx'
 import { ReadingCard } from './reading-card.tsx'
 import { StaleCard } from './stale-card.tsx'
@@ -131,7 +132,7 @@ function Head({ upload, state }: { upload: UploadDetail; state: State }) {
 function Facts({ upload }: { upload: UploadDetail }) {
   return (
     <p>
-      {upload.dataset_title} / {upload.platform}
+      {sourceText(upload.dataset_title, upload.platform)}
       {upload.client_name !== null && ` · client ${upload.client_name}`}
       {upload.line_count !== null && ` · ${counted(upload.line_count, 'line')}`}
       {upload.line_count === null ? ' · ' : ', '}

@@ -23,20 +23,28 @@ export function rememberChoices(choices: Choices): void {
   localStorage.setItem(KEY, JSON.stringify(choices))
 }
 
-/** What is there and was chosen before, else what the file's name says, else the first. */
-export function datasetFor(datasets: readonly Dataset[], wanted: string | undefined): Dataset | undefined {
-  return datasets.find(({ dataset }) => dataset === wanted) ?? datasets[0]
+/** The only one, or the one that the file's columns show. Nobody guesses among several. */
+export function datasetFor(
+  datasets: readonly Dataset[],
+  wanted: string | undefined,
+  evident: string | null | undefined,
+): Dataset | undefined {
+  const named = wanted ?? evident ?? undefined
+  return datasets.length === 1 ? datasets[0] : datasets.find(({ dataset }) => dataset === named)
 }
 
+/** The one that the columns show, else the one that the file's name says, else the one before. */
 export function platformFor(
   dataset: Dataset,
   wanted: string | undefined,
   fileName: string | undefined,
+  evident: readonly string[] | undefined,
 ): string {
   const name = fileName?.toLowerCase() ?? ''
-  const named = dataset.platforms.find(({ platform }) => name.includes(platform.toLowerCase()))
-  const known = dataset.platforms.find(({ platform }) => platform === wanted)
-  return (named ?? known ?? dataset.platforms[0])?.platform ?? ''
+  const fitting = dataset.platforms.filter(({ platform }) => evident?.includes(platform) ?? true)
+  const named = fitting.find(({ platform }) => name.includes(platform.toLowerCase()))
+  const known = fitting.find(({ platform }) => platform === wanted)
+  return (named ?? known ?? fitting[0] ?? dataset.platforms[0])?.platform ?? ''
 }
 
 /** Whose data it is must not be guessed among several: only the one before, or the only one. */

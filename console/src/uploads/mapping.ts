@@ -43,15 +43,42 @@ export function isProposal({ field, by }: PreviewColumn): boolean {
   return field !== null && (by === 'likeness' || by === 'content')
 }
 
-/** The value that is shown for an unknown one: what was chosen, else the proposal. */
-export function meaningOf(
+/** What somebody chose for an unknown value. A proposal is offered, never taken by itself. */
+export type Meaning =
+  | { readonly decided: false }
+  /** null: none; undefined: as it is. */
+  | { readonly decided: true; readonly value: string | null | undefined }
+
+export function meaningOf(answers: Answers, field: string, value: string): Meaning {
+  const chosen = own(answers.values, field)
+  if (chosen === undefined || !Object.hasOwn(chosen, value)) return { decided: false }
+  return { decided: true, value: chosen[value] }
+}
+
+/** Values that nobody has decided on, and the lines that stay invalid because of them and of those left as they are. */
+export function openValues(
+  values: readonly PreviewValues[],
   answers: Answers,
-  field: string,
-  unknown: { readonly value: string; readonly proposal: string | null },
-): string | null | undefined {
-  const chosen = answers.values[field]
-  if (chosen !== undefined && Object.hasOwn(chosen, unknown.value)) return chosen[unknown.value]
-  return unknown.proposal ?? undefined
+): {
+  readonly undecided: number
+  readonly invalidLines: number
+  /** A line may be counted once for each field. */
+  readonly fields: number
+} {
+  let undecided = 0
+  let invalidLines = 0
+  const fields = new Set<string>()
+  for (const { field, unknown, severity } of values) {
+    for (const { value, lines } of unknown) {
+      const meaning = meaningOf(answers, field, value)
+      if (!meaning.decided) undecided += 1
+      const isLeft = !meaning.decided || meaning.value === undefined
+      if (!isLeft || severity !== 'error') continue
+      invalidLines += lines
+      fields.add(field)
+    }
+  }
+  return { undecided, invalidLines, fields: fields.size }
 }
 
 /** What the reader would not know by itself: proposals, and what differs from what it knows. */
@@ -69,8 +96,8 @@ export function mappingToSend(
   }
   const values = unknownValues.map(({ field, unknown }) => {
     const meant = unknown.flatMap((one): [string, string | null][] => {
-      const meaning = meaningOf(answers, field, one)
-      return meaning === undefined ? [] : [[one.value, meaning]]
+      const meaning = meaningOf(answers, field, one.value)
+      return meaning.decided && meaning.value !== undefined ? [[one.value, meaning.value]] : []
     })
     return [field, Object.fromEntries(meant)] as const
   })

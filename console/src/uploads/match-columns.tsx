@@ -2,7 +2,16 @@ import { Fragment, type ReactNode, useEffect, useId, useRef } from 'react'
 import type { MappingPreview, PreviewColumn, PreviewField, PreviewValues } from '../api/upload-types.ts'
 import { Chip, type Tone } from '../parts/chip.tsx'
 import { count, counted } from '../parts/format.ts'
-import { type Answers, choiceOf, chosenTwice, IGNORE, isOpen, meaningOf } from './mapping.ts'
+import {
+  type Answers,
+  choiceOf,
+  chosenTwice,
+  IGNORE,
+  isOpen,
+  type Meaning,
+  meaningOf,
+  openValues,
+} from './mapping.ts'
 import type { ColumnStep } from './use-mapping-preview.ts'
 import './match-columns.css'
 
@@ -109,6 +118,7 @@ function Step({
       )}
       <Values values={values} answers={answers} answer={answer} disabled={disabled} />
       <footer className="match-foot">
+        <OpenValues step={step} />
         {mayRemember && (
           <label>
             <input
@@ -250,10 +260,6 @@ function Missing({
   )
 }
 
-/** In a select of values: what is in the file stays. */
-const AS_IT_IS = 'as-it-is'
-const NO_VALUE = 'no-value'
-
 function Values({
   values,
   answers,
@@ -264,11 +270,20 @@ function Values({
   readonly disabled: boolean
 } & Pick<ColumnStep, 'answers' | 'answer'>) {
   if (values.length === 0) return null
-  const choose = (field: string, value: string, meaning: string | null | undefined) =>
-    answer({ values: { ...answers.values, [field]: { ...answers.values[field], [value]: meaning } } })
+  const choose = (field: string, value: string, meaning: Meaning) => {
+    const { [value]: _, ...others } = answers.values[field] ?? {}
+    const chosen = meaning.decided ? { ...others, [value]: meaning.value } : others
+    answer({ values: { ...answers.values, [field]: chosen } })
+  }
+  const { undecided } = openValues(values, answers)
   return (
     <table className="match-table match-values">
-      <caption>Values that are not known</caption>
+      <caption>
+        Values that are not known
+        <span className="tiny" role="status">
+          {undecided === 0 ? 'all decided' : `${count(undecided)} undecided`}
+        </span>
+      </caption>
       <thead>
         <tr>
           <th scope="col">Value in the file</th>
@@ -292,11 +307,12 @@ function Values({
                   <span className="cell-label"> {one.lines === 1 ? 'line' : 'lines'}</span>
                 </td>
                 <td>
-                  <Meaning
+                  <MeaningChoice
                     label={`Meaning of ${one.value} in ${title}`}
                     choices={choices}
-                    meaning={meaningOf(answers, field, one)}
-                    asItIs={severity === 'error' ? 'Leave it: the lines are invalid' : 'Leave it as it is'}
+                    proposal={one.proposal}
+                    meaning={meaningOf(answers, field, one.value)}
+                    isInvalid={severity === 'error'}
                     disabled={disabled}
                     choose={(meaning) => choose(field, one.value, meaning)}
                   />
@@ -317,50 +333,104 @@ function Values({
   )
 }
 
-function Meaning({
+/** In a select of values: nobody has decided; what is in the file stays; no value. */
+const UNDECIDED = 'undecided'
+const AS_IT_IS = 'as-it-is'
+const NO_VALUE = 'no-value'
+
+/** The proposal stands beside the choice: it counts only when somebody takes it. */
+function MeaningChoice({
   label,
   choices,
+  proposal,
   meaning,
-  asItIs,
+  isInvalid,
   choose,
   disabled,
 }: {
   readonly label: string
   readonly choices: readonly string[]
-  readonly meaning: string | null | undefined
-  readonly asItIs: string
-  choose(meaning: string | null | undefined): void
+  readonly proposal: string | null
+  readonly meaning: Meaning
+  /** The lines with the value are invalid, if it stays. */
+  readonly isInvalid: boolean
+  choose(meaning: Meaning): void
   readonly disabled: boolean
 }) {
+  const decide = (value: string | null | undefined) => choose({ decided: true, value })
+  const asItIs = isInvalid ? 'Leave it: the lines are invalid' : 'Leave it as it is'
+  const offered = proposal !== null && !meaning.decided && (
+    <button
+      type="button"
+      className="button is-small"
+      disabled={disabled}
+      aria-label={`Use ${proposal} as the ${label.charAt(0).toLowerCase()}${label.slice(1)}`}
+      onClick={() => decide(proposal)}
+    >
+      Use {proposal}
+    </button>
+  )
   if (choices.length === 0) {
     return (
-      <input
-        type="text"
-        aria-label={label}
-        placeholder={asItIs}
-        value={meaning ?? ''}
-        disabled={disabled}
-        onChange={(event) => choose(event.target.value === '' ? undefined : event.target.value)}
-      />
+      <span className="match-meaning">
+        <input
+          type="text"
+          aria-label={label}
+          placeholder={asItIs}
+          value={meaning.decided ? (meaning.value ?? '') : ''}
+          disabled={disabled}
+          onChange={({ target: { value } }) =>
+            choose(value === '' ? { decided: false } : { decided: true, value })
+          }
+        />
+        {offered}
+      </span>
     )
   }
-  const chosen = meaning === undefined ? AS_IT_IS : meaning === null ? NO_VALUE : `=${meaning}`
+  const chosen = !meaning.decided
+    ? UNDECIDED
+    : meaning.value === undefined
+      ? AS_IT_IS
+      : meaning.value === null
+        ? NO_VALUE
+        : `=${meaning.value}`
   return (
-    <select
-      aria-label={label}
-      value={chosen}
-      disabled={disabled}
-      onChange={({ target: { value } }) =>
-        choose(value === AS_IT_IS ? undefined : value === NO_VALUE ? null : value.slice(1))
-      }
-    >
-      <option value={AS_IT_IS}>{asItIs}</option>
-      <option value={NO_VALUE}>No value</option>
-      {choices.map((choice) => (
-        <option key={choice} value={`=${choice}`}>
-          {choice}
-        </option>
-      ))}
-    </select>
+    <span className="match-meaning">
+      <select
+        aria-label={label}
+        value={chosen}
+        disabled={disabled}
+        onChange={({ target: { value } }) => {
+          if (value === UNDECIDED) choose({ decided: false })
+          else decide(value === AS_IT_IS ? undefined : value === NO_VALUE ? null : value.slice(1))
+        }}
+      >
+        <option value={UNDECIDED}>Choose what it means…</option>
+        {choices.map((choice) => (
+          <option key={choice} value={`=${choice}`}>
+            {choice}
+          </option>
+        ))}
+        <option value={NO_VALUE}>No value</option>
+        <option value={AS_IT_IS}>{asItIs}</option>
+      </select>
+      {offered}
+    </span>
+  )
+}
+
+/** Beside the button: what comes of values that are not matched. */
+function OpenValues({ step: { values, answers, isBeginning } }: Pick<Props, 'step'>) {
+  const { undecided, invalidLines, fields } = openValues(values, answers)
+  if (undecided + invalidLines === 0) return null
+  const about = isBeginning ? 'at least ' : fields > 1 ? 'up to ' : ''
+  const open = undecided > 0 && `${counted(undecided, 'value is', 'values are')} undecided`
+  const wrong =
+    invalidLines > 0 &&
+    `${about}${counted(invalidLines, 'line')} will be invalid. You can repair ${invalidLines === 1 ? 'it' : 'them'} after the upload`
+  return (
+    <p className="match-open" role="status">
+      {[open, wrong].filter(Boolean).join(': ')}.
+    </p>
   )
 }

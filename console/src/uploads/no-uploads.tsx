@@ -8,8 +8,8 @@ export function NoUploads({ mayUpload }: { mayUpload: boolean }) {
       <b>No uploads yet.</b>
       <ol>
         <li>
-          <b>Take an export</b> as the platform gives it, for example the daily report of Meta, Google or
-          TikTok Ads as CSV or XLSX. You do not have to clean it first.
+          <b>Take an export</b> as you get it, for example a supplier’s price list as XLSX, or the daily
+          report of Meta, Google or TikTok Ads as CSV. You do not have to clean it first.
         </li>
         <li>
           <b>Drop it above.</b> Every line is checked. Invalid lines are shown with their problems, and you
@@ -23,7 +23,9 @@ export function NoUploads({ mayUpload }: { mayUpload: boolean }) {
           <b>Promote it</b> in one transaction, and undo it within 30 days.
         </li>
       </ol>
-      <p>The same on the command line:</p>
+      <p>For a table of your own, let this command propose what the columns mean:</p>
+      <Command text="npm run -s stagedoor -- init public.products products.xlsx" />
+      <p>An upload on the command line:</p>
       <Command text="npm run -s stagedoor -- ingest examples/ads/meta-week-45.csv --dataset ads --platform meta --as operator" />
     </div>
   )

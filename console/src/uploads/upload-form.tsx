@@ -9,6 +9,7 @@ import { RefusalNote } from '../parts/refusal-note.tsx'
 import { go } from '../route.ts'
 import { useSession } from '../session/session.tsx'
 import { rememberChoices } from './choices.ts'
+import { DatasetQuestion, NoDatasets } from './dataset-question.tsx'
 import { type ChosenMapping, chosenTwice, mappingToSend } from './mapping.ts'
 import { MatchColumns } from './match-columns.tsx'
 import { useChoices } from './use-choices.ts'
@@ -25,8 +26,8 @@ interface Props {
 export function UploadForm({ file, take, closed }: Props) {
   const { api, me } = useSession()
   const workspaces = me.workspaces.filter(({ rights }) => rights.includes('stage'))
-  const offered = useChoices(file?.name)
-  const { datasets, clients, chosen, choose } = offered
+  const offered = useChoices(file)
+  const { datasets, clients, chosen, choose, evidence } = offered
   const [sent, setSent] = useState<number>()
   const [failure, setFailure] = useState<Failure>()
   const [known, setKnown] = useState<SentUpload>()
@@ -111,6 +112,7 @@ export function UploadForm({ file, take, closed }: Props) {
         sent !== undefined ||
         file === undefined ||
         chosen.dataset === '' ||
+        evidence.state === 'reading' ||
         needsClient ||
         step.state === 'reading' ||
         isTwice
@@ -120,6 +122,7 @@ export function UploadForm({ file, take, closed }: Props) {
     </button>
   )
 
+  if (datasets?.length === 0 && workspaces.length === 1) return <NoDatasets />
   return (
     <form className="upload-form" onSubmit={upload} aria-label="Upload a file">
       <input
@@ -167,10 +170,15 @@ export function UploadForm({ file, take, closed }: Props) {
         <Choice
           label="Dataset"
           value={chosen.dataset}
-          options={(datasets ?? []).map((one) => [one.dataset, one.title])}
+          options={[
+            ...(chosen.dataset === ''
+              ? [['', file === undefined ? 'as the file’s columns show' : 'choose…'] as const]
+              : []),
+            ...(datasets ?? []).map((one) => [one.dataset, one.title] as const),
+          ]}
           choose={(name) => choose({ dataset: name })}
         />
-        {dataset?.platforms.length !== 1 && (
+        {(datasets === undefined || (dataset && dataset.platforms.length !== 1)) && (
           <Choice
             label="Platform"
             value={chosen.platform}
@@ -178,7 +186,7 @@ export function UploadForm({ file, take, closed }: Props) {
             choose={(platform) => choose({ platform })}
           />
         )}
-        {dataset?.has_clients !== false && (
+        {(datasets === undefined || dataset?.has_clients) && (
           <Choice
             label="Client"
             value={chosen.client}
@@ -214,6 +222,17 @@ export function UploadForm({ file, take, closed }: Props) {
         />
         {!matching && uploadButton}
       </div>
+      {file !== undefined && datasets !== undefined && (
+        <DatasetQuestion
+          fileName={file.name}
+          datasets={datasets}
+          evidence={evidence}
+          chosen={chosen.dataset}
+          isSaid={offered.isSaid}
+          disabled={sent !== undefined}
+          choose={(name) => choose({ dataset: name })}
+        />
+      )}
       <MatchColumns
         step={step}
         open={matching}
@@ -251,7 +270,11 @@ export function UploadForm({ file, take, closed }: Props) {
           <code>stagedoor gate open {STAGING_WRITES}</code>.
         </p>
       )}
-      <RefusalNote failure={failure ?? offered.failure ?? step.failure} />
+      <RefusalNote
+        failure={
+          failure ?? offered.failure ?? step.failure ?? (chosen.dataset === '' ? evidence.failure : undefined)
+        }
+      />
       {known && (
         <p className="note is-held" role="status">
           <b>This file was already uploaded.</b> Nothing was uploaded again.{' '}

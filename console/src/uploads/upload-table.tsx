@@ -3,6 +3,7 @@ import { Ago } from '../parts/ago.tsx'
 import { Chip } from '../parts/chip.tsx'
 import { bytes, count, counted } from '../parts/format.ts'
 import { Person } from '../parts/person.tsx'
+import { sourceText } from '../upload/labels.ts'
 import { invalidText, sinceOf, stateOf } from '../upload/state.ts'
 import { useClientNames } from './use-client-names.ts'
 
@@ -44,7 +45,7 @@ function Row({ upload, client }: { upload: Upload; client: string | undefined })
           <b>{upload.file_name}</b>
         </a>
         <span className="tiny">
-          {upload.dataset} / {upload.platform} · {bytes(Number(upload.byte_len))}
+          {sourceText(upload.dataset, upload.platform)} · {bytes(Number(upload.byte_len))}
         </span>
       </td>
       <td>

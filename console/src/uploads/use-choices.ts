@@ -3,17 +3,21 @@ import { asFailure, type Failure } from '../api/failure.ts'
 import type { Dataset, UploadClient } from '../api/upload-types.ts'
 import { useSession } from '../session/session.tsx'
 import { type Choices, clientFor, datasetFor, platformFor, rememberedChoices } from './choices.ts'
+import { type DatasetEvidence, useDatasetMatch } from './use-dataset-match.ts'
 
 export interface Offered {
   readonly datasets: readonly Dataset[] | undefined
   readonly clients: readonly UploadClient[] | undefined
   readonly chosen: Choices
   readonly failure: Failure | undefined
+  readonly evidence: DatasetEvidence
+  /** A person chose the dataset. */
+  readonly isSaid: boolean
   choose(some: Partial<Choices>): void
 }
 
 /** What can be chosen, and what is chosen for this file unless somebody chooses otherwise. */
-export function useChoices(fileName: string | undefined): Offered {
+export function useChoices(file: File | undefined): Offered {
   const { api, me } = useSession()
   const [said, setSaid] = useState<Partial<Choices>>({})
   const [datasets, setDatasets] = useState<Dataset[]>()
@@ -27,6 +31,7 @@ export function useChoices(fileName: string | undefined): Offered {
   useEffect(() => {
     if (workspace === '') return
     let wanted = true
+    setDatasets(undefined)
     api.uploads
       .datasets(workspace)
       .then((answer) => wanted && setDatasets(answer.datasets))
@@ -36,7 +41,10 @@ export function useChoices(fileName: string | undefined): Offered {
     }
   }, [api, workspace])
 
-  const dataset = datasetFor(datasets ?? [], said.dataset ?? before.dataset)
+  const evidence = useDatasetMatch(file, workspace, datasets)
+  const { found } = evidence
+  const dataset = datasetFor(datasets ?? [], said.dataset, found?.best)
+  const match = found?.matches.find((one) => one.dataset === dataset?.dataset)
   const name = dataset?.has_clients ? dataset.dataset : undefined
   useEffect(() => {
     setClients(undefined)
@@ -55,10 +63,21 @@ export function useChoices(fileName: string | undefined): Offered {
     datasets,
     clients,
     failure,
+    evidence,
+    isSaid: said.dataset !== undefined,
     chosen: {
       workspace,
       dataset: dataset?.dataset ?? '',
-      platform: said.platform ?? (dataset ? platformFor(dataset, before.platform, fileName) : ''),
+      platform:
+        said.platform ??
+        (dataset && evidence.state !== 'reading'
+          ? platformFor(
+              dataset,
+              before.platform,
+              file?.name,
+              match?.fit === 'no' ? undefined : match?.platforms,
+            )
+          : ''),
       client: said.client ?? clientFor(clients ?? [], before.client),
       onInvalid: said.onInvalid ?? before.onInvalid ?? 'refuse',
     },

@@ -18,6 +18,8 @@ export interface ColumnStep {
   readonly fields: readonly PreviewField[]
   readonly values: readonly PreviewValues[]
   readonly failure: Failure | undefined
+  /** Only the beginning of the file was looked at. */
+  readonly isBeginning: boolean
   readonly answers: Answers
   answer(some: Partial<Answers>): void
 }
@@ -84,6 +86,7 @@ export function useMappingPreview(file: File | undefined, chosen: Choices): Colu
     fields: (now ?? preview)?.fields ?? [],
     values: (now ?? preview)?.values ?? [],
     failure,
+    isBeginning: file !== undefined && api.uploads.sendsHead(file),
     answers,
     answer: (some) => setAnswers((before) => ({ ...before, ...some })),
   }

@@ -1,7 +1,12 @@
-/** Which datasets a file may be of, by its headers: for a file that comes without the name of one. */
+/** Which datasets a file may be of, by its headers and values: for a file that comes without the name of one. */
+import { normaliseFile } from '../readers/normalise.ts'
+import type { DatasetMatch, DatasetMatches } from '../shapes.ts'
+import type { SpooledFile } from '../spool.ts'
+import type { FileOptions } from '../stage.ts'
 import type { Dataset } from './dataset.ts'
-import { mapHeaders } from './headers.ts'
+import { knownHeaderTest, mapHeaders } from './headers.ts'
 import { type ChosenMapping, type MappedHeaders, namedFields } from './mapping.ts'
+import { columnsOf, fieldsOf, proposedHeaders, sampleColumns } from './mapping-preview.ts'
 
 export interface FitOptions {
   readonly platform?: string | undefined
@@ -35,4 +40,95 @@ export function datasetsThatFit(
   })
   const best = Math.max(0, ...rated.map(({ most }) => most))
   return rated.filter(({ most }) => most === best).map(({ name }) => name)
+}
+
+export interface MatchRequest {
+  readonly datasets: readonly Dataset[]
+  readonly file: SpooledFile
+  readonly remembered: readonly MappedHeaders[]
+  readonly options?: FileOptions | undefined
+  /** The file is only the beginning of a longer one: its last line may be cut. */
+  readonly head?: boolean | undefined
+  readonly maxLines?: number | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/** With fewer of its columns in use, that a file has what a dataset needs says little. */
+const MIN_USED_SHARE = 0.25
+
+/** How well a file fits each dataset, the best first; `best` only where no other is as near. */
+export async function matchDatasets(request: MatchRequest): Promise<DatasetMatches> {
+  const { datasets, file, remembered, options = {}, head = false, maxLines, signal } = request
+  const memoryOf = (dataset: string, platform: string) =>
+    remembered.find((one) => one.dataset === dataset && one.platform === platform)?.headers ?? {}
+  const known = datasets.flatMap((dataset) =>
+    Object.keys(dataset.platforms).map((platform) =>
+      knownHeaderTest(dataset, platform, { headers: memoryOf(dataset.name, platform) }),
+    ),
+  )
+  const normalised = await normaliseFile(file.path, file.folder, {
+    ...options,
+    knowsHeader: (header) => known.some((knows) => knows(header)),
+    ...(maxLines !== undefined && { maxLines }),
+    ...(signal && { signal }),
+  })
+  const { headers } = normalised
+  const samples = await sampleColumns(normalised, head)
+
+  const matchOf = async (dataset: Dataset, platform: string): Promise<DatasetMatch> => {
+    const memory = memoryOf(dataset.name, platform)
+    const read = mapHeaders(dataset, platform, headers, { headers: memory })
+    const missingIn = (map: typeof read) =>
+      fieldsOf(dataset, map, normalised, []).filter(({ missing }) => missing)
+    const isWhole = (map: typeof read) => map.rowTypes.length > 0 && missingIn(map).length === 0
+    const columns = await columnsOf({
+      dataset,
+      platform,
+      read,
+      samples,
+      chosen: {},
+      remembered: { headers: memory, field_values: {} },
+      // Lookups are read for the dataset that is chosen, not for all of them.
+      lookups: undefined,
+    })
+    const confirmed = mapHeaders(dataset, platform, headers, {
+      headers: { ...memory, ...proposedHeaders(columns) },
+    })
+    return {
+      dataset: dataset.name,
+      title: dataset.title,
+      platforms: [platform],
+      fit: isWhole(read) ? 'sure' : isWhole(confirmed) ? 'likely' : 'no',
+      used: Object.keys(confirmed.fields).length,
+      known: Object.keys(read.fields).length,
+      missing: missingIn(confirmed).map(({ title }) => title),
+    }
+  }
+
+  const matches: DatasetMatch[] = []
+  for (const dataset of datasets) {
+    const ofPlatforms: DatasetMatch[] = []
+    for (const platform of Object.keys(dataset.platforms)) ofPlatforms.push(await matchOf(dataset, platform))
+    const [first] = ofPlatforms.toSorted(byFit)
+    if (!first) continue
+    const alike = ofPlatforms.filter((one) => byFit(one, first) === 0)
+    matches.push({ ...first, platforms: alike.flatMap(({ platforms }) => platforms) })
+  }
+  matches.sort(byFit)
+  const [first, second] = matches
+  const isEvident =
+    first !== undefined &&
+    first.fit !== 'no' &&
+    first.used >= headers.length * MIN_USED_SHARE &&
+    (second === undefined || byFit(first, second) < 0)
+  return { columns: headers.length, best: isEvident ? first.dataset : null, matches }
+}
+
+/** One that has what it needs before one that lacks something; then by the columns of the file that it uses and knows. */
+function byFit(left: DatasetMatch, right: DatasetMatch): number {
+  return (
+    Number(left.fit === 'no') - Number(right.fit === 'no') ||
+    right.used - left.used ||
+    right.known - left.known
+  )
 }

@@ -126,7 +126,7 @@ export async function previewMapping(request: PreviewRequest): Promise<MappingPr
 
 // Samples: the first lines of the file, column by column.
 
-interface ColumnSample {
+export interface ColumnSample {
   readonly column: number
   readonly header: string
   /** Of the lines looked at, those that are not empty. */
@@ -134,7 +134,7 @@ interface ColumnSample {
   readonly sampled: number
 }
 
-async function sampleColumns(file: NormalisedFile, head: boolean): Promise<ColumnSample[]> {
+export async function sampleColumns(file: NormalisedFile, head: boolean): Promise<ColumnSample[]> {
   const count = file.headers.length
   const limit = Math.min(MAX_SAMPLED, Math.max(MIN_SAMPLED, Math.floor(MAX_CELLS / count)))
   const names = file.headers.map((_, column) => `c${column}`)
@@ -182,7 +182,7 @@ function isNothing(value: string): boolean {
 
 // Columns: as the reader maps them, and proposals for the rest.
 
-async function columnsOf(mapped: {
+export async function columnsOf(mapped: {
   dataset: Dataset
   platform: string
   read: HeaderMap
@@ -342,7 +342,7 @@ function freeFields(dataset: Dataset, read: HeaderMap): string[] {
     .map(([name]) => name)
 }
 
-function proposedHeaders(columns: readonly PreviewColumn[]): Record<string, string> {
+export function proposedHeaders(columns: readonly PreviewColumn[]): Record<string, string> {
   const proposed = columns.filter(
     ({ field, by, certainty }) =>
       field !== null && certainty !== 'uncertain' && (by === 'likeness' || by === 'content'),
@@ -361,7 +361,7 @@ function examplesOf({ values }: ColumnSample): string[] {
 
 // Fields: which column each comes from, and what is missing.
 
-function fieldsOf(
+export function fieldsOf(
   dataset: Dataset,
   map: HeaderMap,
   file: NormalisedFile,

@@ -28,6 +28,8 @@ const GONE: PlanRow = {
     { table: 'public.views', effect: 'set null', rows: 1 },
   ],
   label: null,
+  row_key: [{ column: 'sku', value: 'A-1' }],
+  names: null,
 }
 const said = (...rows: PlanRow[]) => stripVTControlCharacters(planRowLines(rows, VIEW))
 
@@ -37,6 +39,36 @@ it('shows a row to delete without a line, with its values and what depends on it
   expect(text).toContain('sku A-1, price 5')
   expect(text).toContain('with it: 2 rows of public.notes deleted, 1 row of public.views set to NULL')
   expect(text).not.toContain('-12')
+})
+
+it('calls a row by its key, and what it refers to by its name, with the id as a detail', () => {
+  const changed: PlanRow = {
+    ...GONE,
+    row_number: 7,
+    action: 'update',
+    before: { sku: 'A-1', price: 5, category_id: 2, supplier_id: 7 },
+    after: { sku: 'A-1', price: 5, category_id: 3, supplier_id: null },
+    changed: ['category_id', 'supplier_id'],
+    dependents: null,
+    names: {
+      category_id: { before: 'Shoes', after: 'Boots' },
+      // Not known: the id alone.
+      supplier_id: { before: null, after: null },
+    },
+  }
+  const text = said(changed)
+  expect(text).toMatch(/~ +7 {2}A-1 {2}changed/)
+  expect(text).toContain('category_id: Shoes (2) → Boots (3)')
+  expect(text).toContain('supplier_id: 7 → (empty)')
+  const id = '0189d3d2-0000-7000-8000-000000000001'
+  const inserted: PlanRow = {
+    ...changed,
+    action: 'insert',
+    before: null,
+    after: { sku: 'A-1', category_id: id, supplier_id: null },
+    names: { category_id: { before: null, after: 'Boots' } },
+  }
+  expect(said(inserted)).toContain(`category_id Boots (${id})`)
 })
 
 it('says instead why it cannot be deleted', () => {

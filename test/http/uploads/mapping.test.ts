@@ -1,5 +1,6 @@
 /** Mappings over HTTP: a preview of a file, answers with an upload, what is remembered and who may change it. */
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { completeDataset, type DatasetDeclaration } from '../../../src/ingest/datasets/dataset.ts'
 import { form, HEADER, type Person, useUploads, week } from './uploads-api.ts'
 
 const uploads = useUploads()
@@ -134,4 +135,103 @@ it('an upload takes the answers with it: read so, kept with it, and not remember
   expect((await call('GET', '/datasets/ads/mapping?platform=meta', 'operator')).body.headers).toEqual({})
   const refused = await uploads.send(renamed('Nonsense'), 'operator', { headers: '{"When": "nonsense"}' })
   expect(refused.status).toBe(400)
+})
+
+describe('the dataset of a file', () => {
+  const columns = (...names: string[]) => ({
+    fields: Object.fromEntries(
+      names.map((name) => [name, { type: 'text' as const, required: name === 'sku' }]),
+    ),
+  })
+  const declared = (name: string, fields: string[]): DatasetDeclaration => ({
+    name,
+    title: name,
+    ...columns(...fields),
+    rows: [
+      {
+        name: 'row',
+        target: `public.match_${name}`,
+        key: ['workspace_id', 'sku'],
+        columns: { workspace_id: '$workspace', ...Object.fromEntries(fields.map((field) => [field, field])) },
+      },
+    ],
+  })
+
+  beforeAll(async () => {
+    for (const [name, fields] of [
+      ['parts', ['sku', 'label', 'weight']],
+      ['prices', ['sku', 'price', 'tier']],
+      ['tags', ['sku', 'price', 'tier']],
+    ] as const) {
+      await uploads.db.owner(
+        `create table match_${name} (workspace_id uuid not null, ${fields.map((field) => `${field} text`).join(', ')},
+           unique nulls not distinct (workspace_id, sku))`,
+      )
+      await uploads.ads.register(completeDataset(declared(name, [...fields])), {})
+    }
+  })
+
+  async function match(text: string, as: Person = 'operator', fields: Record<string, string> = {}) {
+    const { body, type } = form(text, fields, 'file.csv')
+    const reply = await uploads.api.app.inject({
+      method: 'POST',
+      url: '/api/v1/datasets/match',
+      headers: { authorization: `Bearer ${uploads.tokens[as]}`, 'content-type': type },
+      payload: body,
+    })
+    return { status: reply.statusCode, body: JSON.parse(reply.body) }
+  }
+
+  it('is the one that knows its headers, with the platform; nothing is kept', async () => {
+    const before = (await call('GET', '/uploads?limit=10', 'operator')).body.uploads
+    const { status, body } = await match(week('Matched'))
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ best: 'ads' })
+    expect(body.matches[0]).toMatchObject({ dataset: 'ads', platforms: ['meta'], fit: 'sure' })
+    const parts = (await match('sku,label,weight,Colour\na,Boots,2,red\n')).body
+    expect(parts).toMatchObject({ best: 'parts', columns: 4 })
+    expect(parts.matches[0]).toMatchObject({ dataset: 'parts', fit: 'sure', used: 3, missing: [] })
+    expect(uploads.spooled().filter((name) => !name.startsWith('duckdb-'))).toEqual([])
+    expect((await call('GET', '/uploads?limit=10', 'operator')).body.uploads).toEqual(before)
+  })
+
+  it('is proposed where headers are only alike, and by what the workspace remembers', async () => {
+    expect((await match('sku,labell,weihgt\na,Boots,2\n')).body).toMatchObject({ best: 'parts' })
+    const unknown = 'Nummer,label,weight\na,Boots,2\n'
+    const before = (await match(unknown)).body
+    expect(before.best).toBeNull()
+    expect(before.matches[0]).toMatchObject({ dataset: 'parts', fit: 'no', used: 2, missing: ['sku'] })
+    await call('PATCH', '/datasets/parts/mapping', 'operator', {
+      platform: 'file',
+      headers: { Nummer: 'sku' },
+    })
+    const after = (await match(unknown)).body
+    expect(after.best).toBe('parts')
+    expect(after.matches[0]).toMatchObject({ dataset: 'parts', fit: 'sure' })
+    expect((await match(unknown, 'stranger')).body).toMatchObject({ best: null })
+  })
+
+  it('is nobody’s guess: none where several fit as well, none fits, or one column of many is known', async () => {
+    const { body } = await match('sku,price,tier\na,2,b\n')
+    expect(body).toMatchObject({ best: null })
+    expect(body.matches.slice(0, 2)).toMatchObject([
+      { fit: 'sure', used: 3 },
+      { fit: 'sure', used: 3 },
+    ])
+    expect((await match('Street,Town\nSt James Square,London\n')).body).toMatchObject({ best: null })
+    expect((await match('sku,a,b,c,d,e,f,g\n1,2,3,4,5,6,7,8\n')).body).toMatchObject({ best: null })
+  })
+
+  it.each<[string, Person, Record<string, string>, number]>([
+    ['a viewer', 'viewer', {}, 403],
+    ['a token that only reads', 'reader', {}, 403],
+    ['an option that there is not', 'operator', { dataset: 'ads' }, 400],
+  ])('is not said to %s', async (_what, as, fields, status) => {
+    expect(await match(week('Refused'), as, fields)).toMatchObject({ status })
+  })
+
+  it('is not said of somebody else’s workspace', async () => {
+    const { status } = await match(week('Theirs'), 'stranger', { workspace_id: uploads.ads.workspace })
+    expect(status).toBe(403)
+  })
 })

@@ -2,8 +2,19 @@ import type { PlanRow, Reading } from '../../api/upload-types.ts'
 import type { Column } from '../../grid/grid.tsx'
 import type { Pages } from '../../grid/use-pages.ts'
 import { count } from '../../parts/format.ts'
+import { OldNew } from '../../parts/old-new.tsx'
 import { ACTION_LABELS } from '../labels.ts'
-import { dependentsText, isId, moneyIn, nameOf, parentsOf, textOf, whenOf } from './values.ts'
+import {
+  dependentsText,
+  isId,
+  moneyIn,
+  NAME_FIELD,
+  nameOf,
+  ownKeyOf,
+  parentsOf,
+  textOf,
+  whenOf,
+} from './values.ts'
 
 /** So many rows show which columns matter; looking at all would cost more with every page. */
 const SAMPLE = 200
@@ -17,30 +28,42 @@ export interface Found {
   /** Those that hold an old and a new value, and so need the room of two. */
   readonly changed: ReadonlySet<string>
   readonly figures: ReadonlySet<string>
+  /** Columns of the key by which the rows are called. */
+  readonly key: readonly string[]
 }
 
 export function columnsIn(pages: Pages<PlanRow>, fields: readonly string[]): Found {
   const changed = new Map<string, number>()
   const written = new Set<string>()
   const figures = new Set<string>()
+  const keys = new Set<string>()
   for (let index = 0; index < Math.min(SAMPLE, pages.count); index += 1) {
     const row = pages.at(index)
+    for (const { column } of row ? ownKeyOf(row) : []) keys.add(column)
     for (const name of row?.changed ?? []) changed.set(name, (changed.get(name) ?? 0) + 1)
     // Of a row to delete, what it holds.
     const image = row?.action === 'delete' ? row.before : row?.after
     for (const [name, value] of Object.entries(image ?? {})) {
-      const key = row?.target_key !== null && name in (row?.target_key ?? {})
-      if (typeof value === 'number') figures.add(name)
-      if (!key && value !== null && !isId(value) && name !== 'platform') written.add(name)
+      const key = keys.has(name) || (row?.target_key !== null && name in (row?.target_key ?? {}))
+      const isNamed = row?.names?.[name] !== undefined
+      if (typeof value === 'number' && !isNamed) figures.add(name)
+      if (!key && value !== null && (isNamed || !isId(value)) && name !== 'platform') written.add(name)
     }
   }
   const place = (name: string) => {
     const index = fields.indexOf(name)
     return index === -1 ? fields.length : index
   }
-  const rest = [...written].filter((name) => !changed.has(name))
+  // Beside its key the row already bears its name.
+  const isShown = (name: string) => keys.size > 0 && NAME_FIELD.test(name)
+  const rest = [...written].filter((name) => !changed.has(name) && !isShown(name))
   const inOrder = (some: Iterable<string>) => [...some].sort((a, b) => place(a) - place(b))
-  return { names: [...inOrder(changed.keys()), ...inOrder(rest)], changed: new Set(changed.keys()), figures }
+  return {
+    names: [...inOrder(changed.keys()), ...inOrder(rest)],
+    changed: new Set(changed.keys()),
+    figures,
+    key: [...keys],
+  }
 }
 
 const ACTION: Column<PlanRow> = {
@@ -93,7 +116,7 @@ export function phoneColumns({ names, changed }: Found, reading: Reading | null)
 
 /** `mixed`: rows with different actions stand beneath each other. */
 export function planColumns(
-  { names, changed, figures }: Found,
+  { names, changed, figures, key }: Found,
   reading: Reading | null,
   mixed: boolean,
 ): Column<PlanRow>[] {
@@ -109,9 +132,9 @@ export function planColumns(
     },
     {
       id: 'what',
-      header: 'What',
+      header: key.join(' · ') || 'What',
       size: 200,
-      meta: { grow: 2 },
+      meta: { grow: 2, stays: true },
       cell: ({ row }) => <What row={row.original} fields={fields} />,
     },
     ...(mixed ? [ACTION] : []),
@@ -119,7 +142,7 @@ export function planColumns(
       (name): Column<PlanRow> => ({
         id: `column-${name}`,
         header: name,
-        size: changed.has(name) ? 168 : 112,
+        size: changed.has(name) ? 184 : 112,
         meta: { figures: figures.has(name), grow: 1 },
         cell: ({ row }) => <Change row={row.original} column={name} decimals={money.get(name)} />,
       }),
@@ -154,6 +177,8 @@ interface ChangeProps {
 }
 
 function Change({ row, column, decimals }: ChangeProps) {
+  const names = row.names?.[column]
+  if (names) return <NamedChange row={row} column={column} names={names} />
   const after = row.after?.[column]
   if (row.action === 'insert') return <Value value={after} decimals={decimals} />
   if (row.action === 'delete')
@@ -163,14 +188,40 @@ function Change({ row, column, decimals }: ChangeProps) {
       <del className="is-gone">{textOf(row.before[column], decimals)}</del>
     )
   if (row.changed?.includes(column)) {
-    return (
-      <>
-        <del>{textOf(row.before?.[column], decimals)}</del>
-        <span className="unseen"> becomes </span> <ins>{textOf(after, decimals)}</ins>
-      </>
-    )
+    return <OldNew old={textOf(row.before?.[column], decimals)} now={textOf(after, decimals)} />
   }
   return <Value value={after ?? row.before?.[column]} decimals={decimals} />
+}
+
+/** What the row refers to is called by its name; the id is a detail below it. */
+function NamedChange({
+  row,
+  column,
+  names,
+}: Pick<ChangeProps, 'row' | 'column'> & { readonly names: NonNullable<PlanRow['names']>[string] }) {
+  const { action, changed } = row
+  const isChange = action === 'update' && changed?.includes(column) === true
+  const nameOfImage = (image: PlanRow['after'], name: string | null) => name ?? textOf(image?.[column])
+  const before = nameOfImage(row.before, names.before)
+  const after = nameOfImage(row.after, names.after)
+  const ids = [isChange || action === 'delete' ? row.before : null, action === 'delete' ? null : row.after]
+    .map((image) => image?.[column])
+    .filter((id) => id !== null && id !== undefined)
+    .map((id) => String(id))
+  return (
+    <span className="what">
+      <span>
+        {isChange ? (
+          <OldNew old={before} now={after} />
+        ) : action === 'delete' ? (
+          <del className="is-gone">{before}</del>
+        ) : (
+          after
+        )}
+      </span>
+      <span className="tiny">{ids.length > 0 && `id ${ids.join(' → ')}`}</span>
+    </span>
+  )
 }
 
 function Value({ value, decimals }: { value: unknown; decimals: number | undefined }) {

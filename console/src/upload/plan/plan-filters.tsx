@@ -25,12 +25,14 @@ interface Props {
   change(filter: PlanFilter): void
   readonly totals: Totals
   readonly columns: readonly string[]
+  /** Those of the columns that hold figures: only they change by an amount. */
+  readonly figures: ReadonlySet<string>
   readonly dataset: Dataset | undefined
   readonly aside: ReactNode
 }
 
 /** A sentence whose words can be chosen. */
-export function PlanFilters({ filter, change, totals, columns, dataset, aside }: Props) {
+export function PlanFilters({ filter, change, totals, columns, figures, dataset, aside }: Props) {
   const actions = totals[filter.row_type ?? ''] ?? {}
   const types = dataset?.row_types.map(({ row_type }) => row_type).filter((type) => type in totals)
   const updates = filter.action === 'update'
@@ -76,7 +78,7 @@ export function PlanFilters({ filter, change, totals, columns, dataset, aside }:
               change({
                 ...filter,
                 column: event.target.value || undefined,
-                percent: event.target.value === '' ? undefined : filter.percent,
+                percent: figures.has(event.target.value) ? filter.percent : undefined,
               })
             }
           >
@@ -88,7 +90,7 @@ export function PlanFilters({ filter, change, totals, columns, dataset, aside }:
           <span>changed</span>
         </>
       )}
-      {updates && filter.column !== undefined && (
+      {updates && filter.column !== undefined && figures.has(filter.column) && (
         <>
           <span>by more than</span>
           <select

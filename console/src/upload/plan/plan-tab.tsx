@@ -52,6 +52,9 @@ function Planned({ upload, dataset }: { upload: UploadDetail; dataset: Dataset |
   const found = useMemo(() => columnsIn(pages, fields ?? []), [pages, fields])
   // A narrower view shows fewer columns, but those of the wider one can still be chosen.
   const [offered, setOffered] = useState<Record<string, string[]>>({})
+  const [figures, setFigures] = useState(found.figures)
+  if ([...found.figures].some((name) => !figures.has(name)))
+    setFigures(new Set([...figures, ...found.figures]))
   const known = offered[row_type ?? ''] ?? []
   const fresh = found.names.filter((name) => !known.includes(name))
   if (fresh.length > 0) setOffered({ ...offered, [row_type ?? '']: [...known, ...fresh] })
@@ -71,6 +74,7 @@ function Planned({ upload, dataset }: { upload: UploadDetail; dataset: Dataset |
         change={setFilter}
         totals={totals}
         columns={known}
+        figures={figures}
         dataset={dataset}
         aside={pages.begun ? shownRows(pages.count, pages.done) : 'loading…'}
       />

@@ -14,6 +14,12 @@ export function textOf(value: unknown, decimals?: number): string {
   if (value === null || value === undefined) return 'empty'
   if (typeof value === 'number' && decimals !== undefined) return withDecimals(decimals).format(value)
   if (typeof value === 'number') return (Number.isInteger(value) ? figures : money).format(value)
+  if (
+    Array.isArray(value) &&
+    value.length > 0 &&
+    value.every((one) => one !== null && typeof one !== 'object')
+  )
+    return value.join(', ')
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
@@ -39,33 +45,54 @@ function decimalsOf(currency: string | undefined): number {
   return format.resolvedOptions().maximumFractionDigits ?? 2
 }
 
-/** What people call the row: its own name, which is the last one that its line gives; else its key. */
+/** What people call the row: its key, else its own name, which is the last one that its line gives. */
 export function nameOf(row: PlanRow, fields: readonly string[]): string {
+  const own = ownKeyOf(row)
+  if (own.length > 0) return own.map(({ value }) => value).join(' · ')
   const name = namesFor(row, fields).at(-1)
   if (name !== undefined) return name
   const key = Object.values(row.target_key ?? {}).filter((value) => !isId(value))
-  return key.length > 0 ? key.map(textOf).join(' · ') : row.row_number < 0 ? 'row' : `line ${row.row_number}`
+  return key.length > 0
+    ? key.map((value) => textOf(value)).join(' · ')
+    : row.row_number < 0
+      ? 'row'
+      : `line ${row.row_number}`
 }
 
-/** The names of what it belongs to, the widest first. */
+/** The key that the file gives, if it tells the row from others: a day alone, or an id, is a part of what it belongs to. */
+export function ownKeyOf({ row_key }: PlanRow): { column: string; value: string }[] {
+  const key = row_key.flatMap(({ column, value }) => (value === null ? [] : [{ column, value }]))
+  return key.every(({ value }) => isId(value) || DAY.test(value)) ? [] : key
+}
+
+/** The names of what it belongs to, the widest first; of a row that its key names, its own name too. */
 export function parentsOf(row: PlanRow, fields: readonly string[]): string {
-  return namesFor(row, fields).slice(0, -1).join(' / ')
+  const names = namesFor(row, fields)
+  if (ownKeyOf(row).length === 0) return names.slice(0, -1).join(' / ')
+  const name = nameOf(row, fields)
+  return names.filter((other) => other !== name).join(' / ')
 }
 
-/** A row of a parent is called by the names down to its own. */
+/** Fields that hold what people call a row. */
+export const NAME_FIELD = /(^|_)(name|title)$/
+
+/** A row of a parent is called by the names down to its own. Of a row without a line, what its columns hold. */
 function namesFor(row: PlanRow, fields: readonly string[]): string[] {
-  const label = row.label ?? {}
-  const own = fields.filter((field) => /(^|_)(name|title)$/.test(field))
+  const label = row.label ?? row.before ?? {}
+  const own = fields.filter((field) => NAME_FIELD.test(field))
   const last = own.indexOf(`${row.row_type}_name`)
   return (last === -1 ? own : own.slice(0, last + 1))
     .map((field) => label[field])
     .filter((value): value is string => typeof value === 'string' && value !== '')
 }
 
-/** The parts of its key that are no ids: the day of a figure. */
+const DAY = /^\d{4}-\d\d-\d\d/
+
+/** Of a row that its key does not name, the day of a figure. */
 export function whenOf(row: PlanRow): string {
+  if (ownKeyOf(row).length > 0) return ''
   return Object.values(row.target_key ?? {})
-    .filter((value) => typeof value === 'string' && /^\d{4}-\d\d-\d\d/.test(value))
+    .filter((value) => typeof value === 'string' && DAY.test(value))
     .join(' · ')
 }
 

@@ -1,4 +1,5 @@
 import { type KeyboardEvent, useState } from 'react'
+import { isBlock } from '../rows/block.ts'
 
 interface Props {
   readonly label: string
@@ -10,10 +11,12 @@ interface Props {
   /** Called with every change; undefined: it is the original value again. */
   keep(draft: string | undefined): void
   save(text: string): void
+  /** More than one cell was pasted. */
+  pasteBlock(text: string): void
 }
 
 /** An editable cell: Enter saves, Escape reverts, leaving it keeps the draft. */
-export function EditableValue({ label, value, draft, wrong, saving, keep, save }: Props) {
+export function EditableValue({ label, value, draft, wrong, saving, keep, save, pasteBlock }: Props) {
   const [text, setText] = useState(draft ?? value)
   const [before, setBefore] = useState(value)
   const changed = text !== value
@@ -54,6 +57,12 @@ export function EditableValue({ label, value, draft, wrong, saving, keep, save }
         placeholder="empty"
         onChange={(event) => type(event.target.value)}
         onKeyDown={onKeyDown}
+        onPaste={(event) => {
+          const pasted = event.clipboardData.getData('text/plain')
+          if (!isBlock(pasted)) return
+          event.preventDefault()
+          pasteBlock(pasted)
+        }}
       />
       <span className="tiny" role="status">
         {saving ? 'checking…' : changed ? 'Enter saves' : ''}

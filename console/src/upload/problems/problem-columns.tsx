@@ -1,5 +1,6 @@
 import type { Column } from '../../grid/grid.tsx'
 import { count } from '../../parts/format.ts'
+import { OldNew } from '../../parts/old-new.tsx'
 import { EditableValue } from './editable-value.tsx'
 import { cellText, type ProblemLine } from './problem-lines.ts'
 import { useProblemsPanel } from './problems-panel.tsx'
@@ -74,14 +75,11 @@ function Where({ line }: { line: ProblemLine }) {
 }
 
 function Value({ line }: { line: ProblemLine }) {
-  const { may, saving, drafts, correct, editLine } = useProblemsPanel()
+  const { may, saving, drafts, correct, editLine, pasteBlock } = useProblemsPanel()
   if (line.kind === 'fixed') {
     const now = line.row.raw_payload[line.column] ?? ''
     return (
-      <>
-        <del>{line.old === '' ? 'empty' : line.old}</del>
-        <span className="unseen"> became </span> <ins>{now === '' ? 'empty' : now}</ins>
-      </>
+      <OldNew old={line.old === '' ? 'empty' : line.old} now={now === '' ? 'empty' : now} becomes="became" />
     )
   }
   const { row, problem } = line
@@ -106,6 +104,7 @@ function Value({ line }: { line: ProblemLine }) {
       keep={(text) => drafts.keep(row, column, text)}
       wrong={line.kind === 'error'}
       saving={saving.has(row.row_number)}
+      pasteBlock={(text) => pasteBlock(text, row, column)}
       save={(text) => correct({ row, values: { [column]: text === '' ? null : text } })}
     />
   )

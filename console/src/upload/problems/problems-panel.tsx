@@ -14,6 +14,8 @@ export interface ProblemsPanel {
   readonly drafts: Drafts
   correct(...corrections: Correction[]): void
   editLine(row: StagedRow): void
+  /** A block of cells was pasted over this one. */
+  pasteBlock(text: string, row: StagedRow, column: string): void
 }
 
 const ProblemsPanelContext = createContext<ProblemsPanel | undefined>(undefined)
@@ -26,10 +28,18 @@ export function useProblemsPanel(): ProblemsPanel {
 
 type Props = ProblemsPanel & { readonly children: ReactNode }
 
-export function ProblemsPanelProvider({ may, saving, drafts, correct, editLine, children }: Props) {
+export function ProblemsPanelProvider({
+  may,
+  saving,
+  drafts,
+  correct,
+  editLine,
+  pasteBlock,
+  children,
+}: Props) {
   const desk = useMemo(
-    () => ({ may, saving, drafts, correct, editLine }),
-    [may, saving, drafts, correct, editLine],
+    () => ({ may, saving, drafts, correct, editLine, pasteBlock }),
+    [may, saving, drafts, correct, editLine, pasteBlock],
   )
   return <ProblemsPanelContext value={desk}>{children}</ProblemsPanelContext>
 }

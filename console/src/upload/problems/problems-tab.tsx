@@ -1,7 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { asFailure, type Failure } from '../../api/failure.ts'
-import type { StagedRow, UploadDetail } from '../../api/upload-types.ts'
-import type { ColumnEdit } from '../../api/uploads.ts'
+import type { RepairedUpload, StagedRow, UploadDetail } from '../../api/upload-types.ts'
 import { Grid } from '../../grid/grid.tsx'
 import { usePages } from '../../grid/use-pages.ts'
 import { Chip } from '../../parts/chip.tsx'
@@ -9,6 +8,9 @@ import { count, counted } from '../../parts/format.ts'
 import { RefusalNote } from '../../parts/refusal-note.tsx'
 import { useNarrow } from '../../parts/use-narrow.ts'
 import { useSession } from '../../session/session.tsx'
+import type { Paste } from '../rows/block.ts'
+import { PasteDialog, type PasteStart } from '../rows/paste-dialog.tsx'
+import { ReplaceDialog } from '../rows/replace-dialog.tsx'
 import { invalidText } from '../state.ts'
 import { useDraftCount, useDrafts } from './drafts.ts'
 import { FileNotes } from './file-notes.tsx'
@@ -17,7 +19,6 @@ import { problemColumns } from './problem-columns.tsx'
 import { type ProblemLine, problemLines } from './problem-lines.ts'
 import { ProblemsPanelProvider } from './problems-panel.tsx'
 import { RepairNote } from './repair-note.tsx'
-import { ReplaceDialog } from './replace-dialog.tsx'
 import { type Correction, useRepairs } from './use-repairs.ts'
 
 const PAGE = 200
@@ -37,6 +38,7 @@ export function ProblemsTab({ upload, take, toFirst, toSave, saved }: Props) {
   const [errorsOnly, setErrorsOnly] = useState((upload.invalid_count ?? 0) > 0)
   const [whole, setWhole] = useState<StagedRow>()
   const [replacing, setReplacing] = useState(false)
+  const [pasting, setPasting] = useState<{ text: string; start: PasteStart }>()
   // Grows when lines changed that nobody edited here: then they are read again.
   const [edition, setEdition] = useState(0)
   const [failure, setFailure] = useState<Failure>()
@@ -68,6 +70,19 @@ export function ProblemsTab({ upload, take, toFirst, toSave, saved }: Props) {
   const layout = phone ? 'phone' : narrow ? 'narrow' : 'wide'
   const columns = useMemo(() => problemColumns(layout), [layout])
 
+  const gridColumns = useMemo(
+    () => upload.columns.map((name) => ({ name, readOnly: false })),
+    [upload.columns],
+  )
+  const pasteBlock = useCallback(
+    (text: string, row: StagedRow, column: string) =>
+      setPasting({
+        text,
+        start: { line: row.row_number, column: gridColumns.findIndex(({ name }) => name === column) },
+      }),
+    [gridColumns],
+  )
+
   function saveAll() {
     const corrections = drafts
       .all()
@@ -86,17 +101,20 @@ export function ProblemsTab({ upload, take, toFirst, toSave, saved }: Props) {
     })
   })
 
-  async function replaceInColumn(edit: ColumnEdit) {
+  function replaced(after: RepairedUpload) {
     setReplacing(false)
     setFailure(undefined)
-    try {
-      const after = await api.uploads.replaceInColumn(id, edit)
-      repairs.note(after, after.repair.lines)
-      take(after)
-      setEdition((now) => now + 1)
-    } catch (thrown) {
-      setFailure(asFailure(thrown))
-    }
+    repairs.note(after, after.repair.lines)
+    take(after)
+    setEdition((now) => now + 1)
+  }
+
+  function pasted(after: RepairedUpload, { changed }: Paste) {
+    setPasting(undefined)
+    for (const { row, column } of drafts.all())
+      if (changed.some((cell) => cell.line === row.row_number && cell.column === column))
+        drafts.keep(row, column, undefined)
+    replaced(after)
   }
 
   async function exportProblems() {
@@ -143,7 +161,7 @@ export function ProblemsTab({ upload, take, toFirst, toSave, saved }: Props) {
         )}
         {upload.may.repair.allowed && (
           <button type="button" className="button is-small" onClick={() => setReplacing(true)}>
-            Replace in a column
+            Replace in a column…
           </button>
         )}
         <button
@@ -164,6 +182,7 @@ export function ProblemsTab({ upload, take, toFirst, toSave, saved }: Props) {
         drafts={drafts}
         correct={repairs.correct}
         editLine={setWhole}
+        pasteBlock={pasteBlock}
       >
         <Grid
           label="Problems"
@@ -176,7 +195,22 @@ export function ProblemsTab({ upload, take, toFirst, toSave, saved }: Props) {
         />
       </ProblemsPanelProvider>
       {replacing && (
-        <ReplaceDialog columns={upload.columns} close={() => setReplacing(false)} replace={replaceInColumn} />
+        <ReplaceDialog
+          upload={id}
+          columns={upload.columns}
+          close={() => setReplacing(false)}
+          done={replaced}
+        />
+      )}
+      {pasting && (
+        <PasteDialog
+          upload={upload}
+          columns={gridColumns}
+          text={pasting.text}
+          start={pasting.start}
+          done={pasted}
+          close={() => setPasting(undefined)}
+        />
       )}
       {whole && (
         <LineDialog
