@@ -535,9 +535,9 @@ grant execute on function iu_core.fn_ingest_plan_image(jsonb, iu_core.ingest_pla
   to service_role, dot_executor, authenticated, stagedoor_agent, stagedoor_reviewer;
 
 -- What people call rows of a plan: the key columns that the file fills, in the order of the key, and for each column that is looked
--- up the name of what the row referred to (before) and will refer to (after). If the dataset belongs to one workspace, names come
--- from the table that was looked in, by its index on the value or if it is small. If all workspaces share the dataset, that table may
--- hold rows of others: then only names that the file itself has are known. Changes nothing.
+-- up the name of what the row referred to (before) and will refer to (after). If the dataset belongs to the workspace of the upload, names
+-- come from the table that was looked in, by its index on the value or if it is small. Otherwise that table may hold rows of others: then
+-- only names that the file itself has are known. Changes nothing.
 create or replace function iu_core.fn_ingest_plan_row_names(p_upload_id uuid, p_type_orders integer[], p_row_numbers integer[])
 returns table (type_order integer, row_number integer, row_key jsonb, names jsonb)
 language plpgsql stable security definer
@@ -578,15 +578,17 @@ begin
              where v_dataset.definition -> 'fields' -> m.value ? 'lookup' group by 1) c on c.lookup = l.key
       left join pg_attribute a on a.attrelid = to_regclass(l.value ->> 'table') and a.attname = l.value ->> 'value' and not a.attisdropped
   loop
-    continue when v_dataset.workspace_id is null or v_lookup.type is null or not has_table_privilege(v_lookup.target, 'select')
+    continue when v_dataset.workspace_id is distinct from u.workspace_id or v_lookup.type is null or not has_table_privilege(v_lookup.target, 'select')
       or not exists (select from pg_attribute where attrelid = v_lookup.target and attname = v_lookup.by_column and not attisdropped)
       or not iu_core.fn_ingest_is_unique(v_lookup.target, array[v_lookup.value_column], false)
          and coalesce((select sum(pg_relation_size(relid)) from pg_partition_tree(v_lookup.target)), 0) + pg_relation_size(v_lookup.target) > 4194304;
     select array_agg(distinct i.image ->> c) into v_values
       from unnest(p_type_orders, p_row_numbers) as n (type_order, row_number)
-      join iu_core.ingest_plan_row p on p.upload_id = p_upload_id and p.type_order = n.type_order and p.row_number = n.row_number
+      -- Row by row through the key: a plain join may read the whole plan for one page (1 s for 60,000 rows).
+      cross join lateral (select r.*, r as row from iu_core.ingest_plan_row r
+                           where r.upload_id = p_upload_id and r.type_order = n.type_order and r.row_number = n.row_number offset 0) p
       join iu_core.ingest_plan d on d.upload_id = p_upload_id,
-           lateral (values (p.before), (iu_core.fn_ingest_plan_image(d.inserted_columns, p))) as i (image),
+           lateral (values (p.before), (iu_core.fn_ingest_plan_image(d.inserted_columns, p.row))) as i (image),
            unnest(v_lookup.columns) as c
      where i.image ->> c is not null;
     continue when v_values is null;
@@ -619,10 +621,12 @@ begin
                    lateral (select v_dataset.definition -> 'fields' -> m.value ->> 'lookup') as l (lookup)
              where l.lookup is not null and coalesce(p.before ->> m.key, i.image ->> m.key) is not null)
       from unnest(p_type_orders, p_row_numbers) as n (type_order, row_number)
-      join iu_core.ingest_plan_row p on p.upload_id = p_upload_id and p.type_order = n.type_order and p.row_number = n.row_number
+      cross join lateral (select r.*, r as row from iu_core.ingest_plan_row r
+                           where r.upload_id = p_upload_id and r.type_order = n.type_order and r.row_number = n.row_number offset 0) p
       join iu_core.ingest_plan d on d.upload_id = p_upload_id
-      cross join lateral (select iu_core.fn_ingest_plan_image(d.inserted_columns, p)) as i (image)
-      left join public.staging_rows s on s.upload_id = p.upload_id and s.row_type = p.row_type and s.row_number = p.row_number
+      cross join lateral (select iu_core.fn_ingest_plan_image(d.inserted_columns, p.row)) as i (image)
+      left join lateral (select l.normalized_payload from public.staging_rows l
+                          where l.upload_id = p_upload_id and l.row_type = p.row_type and l.row_number = p.row_number offset 0) s on true
       left join lateral (select spec from jsonb_array_elements(v_dataset.definition -> 'rows') as spec where spec ->> 'name' = p.row_type) t on true;
 end $$;
 

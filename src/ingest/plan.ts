@@ -110,30 +110,33 @@ function exactIntegers(image: string): string {
 export async function listPlanRows(db: Queryable, upload: string, filter: PlanRowFilter): Promise<PlanRow[]> {
   const [order = '0', line = '-1'] = filter.after?.split('.') ?? []
   const { rows } = await db.query<PlanRow>(
+    // The rows of the page first: joined before the limit, every page would read all lines of the upload.
     `with page as materialized (
-     select p.type_order, p.row_type, p.row_number, p.action, p.target_id, ${exactIntegers('p.target_key')} as target_key,
-            ${exactIntegers('p.before')} as before, ${exactIntegers('i.image')} as after, p.changed, p.reason, p.dependents,
-            ${exactIntegers('s.normalized_payload')} as label
-       from iu_core.ingest_plan_row p
-       join iu_core.ingest_plan d on d.upload_id = p.upload_id
-       cross join lateral (select iu_core.fn_ingest_plan_image(d.inserted_columns, p)) as i (image)
-       left join public.staging_rows s
-         on s.upload_id = p.upload_id and s.row_type = p.row_type and s.row_number = p.row_number
-      where p.upload_id = $1 and (p.type_order, p.row_number) > ($2, $3)
-        and ($4::text is null or p.row_type = $4) and ($5::text is null or p.action = $5)
-        and ($6::text is null or $6 = any (p.changed))
-        and ($7::numeric is null
-             or case when jsonb_typeof(p.before -> $6) = 'number' and jsonb_typeof(p.after -> $6) = 'number'
-                     then abs((p.after ->> $6)::numeric - (p.before ->> $6)::numeric)
-                          > $7 * abs((p.before ->> $6)::numeric) end)
-      order by p.type_order, p.row_number limit $8
+       select p from iu_core.ingest_plan_row p
+        where p.upload_id = $1 and (p.type_order, p.row_number) > ($2, $3)
+          and ($4::text is null or p.row_type = $4) and ($5::text is null or p.action = $5)
+          and ($6::text is null or $6 = any (p.changed))
+          and ($7::numeric is null
+               or case when jsonb_typeof(p.before -> $6) = 'number' and jsonb_typeof(p.after -> $6) = 'number'
+                       then abs((p.after ->> $6)::numeric - (p.before ->> $6)::numeric)
+                            > $7 * abs((p.before ->> $6)::numeric) end)
+        order by p.type_order, p.row_number limit $8
      ), named as materialized (
-     -- One call for the whole page.
-     select n.* from (select array_agg(type_order::integer) as orders, array_agg(row_number) as lines from page) a,
-            lateral iu_core.fn_ingest_plan_row_names($1, a.orders, a.lines) n
+       select n.* from (select array_agg((page.p).type_order::integer) as orders, array_agg((page.p).row_number) as lines from page) a,
+              lateral iu_core.fn_ingest_plan_row_names($1, a.orders, a.lines) n
      )
-     select page.*, named.row_key, named.names from page join named using (type_order, row_number)
-      order by page.type_order, page.row_number`,
+     select (page.p).type_order, (page.p).row_type, (page.p).row_number, (page.p).action, (page.p).target_id,
+            ${exactIntegers('(page.p).target_key')} as target_key, ${exactIntegers('(page.p).before')} as before,
+            ${exactIntegers('i.image')} as after, (page.p).changed, (page.p).reason, (page.p).dependents,
+            ${exactIntegers('s.normalized_payload')} as label, n.row_key, n.names
+       from page
+       join named n on n.type_order = (page.p).type_order and n.row_number = (page.p).row_number
+       join iu_core.ingest_plan d on d.upload_id = $1
+       cross join lateral (select iu_core.fn_ingest_plan_image(d.inserted_columns, page.p)) as i (image)
+       left join lateral (select l.normalized_payload from public.staging_rows l
+                           where l.upload_id = $1 and l.row_type = (page.p).row_type and l.row_number = (page.p).row_number
+                          offset 0) s on true
+      order by (page.p).type_order, (page.p).row_number`,
     [
       upload,
       Number(order),

@@ -462,6 +462,16 @@ describe('the names of a plan’s rows', () => {
       { names: { category_id: { before: null, after: 'Hats' } } },
     ])
     await db.owner('grant select on named_categories to workflow_admin')
+
+    // The dataset became that of another workspace: its table is no longer read for this one.
+    const other = await createWorkspace(db, 'Another owner')
+    const own = (workspace: string) =>
+      db.owner(`update iu_core.ingest_dataset set workspace_id = $1 where dataset = 'named'`, [workspace])
+    await own(other)
+    expect((await rowsOf(trial.operator, upload))[0]).toMatchObject({
+      names: { category_id: { before: null, after: 'boots' } },
+    })
+    await own(trial.workspace)
   })
 
   it('of a dataset that all workspaces share are only those that the file has: the table may hold rows of others', async () => {
