@@ -48,6 +48,7 @@ begin
   end if;
   if v_has_references then
     perform iu_core.fn_ingest_resolve_references(p_upload, p_definition, p_lines);
+    v_has_references := exists (select from pg_temp.ingest_reference);
   end if;
   -- A row of the file may be what another one refers to; if it turns out wrong, so do those that refer to it.
   loop
@@ -123,9 +124,14 @@ begin
              from (select coalesce(jsonb_agg(x order by o), '[]') as errors
                      from jsonb_array_elements(s.validation_errors) with ordinality as a (x, o)
                     where x ->> 'scope' is distinct from 'lookup') e)
-   where s.upload_id = p_upload.upload_id and s.row_type = p_upload.reading -> 'layout' ->> 'leaf' and s.validation_status = 'invalid'
-     and (s.validation_status <> 'valid' or s.validation_warnings <> '[]')
-     and s.validation_errors @> '[{"scope": "lookup"}]' and (p_lines is null or s.row_number = any (p_lines));
+    from (select x.place
+            from (select l.ctid as place, l.* from public.staging_rows l
+                   where l.upload_id = p_upload.upload_id and (l.validation_status <> 'valid' or l.validation_warnings <> '[]')
+                  -- Its own index finds them; without a fence the planner takes the one over all lines.
+                  offset 0) x
+           where x.row_type = p_upload.reading -> 'layout' ->> 'leaf' and x.validation_status = 'invalid'
+             and x.validation_errors @> '[{"scope": "lookup"}]' and (p_lines is null or x.row_number = any (p_lines))) p
+   where s.ctid = p.place;
   get diagnostics v_changed = row_count;
   return v_changed;
 end $$;

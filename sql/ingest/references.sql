@@ -89,9 +89,9 @@ as $$
     || format(' (foreign key %s)', p_name)
 $$;
 
--- Collects in `ingest_reference` what lines refer to by foreign keys whose values they have themselves, and finds it: by the
--- unique index of the referenced table, if the values are few. Lines with other errors are checked, too, if these values are
--- right. p_lines: only these lines. Internal.
+-- Collects in `ingest_reference` what lines refer to by foreign keys whose values they have themselves, and what is not there. It is
+-- looked for by the unique index of the referenced table, which is never read through if it is large. Lines with other errors are
+-- checked, too, if these values are right. p_lines: only these lines. Internal.
 create or replace function iu_core.fn_ingest_resolve_references(p_upload iu_core.ingest_upload, p_definition jsonb, p_lines integer[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -102,62 +102,63 @@ declare
   v_layout jsonb := p_upload.reading -> 'layout';
   v_reference record;
   v_line record;
-  v_matches text;
-  v_missing boolean;
+  v_given text;
+  v_missing text;
+  v_is_there boolean;
 begin
   drop table if exists pg_temp.ingest_reference;
-  create temporary table ingest_reference (
-    row_type text, name text, "values" text[], castable boolean default true, found boolean default false, own boolean default false,
-    near text[]) on commit drop;
+  create temporary table ingest_reference (row_type text, name text, "values" text[], own boolean default false, near text[]) on commit drop;
   for v_reference in
     select * from iu_core.fn_ingest_references(p_definition, v_layout) r where r.is_given and r.is_readable and not r.is_sure
   loop
     v_line := iu_core.fn_ingest_reference_line_sql(p_upload, p_definition, v_reference);
-    select string_agg(format('x.%I %s (k."values"[%s]::%s)::%s', v_reference.referenced_columns[i], v_reference.operators[i], i,
-                             v_line.types[i], v_reference.types[i]), ' and ' order by i)
-      into v_matches from generate_series(1, cardinality(v_reference.columns)) i;
+    select format('not exists (select from %s x where %s)', iu_core.fn_ingest_table_sql(v_reference.referenced),
+                  string_agg(format('x.%I %s (k."values"[%s]::%s)::%s', v_reference.referenced_columns[i], v_reference.operators[i], i,
+                                    v_line.types[i], v_reference.types[i]), ' and ' order by i))
+      into v_missing from generate_series(1, cardinality(v_reference.columns)) i;
     if v_line.fields = '{}' then
       -- The same for all lines.
-      execute format('select not exists (select from %s x, (select %s as "values") k where %s)',
-        iu_core.fn_ingest_table_sql(v_reference.referenced), v_line.given, v_matches) into v_missing;
-      continue when not v_missing;
+      execute format('select not (%s) from (select %s as "values") k', v_missing, v_line.given) into v_is_there;
+      continue when v_is_there;
     end if;
-    execute format($sql$
-      insert into pg_temp.ingest_reference (row_type, name, "values")
-      select distinct %1$L, %2$L, %3$s from public.staging_rows s
-       where s.upload_id = %4$L and s.row_type = %5$L and %6$s%7$s
-    $sql$, v_reference.row_type, v_reference.name, v_line.given, p_upload.upload_id, v_layout ->> 'leaf', v_line.applies,
-       case when p_lines is null then '' else format(' and s.row_number = any (%L::integer[])', p_lines) end);
-    analyze pg_temp.ingest_reference;
-    v_matches := format($sql$
-      update pg_temp.ingest_reference k set found = true from %1$s x
-       where k.row_type = %2$L and k.name = %3$L and k.castable and array_position(k."values", null) is null and %4$s
-    $sql$, iu_core.fn_ingest_table_sql(v_reference.referenced), v_reference.row_type, v_reference.name, v_matches);
+    v_given := format($sql$
+      select array[%1$s] as "values"
+        from (select distinct %6$s from public.staging_rows s where s.upload_id = %2$L and s.row_type = %3$L and %4$s%5$s) d
+    $sql$, (select string_agg('d.v' || i, ', ' order by i) from generate_series(1, cardinality(v_reference.columns)) i), p_upload.upload_id, v_layout ->> 'leaf', v_line.applies,
+       case when p_lines is null then '' else format(' and s.row_number = any (%L::integer[])', p_lines) end,
+       -- (Texts, which are hashed faster than arrays.)
+       (select string_agg(format('%s as v%s', t, i), ', ' order by i) from unnest(v_line.texts) with ordinality as x (t, i)));
     begin
-      execute v_matches;
+      execute format('insert into pg_temp.ingest_reference (row_type, name, "values") select %L, %L, k."values" from (%s) k where %s',
+                     v_reference.row_type, v_reference.name, v_given, v_missing);
     exception when data_exception or check_violation then
       -- A value that its column cannot hold is an error of its own.
-      update pg_temp.ingest_reference k
-         set castable = not exists (select from unnest(k."values", v_line.types, v_reference.types) as v (value, given, wanted)
-                                     where iu_core.fn_ingest_cast_error(v.value, v.given, v.wanted) is not null)
-       where k.row_type = v_reference.row_type and k.name = v_reference.name;
-      execute v_matches;
+      drop table if exists pg_temp.ingest_reference_given;
+      execute format('create temporary table ingest_reference_given on commit drop as %s', v_given);
+      delete from pg_temp.ingest_reference_given k
+       where exists (select from unnest(k."values", v_line.types, v_reference.types) as v (value, given, wanted)
+                      where iu_core.fn_ingest_cast_error(v.value, v.given, v.wanted) is not null);
+      analyze pg_temp.ingest_reference_given;
+      execute format('insert into pg_temp.ingest_reference (row_type, name, "values") select %L, %L, k."values" from pg_temp.ingest_reference_given k where %s',
+                     v_reference.row_type, v_reference.name, v_missing);
     end;
   end loop;
+  analyze pg_temp.ingest_reference;
 end $$;
 
--- The SQL by which lines `s` give the values of a foreign key: given: the array of their texts; types: of the fields; fields: those
--- of the file; applies: whether the line refers to anything, and is right so far. Internal.
+-- The SQL by which lines `s` give the values of a foreign key: texts: of each column; given: the array of them; types: of the fields;
+-- fields: those of the file; applies: whether the line refers to anything, and is right so far. Internal.
 create or replace function iu_core.fn_ingest_reference_line_sql(
-  p_upload iu_core.ingest_upload, p_definition jsonb, p_reference record, out given text, out types text[], out fields text[], out applies text
+  p_upload iu_core.ingest_upload, p_definition jsonb, p_reference record,
+  out texts text[], out given text, out types text[], out fields text[], out applies text
 )
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  select format('array[%s]', string_agg(v.text, ', ' order by s.place)), array_agg(v.type order by s.place),
+  select array_agg(v.text order by s.place), format('array[%s]', string_agg(v.text, ', ' order by s.place)), array_agg(v.type order by s.place),
          array_remove(array_agg(v.field order by s.place), null)
-    into given, types, fields
+    into texts, given, types, fields
     from unnest(p_reference.sources) with ordinality as s (source, place),
          lateral (select case s.source when '$client' then format('%L::text', p_upload.client_id)
                                        when '$workspace' then format('%L::text', p_upload.workspace_id)
@@ -170,7 +171,7 @@ begin
     -- MATCH SIMPLE: a reference with an empty column refers to nothing. MATCH FULL: all are empty, or none.
     case when fields = '{}' then null
          when p_reference.is_full then format('array_remove(%s, null) <> ''{}''', given)
-         else format('array_position(%s, null) is null', given) end,
+         else (select string_agg(t || ' is not null', ' and ') from unnest(texts) t) end,
     case when not p_reference.is_leaf then format('s.normalized_payload ->> %L is not null', '@' || p_reference.row_type) end,
     format('(s.validation_status = ''valid'' or s.validation_status = ''invalid''%s)',
            (select string_agg(format(' and not s.validation_errors @? %L', iu_core.fn_ingest_wrong_field_path(f)), '') from unnest(fields) f)));
@@ -231,12 +232,12 @@ begin
           update pg_temp.ingest_reference k set own = true
             from (select distinct %1$s from public.staging_rows s
                    where s.upload_id = $1 and s.row_type = $2 and s.validation_status = 'valid'%2$s) o
-           where k.row_type = $3 and k.name = $4 and not k.found and k.castable and array_position(k."values", null) is null and %3$s
+           where k.row_type = $3 and k.name = $4 and array_position(k."values", null) is null and %3$s
         $sql$, coalesce(v_own.selected, 'null'), case when v_own.is_parent then format(' and s.normalized_payload ->> %L is not null', '@' || v_own.row_type) else '' end,
            coalesce(v_own.matched, 'true')) using p_upload.upload_id, v_layout ->> 'leaf', v_reference.row_type, v_reference.name;
       exception when data_exception or check_violation then
         -- A line that its table cannot hold.
-        update pg_temp.ingest_reference k set own = true where k.row_type = v_reference.row_type and k.name = v_reference.name and not k.found;
+        update pg_temp.ingest_reference k set own = true where k.row_type = v_reference.row_type and k.name = v_reference.name;
       end;
     end loop;
   end loop;
@@ -260,8 +261,7 @@ begin
        and (select t.typcategory = 'S' from pg_type t where t.oid = r.referenced_types[1]::regtype)
   loop
     v_unknown := array(select k."values"[1] from pg_temp.ingest_reference k
-                        where k.row_type = v_reference.row_type and k.name = v_reference.name and not k.found and not k.own and k.castable
-                          and k.near is null order by 1 limit 100);
+                        where k.row_type = v_reference.row_type and k.name = v_reference.name and not k.own and k.near is null order by 1 limit 100);
     continue when v_unknown = '{}';
     update pg_temp.ingest_reference k set near = n.near
       from iu_core.fn_ingest_nearest(v_reference.referenced, v_reference.referenced_columns[1], v_reference.referenced_types[1], v_unknown, v_unknown) n
@@ -287,7 +287,7 @@ begin
     select * from iu_core.fn_ingest_references(p_definition, v_layout) r
      where r.is_given and r.is_readable and not r.is_sure
        and exists (select from pg_temp.ingest_reference k
-                    where k.row_type = r.row_type and k.name = r.name and k.castable and not k.found and not k.own)
+                    where k.row_type = r.row_type and k.name = r.name and not k.own)
   loop
     v_line := iu_core.fn_ingest_reference_line_sql(p_upload, p_definition, v_reference);
     execute format($sql$
@@ -300,7 +300,7 @@ begin
                'suggestion', case when array_position(k."values", null) is not null then 'Fill in what is missing, or empty the others.'
                  else concat('Nearest: ' || array_to_string(k.near, ', ') || '. ', format('Correct the cell, or add the row to %%s and plan again.', $7)) end)
         from pg_temp.ingest_reference k
-       where k.row_type = $9 and k.name = $5 and k.castable and not k.found and not k.own
+       where k.row_type = $9 and k.name = $5 and not k.own
          and s.upload_id = $10 and s.row_type = $11 and %1$s = k."values" and %2$s
          and not coalesce(s.validation_errors, '[]') @> jsonb_build_array(jsonb_build_object('scope', 'lookup', 'reference', $3::text))%3$s
     $sql$, v_line.given, v_line.applies, case when p_lines is null then '' else format(' and s.row_number = any (%L::integer[])', p_lines) end)
