@@ -52,9 +52,17 @@ describe('a plan that production has overtaken', () => {
     await page.reload()
     await staleIsShown(page)
     expect(await page.getByRole('button', { name: 'Promote', exact: true }).count()).toBe(0)
+    // Who tried it, when and why is kept, here and for the command line.
+    const notice = page.locator('.note', { hasText: 'Promotion failed' })
+    await notice.getByText('plans it again').waitFor()
+    expect((await cli('upload', 'show', id)).stdout).toMatch(/Promote\s+failed .+ ago, by \w+/)
+    expect((await cli('upload', 'list')).stdout).toMatch(/promotion failed\s+second.csv/)
 
     await page.getByRole('button', { name: 'Plan again' }).click()
     await state(page, 'Ready to submit')
+    await expect.poll(() => notice.count()).toBe(0)
+    await page.getByRole('tab', { name: 'History' }).click()
+    await page.locator('.history li', { hasText: 'Promotion failed' }).waitFor()
     await page.getByRole('tab', { name: 'Plan' }).click()
     await expect.poll(() => seen(page.locator('.grid-row del'))).toBe('1.23')
     await expect.poll(() => seen(page.locator('.grid-row ins'))).toBe('99.50')

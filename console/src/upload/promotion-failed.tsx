@@ -18,7 +18,7 @@ export function PromotionFailed({ upload }: { upload: UploadDetail }) {
       <span className="tiny">
         Tried by <Person id={tried_by} />
         {upload.promotion_failure_count > 1 && `; ${count(upload.promotion_failure_count)} attempts in all`}.
-        Nothing was written, and it can be promoted again.
+        Nothing was written.
       </span>
     </p>
   )
