@@ -1,12 +1,20 @@
 /** How many columns `init` gets right without a hand, on the corpus of schema shapes. */
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type pg from 'pg'
 import type { Benchmark, Figures, Task } from '../benchmark.ts'
 import { atLeast, atMost } from '../criteria.ts'
 import { closeDuck, profileFile, proposeDataset, readTable } from '../product.ts'
 import { medianOf } from '../statistics.ts'
-import { type Judged, judgeShape, readShapes, sharesOf } from './shapes.ts'
+import { type Judged, judgeShape, readShapes, type Shape, sharesOf, VERDICTS, type Verdict } from './shapes.ts'
 
 const FOLDER = fileURLToPath(new URL('../../../test/fixtures/schemas', import.meta.url))
+
+/**
+ * Written after exports and schemas of other people's products (test/fixtures/schemas/held-out-2) by someone who had not read the matching,
+ * and measured once before anything was changed for it.
+ */
+const HELD_OUT_2_FIRST_RUN = { right: 0.6701, asked: 0.1939, missed: 0.1156, wrong: 0.0102, wrong_and_sure: 0.0102 }
 
 export const initQuality: Benchmark = {
   name: 'init-quality',
@@ -30,6 +38,10 @@ export const initQuality: Benchmark = {
       'wrong_and_sure',
       'held_out_right',
       'held_out_wrong',
+      'held_out_2_right',
+      'held_out_2_asked',
+      'held_out_2_missed',
+      'held_out_2_wrong',
     ]
     return Object.fromEntries(fields.map((field) => [field, of(field)]))
   },
@@ -37,40 +49,59 @@ export const initQuality: Benchmark = {
     { field: 'right', bar: atLeast(0.85) },
     // The last third, which nobody tunes on: below the bar something broke, the goal is that of the whole.
     { field: 'held_out_right', bar: atLeast(0.75), goal: atLeast(0.85) },
+    { field: 'held_out_2_right', bar: atLeast(HELD_OUT_2_FIRST_RUN.right), goal: atLeast(0.85) },
+    { field: 'held_out_2_wrong', bar: atMost(0), correctness: true },
     { field: 'wrong_and_sure', bar: atMost(0), correctness: true },
   ],
 }
 
 async function judgeAll({ database }: Task): Promise<Figures> {
-  const shapes = readShapes(FOLDER)
   const session = await database.superuser()
-  const all: Judged[] = []
-  const heldOut: Judged[] = []
-  for (const shape of shapes) {
-    await session.query('begin')
-    await session.query(shape.ddl)
-    const judged = await judgeShape(shape, {
-      readTable: (named) => readTable(session, named),
-      profileFile,
-      proposeDataset,
-    })
-    await session.query('rollback')
-    all.push(...judged)
-    if (shape.heldOut) heldOut.push(...judged)
-  }
+  const shapes = readShapes(FOLDER)
+  const all = await judgeShapes(session, shapes)
+  const second = await judgeShapes(session, readShapes(join(FOLDER, 'held-out-2')))
   await session.end()
   await closeDuck()
-  for (const { shape, header, expected, proposed, certainty, verdict } of all)
+  for (const { shape, header, expected, proposed, certainty, verdict } of [...all, ...second])
     if (verdict !== 'right')
       console.error(
         `  ${verdict.padEnd(14)} ${shape}: “${header}” → ${proposed ?? '–'} (${certainty}), expected ${expected ?? '–'}`,
       )
-  const held = sharesOf(heldOut)
+  const names = new Set(shapes.filter(({ heldOut }) => heldOut).map(({ name }) => name))
+  const held = sharesOf(all.filter(({ shape }) => names.has(shape)))
+  const heldAgain = sharesOf(second)
+  console.error(`held-out 2, first run: ${inPercent(HELD_OUT_2_FIRST_RUN)}`)
+  console.error(`held-out 2, now: ${inPercent(heldAgain)}`)
   return {
     shapes: shapes.length,
     columns: all.length,
     ...sharesOf(all),
     held_out_right: held.right,
     held_out_wrong: held.wrong + held.wrong_and_sure,
+    held_out_2_right: heldAgain.right,
+    held_out_2_asked: heldAgain.asked,
+    held_out_2_missed: heldAgain.missed,
+    held_out_2_wrong: heldAgain.wrong + heldAgain.wrong_and_sure,
   }
+}
+
+async function judgeShapes(session: pg.Client, shapes: readonly Shape[]): Promise<Judged[]> {
+  const judged: Judged[] = []
+  for (const shape of shapes) {
+    await session.query('begin')
+    await session.query(shape.ddl)
+    judged.push(
+      ...(await judgeShape(shape, {
+        readTable: (named) => readTable(session, named),
+        profileFile,
+        proposeDataset,
+      })),
+    )
+    await session.query('rollback')
+  }
+  return judged
+}
+
+function inPercent(shares: Readonly<Record<Verdict, number>>): string {
+  return VERDICTS.map((verdict) => `${(shares[verdict] * 100).toFixed(1)} % ${verdict}`).join(', ')
 }
