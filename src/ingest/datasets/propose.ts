@@ -5,7 +5,13 @@
  */
 
 import type { SampledProfile } from '../profile-file.ts'
-import type { LookupColumn, TableCatalogue, TableColumn, TableReference } from './catalogue.ts'
+import {
+  type LookupColumn,
+  MAX_SAMPLE,
+  type TableCatalogue,
+  type TableColumn,
+  type TableReference,
+} from './catalogue.ts'
 import type { FieldDeclaration, FieldType, Lookup, RowTypeDeclaration } from './dataset.ts'
 import { percentForm, separatorsIn, styleQuestions, valueDoubt } from './doubts.ts'
 import { headerKey } from './headers.ts'
@@ -188,10 +194,19 @@ function candidateOf(column: TableColumn, table: TableCatalogue): Candidate {
     aliases,
     type: reference && accepts!.length > 0 ? undefined : columnFieldType(column),
     ...(accepts && accepts.length > 0 && { accepts }),
+    ...(reference &&
+      isWholeList(reference) && { acceptsNoOther: true as const, ids: columnFieldType(column) }),
+    surrogate: isSurrogate(column),
+    allSampled: (table.samples[column.name]?.length ?? 0) < MAX_SAMPLE,
     ...(table.samples[column.name] && { samples: table.samples[column.name] }),
     required: isRequired(column),
     unique: table.keys.some(({ columns }) => columns.length === 1 && columns[0] === column.name),
   }
+}
+
+/** Every name by which a row can be found is known. */
+function isWholeList({ lookups }: TableReference): boolean {
+  return lookups.some(({ values }) => values.length > 0) && lookups.every(({ truncated }) => !truncated)
 }
 
 function referenceOf({ name }: TableColumn, { references }: TableCatalogue): TableReference | undefined {
