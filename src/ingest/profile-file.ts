@@ -424,6 +424,7 @@ async function findKeys(
   const counted = await countDistinct(
     source,
     nearlyUnique.map((column) => [column]),
+    Math.floor(MAX_COUNTED_CELLS / Math.max(1, lines)),
   )
   const isUnique = headers.map(() => false)
   for (const [index, column] of nearlyUnique.entries()) isUnique[column] = counted[index] === lines
@@ -450,10 +451,13 @@ async function findKeys(
   return { isUnique, combined: [] }
 }
 
-async function countDistinct(source: string, groups: readonly number[][]): Promise<number[]> {
+/** A file of fewer lines has more columns counted: its key may be the last of many. */
+const MAX_COUNTED_CELLS = 2_000_000
+
+async function countDistinct(source: string, groups: readonly number[][], most = 0): Promise<number[]> {
   const counts: number[] = []
   // One by one: each holds a number of every line in memory.
-  for (const group of groups.slice(0, MAX_COMBINED_COLUMNS)) {
+  for (const group of groups.slice(0, Math.max(most, MAX_COMBINED_COLUMNS))) {
     const cells = group.map((column) => `trim(c${column}, ${text(BLANKS)})`).join(', ')
     const [row] = await queryDuck<{ count: string }>(
       `SELECT count(DISTINCT hash(${cells})) AS count FROM ${source}`,

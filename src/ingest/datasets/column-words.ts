@@ -315,7 +315,7 @@ const PHRASES: readonly (readonly [readonly string[], string])[] = [
 
 /** Words that say nothing about which column it is. */
 const FILLERS = new Set(
-  'of the a de du des der die das dem la le les el los las l d in im am an at on for fur pour para von vom zum and und et y is are has ist by per en full display complete eur usd gbp chf kg g cm mm km pcs'.split(
+  'of the a de du des der die das dem la le les el los las in im am an at on for fur pour para von vom zum and und et y is are has ist by per en full display complete eur usd gbp chf kg g cm mm km pcs'.split(
     ' ',
   ),
 )
@@ -342,14 +342,17 @@ for (const words of [WORDS, MORE_WORDS])
     for (const word of list.split(' '))
       if (!meanings.has(plainWord(word))) meanings.set(plainWord(word), meaning)
 const MIN_STEM = 4
-const stems = new Map([...meanings].map(([word, meaning]) => [stem(word), meaning]))
+/** Only of words that have an ending: `longitud` is not the stem of longitude. */
+const stems = new Map(
+  [...meanings].flatMap(([word, meaning]) => (stem(word) === word ? [] : [[stem(word), meaning] as const])),
+)
 const related = new Map(
   RELATED.flatMap(([a, b, near]) => [[`${a} ${b}`, near] as const, [`${b} ${a}`, near] as const]),
 )
 
 /** Units at the end of a column's name: `weight_kg`, `duration_s`. */
 const UNITS = new Set(
-  's sec secs ms min mins h hr hrs m ft lb lbs oz in inch km mi kmh mph l ml kw kwh w c f deg px kb mb gb cents'.split(
+  's sec secs ms min mins h m ft lb lbs oz in inch km mi kmh mph l ml kw kwh w c f deg px kb mb gb cents'.split(
     ' ',
   ),
 )
@@ -367,6 +370,10 @@ export function wordsOf(name: string): string[] {
     .replace(/([\p{Ll}\d])(\p{Lu})/gu, '$1 $2')
     .replace(/(\p{Lu}+)(\p{Lu}\p{Ll})/gu, '$1 $2')
     .replace(/[#№]|n°/giu, ' nr ')
+    .replace(/\b[ld]['’]/giu, ' ')
+    // street2 is another one, email1 the first of several.
+    .replace(/(\p{L})([2-9])(?![\p{L}\p{N}])/gu, '$1 $2')
+    .replace(/(\p{L}{3})1(?![\p{L}\p{N}])/gu, '$1')
     .split(/[^\p{L}\p{N}]+/u)
     .map(plainWord)
     .filter((word) => word !== '')
@@ -378,14 +385,17 @@ export function wordsOf(name: string): string[] {
 
 /** Without accents, in small letters, with one spelling of umlauts. */
 function plainWord(word: string): string {
-  return word
-    .toLowerCase()
-    .replaceAll('ß', 'ss')
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
-    .replace(/ae/g, 'a')
-    .replace(/oe/g, 'o')
-    .replace(/ue(?=.)/g, 'u')
+  return (
+    word
+      .toLowerCase()
+      .replaceAll('ß', 'ss')
+      .normalize('NFKD')
+      .replace(/\p{M}/gu, '')
+      .replace(/ae/g, 'a')
+      // Not of a plural: shoes, issues.
+      .replace(/oe(?!s$)/g, 'o')
+      .replace(/ue(?=.)(?!s$)/g, 'u')
+  )
 }
 
 function meaningsOfWord(word: string): string[] {
@@ -421,7 +431,7 @@ function singular(word: string): string {
 
 const MIN_PART = 3
 
-/** `kundennummer`, `geburtsdatum`, `orderdate`: two or three known words without a blank. */
+/** `kundennummer`, `geburtsdatum`, `orderdate`: two or three known words without a blank; or one that is not known before a common end. */
 function compoundParts(word: string): string[] | undefined {
   for (let at = word.length - MIN_PART; at >= MIN_PART; at--) {
     const tail = meaningOf(word.slice(at)) ?? (word.slice(at) === 'id' ? 'id' : undefined)
@@ -432,6 +442,8 @@ function compoundParts(word: string): string[] | undefined {
     const parts = compoundParts(head)
     if (parts) return [...parts, tail]
   }
+  const tail = /^(.{4,}?)s?(datum|nummer|betrag|preis|name|text|zeit|wert|menge)$/.exec(word)
+  if (tail) return [singular(tail[1]!), meaningOf(tail[2]!)!]
   const id = /^(.{3,}?)(id|nr|no)$/.exec(word)
   const head = id && meaningOf(id[1]!)
   return head ? [head, id[2] === 'id' ? 'id' : 'number'] : undefined

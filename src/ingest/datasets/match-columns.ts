@@ -77,7 +77,11 @@ export function matchColumns(
 ): ColumnMatch[] {
   const known = candidates.map((candidate) => describeCandidate(candidate))
   const described = columns.map(describeColumn)
-  const pairs = scorePairs(described, known, contextOf(options.context ?? '', described, known))
+  const pairs = withExclusiveContent(
+    scorePairs(described, known, contextOf(options.context ?? '', described, known)),
+    described,
+    known,
+  )
   const assigned = assign(pairs.map((row) => row.map(({ score }) => (score >= MIN_SCORE ? score : 0))))
   return columns.map(({ header }, column) => {
     const at = assigned[column]!
@@ -264,20 +268,30 @@ function sharedBeginnings(names: readonly (readonly string[])[]): Set<string> {
     const shared = [...firsts]
       .filter(([word, count]) => count >= enough && !isGeneric(word))
       .map(([word]) => word)
-    const telling = shared.filter((word) => {
-      const rests = left
-        .filter((name) => name.length > 1 && name[0] === word)
-        .map((name) => name.slice(1).join(' '))
-      const ends = left.map((name) => (name.length > 1 && name[0] === word ? name.slice(1) : name).join(' '))
-      return rests.every(
-        (rest) => ends.filter((end) => end === rest || end.endsWith(` ${rest}`)).length === 1,
-      )
-    })
+    const telling = shared.filter((word) => !tellsApart(word, left, firsts))
     if (telling.length === 0) return found
     for (const word of telling) found.add(word)
     left = left.map((name) => (name.length > 1 && telling.includes(name[0]!) ? name.slice(1) : name))
   }
   return found
+}
+
+/** There is a `shipping city` besides the `billing city`; but a `file name` besides an `activity name` is another thing. */
+function tellsApart(
+  word: string,
+  names: readonly (readonly string[])[],
+  firsts: ReadonlyMap<string, number>,
+): boolean {
+  const begins = (name: readonly string[]) => name.length > 1 && name[0] === word
+  const others = names.filter((name) => !begins(name))
+  const rests = names.filter(begins).map((name) => name.slice(1))
+  if (new Set(rests.map((rest) => rest.join(' '))).size < rests.length) return true
+  return rests.some((rest) =>
+    others.some((other) => {
+      if (other.slice(-rest.length).join(' ') !== rest.join(' ')) return false
+      return other.length === rest.length || !rest.every(isGeneric) || (firsts.get(other[0]!) ?? 0) > 1
+    }),
+  )
 }
 
 /** A pair of the same name that fits is settled: the two are not compared with anything else, or 1,600 columns would take long. */
@@ -311,6 +325,31 @@ function scorePairs(
   })
 }
 
+const EXCLUSIVE_SCORE = 0.72
+
+/**
+ * Every value is in the list of one candidate and in no other list, and no other column has such values: that tells without a name.
+ * Names with a word such as `previous` mean another thing with the same values.
+ */
+function withExclusiveContent(
+  pairs: Pair[][],
+  columns: readonly DescribedColumn[],
+  candidates: readonly DescribedCandidate[],
+): Pair[][] {
+  const listed = candidates.flatMap(({ accepts }, index) => (accepts ? [index] : []))
+  const someFound = (row: readonly Pair[], index: number) => row[index]!.fits.found > 0
+  return pairs.map((row, at) => {
+    const { lowered, readings } = columns[at]!
+    const found = listed.filter((index) => someFound(row, index))
+    const [only] = found
+    if (found.length !== 1 || row[only!]!.fits.found < 1 || lowered.size < 2) return row
+    if (readings.some(({ words }) => words.some((word) => QUALIFIERS.has(word)))) return row
+    const isShared = pairs.some((other, index) => index !== at && someFound(other, only!))
+    if (isShared || row[only!]!.score >= EXCLUSIVE_SCORE) return row
+    return row.map((pair, index) => (index === only ? { ...pair, score: EXCLUSIVE_SCORE } : pair))
+  })
+}
+
 const NO_PAIR: Pair = { score: 0, name: 0, fits: { type: 'open', found: 0 }, reasons: [] }
 
 function lowerSet(values: readonly string[]): Set<string> {
@@ -340,7 +379,7 @@ function scorePair(column: DescribedColumn, candidate: DescribedCandidate, conte
     if (isSame) break
   }
   const fits = fitOf(column, candidate)
-  name = withIdentity(name, isSame, column, candidate, fits, context)
+  name = withIdentity(name, isSame, column, candidate, context)
   const reasons: MatchReason[] = []
   if (isSame) reasons.push('same name')
   else if (name >= MIN_SCORE) reasons.push(isMeaning ? 'same meaning' : 'similar name')
@@ -363,22 +402,25 @@ function withIdentity(
   isSame: boolean,
   column: DescribedColumn,
   { surrogate, unique, names, samples, allSampled }: DescribedCandidate,
-  { found }: Fit,
   context: Context,
 ): number {
   if (surrogate) {
-    const isForeign = allSampled && samples!.size > 0 && shareIn(column.lowered, samples!) === 0
-    if (isForeign && column.values.length > 0) return 0
-    return !isSame && context.hasNaturalKey ? Math.min(name, UNCERTAIN_LIKENESS) : name
+    const known = samples ? shareIn(column.lowered, samples) : 0
+    if (allSampled && samples && samples.size > 0 && known === 0 && column.values.length > 0) return 0
+    if (known >= MIN_FOUND) return name
+    const isId = column.readings.some(({ words }) => words.at(-1) === 'id')
+    return !isSame && (context.hasNaturalKey || !isId) ? Math.min(name, UNCERTAIN_LIKENESS) : name
   }
-  if (!unique || column.unique !== true || name >= IDENTITY_LIKENESS) return name
-  if (samples && samples.size > 0 && found < MIN_FOUND) return name
+  if (!unique || column.unique !== true || name >= MEANING_LIKENESS) return name
+  // Rows have other keys than these.
+  if (samples && samples.size > 0 && shareIn(column.lowered, samples) === 0)
+    return Math.min(name, UNCERTAIN_LIKENESS)
   const [reading] = column.readings
   const rest = reading!.meanings.filter((word) => !context.headers.has(word) && !ROW_WORDS.has(word))
   if (rest.length !== 1 || !IDENTIFIERS.has(rest[0]!)) return name
-  // In the same words: `key` is not `id`.
-  const word = reading!.words.at(-1)!
-  return names[0]!.words.at(-1) === word || names[0]!.meanings.at(-1) === word ? IDENTITY_LIKENESS : name
+  // In the same words, or in those of another language: an `Issue key` is not an `Issue id`.
+  const [word, known] = [reading!.words.at(-1)!, names[0]!.words.at(-1)!]
+  return known === word || (known === rest[0] && word !== 'key') ? Math.max(name, IDENTITY_LIKENESS) : name
 }
 
 /** Words for a row of any table. */
@@ -403,11 +445,22 @@ function likeness(column: Reading, known: Reading, context: Context): number {
   const byWords = Math.max(
     wordLikeness(column.meanings, known.meanings, context),
     containment(column.meanings, known.meanings, context),
-    shorthandLikeness(column.words, known.words),
   )
   const away = relativeDistance(column.key, known.key)
   const byLetters = Math.min(column.key.length, known.key.length) >= 4 && away <= 0.25 ? 0.95 - away : 0
-  return Math.max(byWords, byLetters)
+  const like = Math.max(byWords, byLetters)
+  const isOther = isQualified(column.meanings, known.meanings) || isQualified(known.meanings, column.meanings)
+  return Math.max(
+    isOther ? Math.min(like, UNCERTAIN_LIKENESS) : like,
+    shorthandLikeness(column.words, known.words),
+  )
+}
+
+/** `Max heart rate` is not the heart rate. */
+function isQualified(words: readonly string[], others: readonly string[]): boolean {
+  return words.some(
+    (word) => QUALIFIERS.has(word) && others.every((other) => wordNearness(word, other) === 0),
+  )
 }
 
 /** `nameGiven` and `given_name`. */
@@ -439,10 +492,7 @@ function containment(left: readonly string[], right: readonly string[], context:
   if (few.length === 0 || !few.every((word) => many.includes(word))) return 0
   const isTelling = (word: string) =>
     !isGeneric(word) && context.headerCounts.get(word) === 1 && context.candidateCounts.get(word) === 1
-  if (!few.some(isTelling)) return 0
-  return many.some((word) => !few.includes(word) && QUALIFIERS.has(word))
-    ? UNCERTAIN_LIKENESS
-    : CONTAINED_LIKENESS
+  return few.some(isTelling) ? CONTAINED_LIKENESS : 0
 }
 
 /** Initials: `max_hr` is Max Heart Rate, `F. Name` is the first name. Every word must be accounted for. */
@@ -457,21 +507,34 @@ function expands(short: readonly string[], long: readonly string[]): number {
   let initials = 0
   let same = 0
   for (const word of short) {
-    if (word === long[at]) {
+    if (
+      long[at] !== undefined &&
+      (word === long[at] || (word.length >= 3 && wordNearness(word, long[at]!) >= 0.6))
+    ) {
       at++
       same++
       continue
     }
-    const span = long.slice(at, at + word.length)
-    const isInitials =
-      word.length <= 4 &&
-      span.length === word.length &&
-      span.every((full, index) => full.startsWith(word[index]!) && full.length >= 3)
-    if (!isInitials) return 0
-    at += word.length
-    initials += word.length
+    const span = initialsOf(word, long.slice(at))
+    if (span === 0) return 0
+    at += span
+    initials += span
   }
-  return at === long.length && initials > 0 && (same > 0 || initials > 2) ? 1 : 0
+  return at === long.length && initials > 0 && (same > 0 || initials > 1) ? 1 : 0
+}
+
+/** How many words `hr` or `fname` stands for. */
+function initialsOf(word: string, words: readonly string[]): number {
+  const starts = (letters: string, of: readonly string[]) =>
+    letters.length <= of.length &&
+    [...letters].every((letter, index) => of[index]!.length >= 3 && of[index]!.startsWith(letter))
+  if (word.length <= 3 && starts(word, words)) return word.length
+  // The last one is written out.
+  const count = words.findIndex(
+    (last, index) =>
+      index > 0 && last.length >= 3 && word.endsWith(last) && word.length === last.length + index,
+  )
+  return count > 0 && starts(word.slice(0, count), words) ? count + 1 : 0
 }
 
 /** The share of their words that agree; the table's own name and words such as `number` count for less. */
@@ -479,24 +542,30 @@ function wordLikeness(left: readonly string[], right: readonly string[], context
   if (left.length === 0 || right.length === 0) return 0
   const isOnly = (words: readonly string[], side: ReadonlySet<string>) =>
     words.every((word) => side.has(word))
-  // `Product` above the names of products.
-  if (isOnly(left, context.headers) && right.length === 1 && (right[0] === 'name' || right[0] === 'title'))
-    return context.headers.size > 0 && !isOnly(right, context.candidates) ? 0.62 : 0
+  // `Product` above the names or the numbers of products.
+  if (isOnly(left, context.headers) && context.headers.size > 0) {
+    const rest = right.filter((word) => !context.candidates.has(word))
+    if (
+      rest.length === 1 &&
+      (rest[0] === 'name' || rest[0] === 'title' || (right.length > 1 && IDENTIFIERS.has(rest[0]!)))
+    )
+      return 0.62
+    if (right.length === 1 && (right[0] === 'name' || right[0] === 'title')) return 0
+  }
   const weightOf = (word: string, words: readonly string[], side: ReadonlySet<string>) =>
     side.has(word) && !isOnly(words, side) ? 0.15 : isGeneric(word) ? 0.6 : 1
-  const open = new Set(right)
+  const near = left.flatMap((word) =>
+    right.map((other) => ({ word, other, near: wordNearness(word, other) })),
+  )
+  const [taken, open] = [new Set<string>(), new Set(right)]
   let shared = 0
-  for (const word of left) {
-    let best: { word: string; near: number } | undefined
-    for (const other of open) {
-      const near = wordNearness(word, other)
-      if (near > 0 && (!best || near > best.near)) best = { word: other, near }
-    }
-    if (!best) continue
-    open.delete(best.word)
+  for (const found of near.filter((pair) => pair.near > 0).sort((a, b) => b.near - a.near)) {
+    if (taken.has(found.word) || !open.has(found.other)) continue
+    taken.add(found.word)
+    open.delete(found.other)
     shared +=
-      best.near *
-      Math.min(weightOf(word, left, context.headers), weightOf(best.word, right, context.candidates))
+      found.near *
+      Math.min(weightOf(found.word, left, context.headers), weightOf(found.other, right, context.candidates))
   }
   const sum = (words: readonly string[], side: ReadonlySet<string>) =>
     words.reduce((total, word) => total + weightOf(word, words, side), 0)
@@ -515,9 +584,10 @@ function wordNearness(left: string, right: string): number {
   const [short, long] = left.length <= right.length ? [left, right] : [right, left]
   if (short.length >= 5 && relativeDistance(left, right) <= 0.2) return 0.9
   if (short.length >= 3 && long.startsWith(short)) return 0.8
-  // qtd, cstmr: the consonants of a longer word.
+  // qtd, cstmr, avg: the consonants of a longer word behind its first letter; lng are the first ones of longitude.
   const isAbbreviation = short.length >= 3 && long.length >= 2 * short.length && isSubsequence(short, long)
-  return isAbbreviation && !/[aeiou]/.test(short) ? 0.6 : 0
+  if (!isAbbreviation || /[aeiou]/.test(short.slice(1))) return 0
+  return `${long[0]}${long.slice(1).replace(/[aeiou]/g, '')}`.startsWith(short) ? 0.75 : 0.6
 }
 
 function isSubsequence(short: string, long: string): boolean {

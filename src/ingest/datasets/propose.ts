@@ -128,7 +128,14 @@ function matchTable(table: TableCatalogue, profile: SampledProfile, { map = {} }
       confirmed: true,
     }
   })
-  return askByType(pairs, table, free)
+  return askByType(pairs, table, free).map((pair) =>
+    isWorthAsking(pair, profile) ? pair : { ...pair, column: null, certainty: 'none' },
+  )
+}
+
+/** A column without any value is not asked about: an answer would change nothing. */
+function isWorthAsking({ certainty, values }: Pair, { lines }: SampledProfile): boolean {
+  return certainty !== 'uncertain' || values.length > 0 || lines === 0
 }
 
 /**
