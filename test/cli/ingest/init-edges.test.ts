@@ -36,18 +36,20 @@ beforeAll(async () => {
 })
 
 describe('init on files with little in them', () => {
-  it('takes a file that has only headers, for a table without rows', async () => {
-    const path = file('headers.csv', ['SKU,Label,Price', ''])
-    const { code, stdout, stderr } = await init('public.items', path, 'headers', '--no-register', '--json')
-    expect({ code, stderr }).toMatchObject({ code: 0 })
-    expect(JSON.parse(stdout).dataset.rows).toMatchObject([{ key: ['sku'] }])
+  it('says that a file has only headers, for a table without rows', async () => {
+    const { code, stderr } = await init(
+      'public.items',
+      file('headers.csv', ['SKU,Label,Price', '']),
+      'headers',
+    )
+    expect(code).toBe(2)
+    expect(stderr).toContain('The file has a header but no line below it')
+    expect(stderr).toContain('Check the date range and the filters of the export')
   })
 
-  it('says that such a file has no lines when it is planned', async () => {
-    const { code, stdout, stderr } = await init('public.items', join(home, 'headers.csv'), 'headers')
-    expect({ code, said: `${stdout}${stderr}` }).toMatchObject({
-      said: expect.stringMatching(/no (data )?(lines|rows)|0 lines/i),
-    })
+  it('proposes a dataset for a table without rows', async () => {
+    const path = file('first.csv', ['SKU,Label,Price', 'A,Saw,1.50', 'B,Axe,2.75'])
+    expect(await init('public.items', path, 'first')).toMatchObject({ code: 0 })
   })
 
   it('says that a file is empty', async () => {
@@ -82,7 +84,7 @@ describe('init on unusual tables', () => {
     const cells = names.map((_, index) => `v${index}`).join(',')
     const path = file('wide.csv', [['SKU', ...names].join(','), `A,${cells}`, `B,${cells}`])
     const { code, stdout, stderr } = await init('public.wide', path, 'wide', '--no-register', '--json')
-    expect({ code, stderr }).toMatchObject({ code: 0 })
+    expect({ code, stderr: stderr.slice(0, 800) }).toEqual({ code: 0, stderr: '' })
     expect(Object.keys(JSON.parse(stdout).dataset.rows[0].columns)).toHaveLength(1_600)
   })
 
