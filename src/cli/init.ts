@@ -3,14 +3,21 @@
  * proposed, what is uncertain is asked, the declaration is written and registered, and the first plan is shown. Nothing is
  * written to the table.
  */
-import { existsSync, writeFileSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pc from 'picocolors'
 import { readTable, type TableCatalogue } from '../ingest/datasets/catalogue.ts'
-import { completeDataset, type DatasetDeclaration } from '../ingest/datasets/dataset.ts'
-import type { Answers, Proposal, ProposedColumn, Question } from '../ingest/datasets/propose.ts'
+import { completeDataset, type Dataset, type DatasetDeclaration } from '../ingest/datasets/dataset.ts'
+import {
+  type Answers,
+  PERCENT_FORMS,
+  type PercentForm,
+  type Proposal,
+  type ProposedColumn,
+  type Question,
+} from '../ingest/datasets/proposal.ts'
 import {
   type DatasetProblem,
   datasetProblems,
@@ -28,7 +35,7 @@ import { plural, shellWord } from './format.ts'
 import { ingestFile, printIngested } from './ingest.ts'
 import { dialectText, profileWithProgress } from './profile.ts'
 import { type Session, workspaceIfNamed } from './session.ts'
-import { ask, type Column, canAsk, type Output, painter } from './terminal.ts'
+import { ask, type Column, canAsk, confirm, type Output, painter } from './terminal.ts'
 import { printableLine } from './text.ts'
 
 export const initCommand = () =>
@@ -52,9 +59,28 @@ export const initCommand = () =>
       parseList,
     )
     .option('--zone <name>', 'of timestamps that name none: Europe/Berlin, +02:00')
+    .option(
+      '--separator <column=sign>',
+      'what separates the items of an array, where cells have several signs',
+      collect(parseSetting(/^([^=]+)=(.+)$/s, '--separator', '"column=;"')),
+      [],
+    )
+    .option(
+      '--percent <column=fraction|points>',
+      'what a column has for 80 %: 0.8 (fraction) or 80 (points)',
+      collect(
+        parseSetting(/^([^=]+)=(fraction|points)$/s, '--percent', '"column=fraction" or "column=points"'),
+      ),
+      [],
+    )
+    .option('--decimal <dot|comma>', 'of numbers, where nothing in the file tells', ['dot', 'comma'])
+    .option('--dates <dmy|mdy>', 'whether the day or the month is first, where nothing tells', ['dmy', 'mdy'])
     .option('--name <name>', 'of the dataset; default: that of the table')
     .option('--output <file>', 'where to write the declaration; default: NAME.dataset.json')
-    .option('--force', 'replace that file and the registered dataset of that name')
+    .option(
+      '--force',
+      'replace that file, even if edited (it is kept as .bak), and the registered dataset of that name',
+    )
     .option('--no-register', 'write the file only')
     .option('--approval', 'nothing is promoted before a second person has approved (the default)')
     .option('--no-approval', 'promote without a second person')
@@ -78,34 +104,47 @@ Nothing is written to the table: the plan is a dry run. Afterwards \`stagedoor i
       const profile = await profileWithProgress(output, file, options, {
         knowsHeader: (name) => known.has(headerKey(name)),
       })
-      const { proposal, isAnswered } = await completeProposal(
+      const { proposal, answers, isAnswered } = await completeProposal(
         session,
         table,
         profile,
         answersOf(options, table, profile),
       )
-      requirePossible(proposal)
-      const path = options.output ?? `${proposal.dataset.name}.dataset.json`
-      if (!/\.json$/.test(path)) throw argumentInvalid(`--output ${path}: its name must end with .json`)
-      const declaration = withSchema(proposal.dataset, path)
-      if (options.force !== true) {
-        await requireFreePath(path, declaration)
-        if (options.register) await requireFreeName(session, declaration)
-      }
-      writeFileSync(path, `${JSON.stringify(declaration, null, 2)}\n`)
-      const written = { table: table.table, file, path, ...proposal, dataset: declaration }
       if (!isAnswered) {
         output.line()
         printQuestions(output, proposal)
       }
+      requirePossible(proposal)
+      const path = options.output ?? `${proposal.dataset.name}.dataset.json`
+      if (!/\.json$/.test(path)) throw argumentInvalid(`--output ${path}: its name must end with .json`)
+      const declaration = withSchema(proposal.dataset, path)
+      const before = readDeclaration(path)
+      const isEdited = before !== undefined && !isDraft(before) && !isSameDeclaration(before, declaration)
+      if (options.force !== true) {
+        if (isEdited)
+          await requireReplacement(path, before, declaration, options.yes !== true && !output.json)
+        if (options.register) await requireFreeName(session, declaration, before)
+      }
+      const kept = isEdited ? keepBackup(path) : null
+      writeFileSync(path, `${JSON.stringify(withDigest(declaration), null, 2)}\n`)
+      const written = {
+        table: table.table,
+        file,
+        path,
+        ...proposal,
+        dataset: declaration,
+        ...(kept && { kept }),
+      }
       output.line()
+      if (kept && !output.json) output.done(`What was in ${path} is kept as ${pc.bold(kept)}`)
       if (!output.json) output.done(`${pc.bold(path)} is written`)
       if (!options.register) return output.result(written, () => {}, registerStep(path))
       const problems = await register(session, declaration)
       if (problems.length > 0) return reportProblems(output, written, problems, path, file)
       if (!output.json) output.done(`${pc.bold(declaration.name)} is registered`)
       const { encoding, delimiter, columns, sheet, workspace } = options
-      const read = { encoding, delimiter, columns, sheet, workspace }
+      const { decimal, dates } = answers
+      const read = { encoding, delimiter, columns, sheet, workspace, decimal, dates }
       const planned = await ingestFile(session, file, {
         ...Object.fromEntries(Object.entries(read).filter(([, value]) => value !== undefined)),
         dataset: declaration.name,
@@ -127,7 +166,7 @@ Nothing is written to the table: the plan is a dry run. Afterwards \`stagedoor i
         upload.invalid_count
           ? ['See what is wrong', `stagedoor upload problems ${upload.upload_id} --all`]
           : undefined,
-        ['Bring the file in', `stagedoor ingest ${shellWord(file)}`],
+        ['Bring the file in', `stagedoor ingest ${shellWord(file)}${styleFlags(answers)}`],
       )
     })
 
@@ -148,6 +187,11 @@ async function readCatalogue({ database, administrator }: Session, named: string
   return found.readable ? found : administrator((client) => readTable(client, named))
 }
 
+/** How this file is written is not declared: the next one may tell by itself. */
+function styleFlags({ decimal, dates }: Answers): string {
+  return [decimal && ` --decimal ${decimal}`, dates && ` --dates ${dates}`].filter(Boolean).join('')
+}
+
 interface InitOptions {
   readonly yes?: boolean
   readonly set: readonly string[][]
@@ -155,6 +199,10 @@ interface InitOptions {
   readonly key?: readonly string[]
   readonly zone?: string
   readonly name?: string
+  readonly separator: readonly string[][]
+  readonly percent: readonly string[][]
+  readonly decimal?: string
+  readonly dates?: string
 }
 
 function answersOf(options: InitOptions, table: TableCatalogue, profile: SampledProfile): Answers {
@@ -165,6 +213,11 @@ function answersOf(options: InitOptions, table: TableCatalogue, profile: Sampled
     requireOne('--set', column!, columns, `${table.table} has no column`)
   }
   for (const header of options.ignore) requireOne('--ignore', header, headers, 'The file has no column')
+  for (const [option, settings] of [
+    ['--separator', options.separator],
+    ['--percent', options.percent],
+  ] as const)
+    for (const [column] of settings) requireOne(option, column!, columns, `${table.table} has no column`)
   for (const column of options.key ?? []) requireOne('--key', column, columns, `${table.table} has no column`)
   if (options.name !== undefined && !/^[a-z][a-z0-9_]{0,62}$/.test(options.name))
     throw argumentInvalid(`--name ${options.name}: small letters, digits and underscores, a letter first`)
@@ -173,6 +226,10 @@ function answersOf(options: InitOptions, table: TableCatalogue, profile: Sampled
     ...(options.key && { key: options.key }),
     ...(options.zone !== undefined && { zone: options.zone }),
     ...(options.name !== undefined && { name: options.name }),
+    separators: Object.fromEntries(options.separator),
+    percents: Object.fromEntries(options.percent) as Record<string, PercentForm>,
+    ...(options.decimal !== undefined && { decimal: options.decimal as 'dot' | 'comma' }),
+    ...(options.dates !== undefined && { dates: options.dates as 'dmy' | 'mdy' }),
   }
 }
 
@@ -187,7 +244,7 @@ async function completeProposal(
   table: TableCatalogue,
   profile: SampledProfile,
   given: Answers,
-): Promise<{ proposal: Proposal; isAnswered: boolean }> {
+): Promise<{ proposal: Proposal; answers: Answers; isAnswered: boolean }> {
   const isAsking = canAsk() && options.yes !== true && !output.json
   let answers = given
   const { proposeDataset } = await import('../ingest/datasets/propose.ts')
@@ -198,36 +255,102 @@ async function completeProposal(
     const question = proposal.questions.find(({ option, text }) => !asked.has(option + text))
     if (!question || !isAsking) break
     asked.add(question.option + question.text)
-    answers = { ...answers, ...(await askQuestion(question, table, answers)) }
+    answers = { ...answers, ...(await askQuestion(question, table, profile, answers)) }
     proposal = proposeDataset(table, profile, answers)
   }
   if (asked.size > 0) printProposal(output, table, profile, proposal)
-  return { proposal, isAnswered: isAsking || proposal.questions.length === 0 }
+  return { proposal, answers, isAnswered: proposal.questions.length === 0 }
 }
 
 async function askQuestion(
   question: Question,
   table: TableCatalogue,
+  profile: SampledProfile,
   answers: Answers,
 ): Promise<Partial<Answers>> {
-  const { about, header, text, choices } = question
+  const { about, header, column, text, choices } = question
   if (about === 'zone') {
     const zone = await ask(`${text} Such as Europe/Berlin or +02:00; Enter leaves it open`)
     return zone === '' ? {} : { zone }
   }
   if (about === 'key') {
-    const key = await ask(`${text} ${choices.map((choice, index) => `${index + 1} ${choice}`).join(' · ')}`)
+    const key = await ask(`${text} ${numbered(choices)}`)
     const chosen = choices[Number(key) - 1] ?? (key === '' ? choices[0]! : key)
     return { key: chosen.split(',').map((name) => name.trim()) }
   }
+  if (about === 'key column') return askKeyColumn(question, table, profile, answers)
+  if (about === 'dates') return chosenOne(await choose(text, choices), (dates) => ({ dates: dates as 'dmy' }))
+  if (about === 'decimal')
+    return chosenOne(await choose(text, choices), (decimal) => ({ decimal: decimal as 'dot' }))
+  if (about === 'separator')
+    return chosenOne(await choose(text, choices), (sign) => ({
+      separators: { ...answers.separators, [column!]: sign },
+    }))
+  if (about === 'percent')
+    return chosenOne(await choose(text, PERCENT_FORMS), (form) => ({
+      percents: { ...answers.percents, [column!]: form as PercentForm },
+    }))
   const names = table.columns.map(({ name }) => name)
-  const shown = choices.map((choice, index) => `${index + 1} ${choice}`).join(' · ')
   for (;;) {
-    const given = await ask(`${text} ${shown} · another column’s name · Enter ignores it`)
-    const column = given === '' ? null : (choices[Number(given) - 1] ?? given)
-    if (column === null || names.includes(column)) return { map: { ...answers.map, [header!]: column } }
-    process.stderr.write(`  There is no column ${column}; there are: ${names.join(', ')}\n`)
+    const given = await ask(`${text} ${numbered(choices)} · another column’s name · Enter ignores it`)
+    const chosen = given === '' ? null : (choices[Number(given) - 1] ?? given)
+    if (chosen === null || names.includes(chosen)) return { map: { ...answers.map, [header!]: chosen } }
+    process.stderr.write(`  There is no column ${chosen}; there are: ${names.join(', ')}\n`)
   }
+}
+
+function numbered(choices: readonly string[]): string {
+  return choices.map((choice, index) => `${index + 1} ${choice}`).join(' · ')
+}
+
+/** By its number or by its text; empty: it stays open. */
+async function choose(text: string, choices: readonly string[]): Promise<string> {
+  for (;;) {
+    const given = await ask(`${text} ${numbered(choices)} · Enter leaves it open`)
+    const chosen = given === '' || choices.includes(given) ? given : choices[Number(given) - 1]
+    if (chosen !== undefined) return chosen
+    process.stderr.write(`  ${given} is none of them; there are: ${choices.join(', ')}\n`)
+  }
+}
+
+function chosenOne(given: string, answer: (chosen: string) => Partial<Answers>): Partial<Answers> {
+  return given === '' ? {} : answer(given)
+}
+
+/** The choices are headers, or `header=column` where several keys are possible. */
+async function askKeyColumn(
+  { text, choices, column }: Question,
+  { columns }: TableCatalogue,
+  profile: SampledProfile,
+  answers: Answers,
+): Promise<Partial<Answers>> {
+  const headers = profile.columns.map(({ header }) => header)
+  const names = columns.map(({ name }) => name)
+  const examplesOf = (header: string) =>
+    profile.columns.find((found) => found.header === header)?.examples.join(', ') ?? ''
+  process.stderr.write(`${text}\n`)
+  for (const [index, choice] of choices.entries()) {
+    const [header, target] = column === undefined ? splitSetting(choice) : [choice, undefined]
+    const meaning = target === undefined ? '' : ` is ${target}`
+    process.stderr.write(
+      `  ${index + 1} ${printableLine(header!)}${meaning}  ${pc.dim(printableLine(examplesOf(header!)))}\n`,
+    )
+  }
+  for (;;) {
+    const form = column === undefined ? '"Header=column"' : 'another header'
+    const given = await ask(`Number, or ${form}; Enter leaves it open`)
+    if (given === '') return {}
+    const chosen = choices[Number(given) - 1] ?? given
+    const [header, target] = column === undefined ? splitSetting(chosen) : [chosen, column]
+    if (headers.includes(header!) && names.includes(target ?? ''))
+      return { map: { ...answers.map, [header!]: target! } }
+    process.stderr.write(`  ${given} is none of them; the file has: ${headers.join(', ')}\n`)
+  }
+}
+
+function splitSetting(setting: string): (string | undefined)[] {
+  const at = setting.lastIndexOf('=')
+  return at < 0 ? [setting, undefined] : [setting.slice(0, at), setting.slice(at + 1)]
 }
 
 const paintCertainty = painter({ green: ['sure', 'likely'], yellow: ['uncertain'] })
@@ -299,13 +422,18 @@ function printQuestions(output: Output, { questions }: Proposal): void {
   }
 }
 
-function requirePossible({ obstacles, dataset }: Proposal): void {
+function requirePossible({ obstacles, dataset, questions }: Proposal): void {
   if (obstacles.length === 0) return
   const reason = obstacles.map(({ problem }) => problem).join('; ')
   const remedies = obstacles.map(({ remedy }) => remedy).filter((remedy) => remedy !== null)
   throw new StagedoorError(
     'dataset_invalid',
-    { dataset: dataset.name, reason, ...(remedies.length > 0 && { statements: remedies }) },
+    {
+      dataset: dataset.name,
+      reason,
+      ...(remedies.length > 0 && { statements: remedies }),
+      ...(questions.length > 0 && { questions: questions.map(({ text, option }) => `${text} ${option}`) }),
+    },
     remedies.length > 0 ? { hint: remedies.join('\n') } : {},
   )
 }
@@ -317,28 +445,94 @@ function withSchema(dataset: DatasetDeclaration, path: string): DatasetDeclarati
   return { $schema: from.startsWith('.') ? from : `./${from}`, ...dataset }
 }
 
-async function requireFreePath(path: string, declaration: DatasetDeclaration): Promise<void> {
-  if (!existsSync(path)) return
-  const before = await readFile(path, 'utf8')
-  if (before === `${JSON.stringify(declaration, null, 2)}\n`) return
+// The file of the declaration. A draft that nobody has edited is replaced by the next run; an edited one is never lost.
+
+/** A digest of what stands in it, however it is formatted. */
+function digestOf({ $init: _, $schema: _schema, ...declaration }: DatasetDeclaration): string {
+  return createHash('sha256').update(JSON.stringify(declaration)).digest('hex').slice(0, 32)
+}
+
+function withDigest(declaration: DatasetDeclaration): DatasetDeclaration {
+  const { $schema, ...rest } = declaration
+  return { ...($schema !== undefined && { $schema }), $init: digestOf(declaration), ...rest }
+}
+
+/** null: there is a file, and it is no declaration. */
+function readDeclaration(path: string): DatasetDeclaration | null | undefined {
+  if (!existsSync(path)) return undefined
+  try {
+    const read: unknown = JSON.parse(readFileSync(path, 'utf8'))
+    return typeof read === 'object' && read !== null && 'fields' in read ? (read as DatasetDeclaration) : null
+  } catch {
+    return null
+  }
+}
+
+/** As `init` wrote it. */
+function isDraft(declaration: DatasetDeclaration | null): boolean {
+  return declaration?.$init !== undefined && declaration.$init === digestOf(declaration)
+}
+
+function isSameDeclaration(before: DatasetDeclaration | null, now: DatasetDeclaration): boolean {
+  return before !== null && digestOf(before) === digestOf(now)
+}
+
+const MAX_DIFFERENCES = 8
+
+/** Asks whether an edited file is to be replaced; where nobody can be asked, it is refused. */
+async function requireReplacement(
+  path: string,
+  before: DatasetDeclaration | null,
+  now: DatasetDeclaration,
+  mayAsk: boolean,
+): Promise<void> {
+  const { differences } = await import('../ingest/datasets/short-form.ts')
+  const { $init: _, $schema: _schema, ...old } = before ?? ({} as DatasetDeclaration)
+  const { $schema: _other, ...next } = now
+  const paths = before === null ? [] : differences(old, next).map((found) => found.path)
+  const more = paths.length > MAX_DIFFERENCES ? `, and ${paths.length - MAX_DIFFERENCES} more` : ''
+  const listed =
+    paths.length > 0 ? `; they differ in ${paths.slice(0, MAX_DIFFERENCES).join(', ')}${more}` : ''
+  const origin =
+    before?.$init === undefined ? 'init did not write it' : 'somebody has edited it since init wrote it'
+  const problem = `There is a file ${path} already, and ${origin}${listed}`
+  if (mayAsk && canAsk() && (await confirm(`${problem}. Replace it? It is kept as .bak`))) return
   throw argumentInvalid(
-    `There is a file ${path} already`,
-    'Name another with --output, or overwrite it with --force.',
+    problem,
+    'Name another with --output, or replace it with --force, which keeps it as .bak.',
   )
 }
 
-/** A dataset of the same name may be of another table, or written by hand. */
-async function requireFreeName({ administrator }: Session, declaration: DatasetDeclaration): Promise<void> {
+/** Under a name that no file has. */
+function keepBackup(path: string): string {
+  let name = `${path}.bak`
+  for (let count = 2; existsSync(name); count++) name = `${path}.bak${count}`
+  copyFileSync(path, name)
+  return name
+}
+
+/**
+ * A dataset of the same name may be of another table, or written by hand. `file` is what stood in the file before: where that is
+ * what is registered, this run continues it.
+ */
+async function requireFreeName(
+  { administrator }: Session,
+  declaration: DatasetDeclaration,
+  file: DatasetDeclaration | null | undefined,
+): Promise<void> {
   const { name } = declaration
   const registered = await administrator((client) => listDatasets(client))
   const before = registered.find(({ dataset }) => dataset === name)?.definition
   if (!before) return
   const { differences, shortForm } = await import('../ingest/datasets/short-form.ts')
-  const [old, now] = [before, completeDataset(declaration)].map((dataset) => {
-    const { $schema: _, ...short } = shortForm(dataset)
-    return short
-  })
-  if (!before.custom_rule && differences(old, now).length === 0) return
+  const short = (dataset: Dataset) => {
+    const { $schema: _, ...rest } = shortForm(dataset)
+    return rest
+  }
+  const isRegistered = (declared: DatasetDeclaration) =>
+    differences(short(before), short(completeDataset(declared))).length === 0
+  if (!before.custom_rule && [declaration, file].some((declared) => declared && isRegistered(declared)))
+    return
   const targets = before.rows.map(({ target }) => target).join(', ')
   throw argumentInvalid(
     `There is a dataset ${name} already, which writes ${targets}`,

@@ -153,22 +153,41 @@ async function sampleRows({ chunks, headers, lines }: NormalisedFile): Promise<s
   const chosen = partOf(chunks)
   const linesEach = Math.ceil(lines / Math.max(1, chunks.length))
   const rowsEach = Math.ceil(wanted / chosen.length)
-  const cells = headers.map((_, column) => `c${column}`).join(', ')
   const found: string[][] = []
   for (const chunk of chosen) {
     const every = Math.max(1, Math.floor(linesEach / rowsEach))
     const source = chunkSource([chunk], headers.length)
-    const rows = await queryDuck<Record<string, string>>(
-      `SELECT ${cells} FROM ${source} WHERE flaw = '' AND hash(line) % ${every} = 0 LIMIT ${rowsEach}`,
+    const rows = await readCells(
+      headers.length,
+      (cells) =>
+        `SELECT ${cells} FROM ${source} WHERE flaw = '' AND hash(line) % ${every} = 0 LIMIT ${rowsEach}`,
     )
     // A chunk whose lines are few, or numbered in steps.
     const kept =
       rows.length > 0
         ? rows
-        : await queryDuck<Record<string, string>>(`SELECT ${cells} FROM ${source} LIMIT ${rowsEach}`)
-    found.push(...kept.map((row) => Object.values(row)))
+        : await readCells(headers.length, (cells) => `SELECT ${cells} FROM ${source} LIMIT ${rowsEach}`)
+    found.push(...kept)
   }
   return found
+}
+
+/** A vector of every column that is read is held in memory: measured, 1,600 at once do not fit into 128 MB. */
+const CELLS_AT_ONCE = 400
+
+/** The same lines each time: one thread reads them in their order. */
+async function readCells(columns: number, statement: (cells: string) => string): Promise<string[][]> {
+  const rows: string[][] = []
+  for (let from = 0; from < columns; from += CELLS_AT_ONCE) {
+    const size = Math.min(CELLS_AT_ONCE, columns - from)
+    const cells = Array.from({ length: size }, (_, index) => `c${from + index}`).join(', ')
+    const part = await queryDuck<Record<string, string>>(statement(cells))
+    for (const [index, row] of part.entries()) {
+      rows[index] ??= []
+      rows[index].push(...Object.values(row))
+    }
+  }
+  return rows
 }
 
 // The type of a column.
@@ -233,9 +252,25 @@ async function findStyles(
   { chunks, headers, delimiter, format }: NormalisedFile,
   types: readonly FieldType[],
 ): Promise<Pick<FileProfile, 'decimal' | 'dates'>> {
+  const evidence = { dot: 0, comma: 0, dmy: 0, mdy: 0 }
+  const source = chunkSource(partOf(chunks), headers.length)
+  for (let from = 0; from < types.length; from += CELLS_AT_ONCE) {
+    const sums = Object.entries(styleCounts(types, from)).map(
+      ([name, parts]) => `${parts.join(' + ')} AS ${name}`,
+    )
+    const [found] = await queryDuck<Record<keyof typeof evidence, string>>(
+      `SELECT ${sums.join(', ')} FROM ${source}`,
+    )
+    for (const name of ['dot', 'comma', 'dmy', 'mdy'] as const) evidence[name] += Number(found![name])
+  }
+  return stylesOf(evidence, format === 'csv' ? delimiter : null)
+}
+
+/** SQL of what speaks for each style, in as many columns as are read at once. */
+function styleCounts(types: readonly FieldType[], from: number): Record<string, string[]> {
   const counts = { dot: ['0'], comma: ['0'], dmy: ['0'], mdy: ['0'] }
-  for (const [column, type] of types.entries()) {
-    const cell = `c${column}`
+  for (const [index, type] of types.slice(from, from + CELLS_AT_ONCE).entries()) {
+    const cell = `c${from + index}`
     if (NUMBERS.has(type) && type !== 'integer') {
       counts.dot.push(
         `count_if(contains(${cell}, '.') AND regexp_matches(${cell}, ${text(UNAMBIGUOUS.dot)}))`,
@@ -248,11 +283,7 @@ async function findStyles(
     counts.dmy.push(`count_if(regexp_matches(${cell}, ${text(DAY_FIRST)}))`)
     counts.mdy.push(`count_if(regexp_matches(${cell}, ${text(MONTH_FIRST)}))`)
   }
-  const sums = Object.entries(counts).map(([name, parts]) => `${parts.join(' + ')} AS ${name}`)
-  const [evidence] = await queryDuck<Record<'dot' | 'comma' | 'dmy' | 'mdy', string>>(
-    `SELECT ${sums.join(', ')} FROM ${chunkSource(partOf(chunks), headers.length)}`,
-  )
-  return stylesOf(evidence!, format === 'csv' ? delimiter : null)
+  return counts
 }
 
 // All lines.
@@ -424,6 +455,7 @@ async function findKeys(
   const counted = await countDistinct(
     source,
     nearlyUnique.map((column) => [column]),
+    Math.floor(MAX_COUNTED_CELLS / Math.max(1, lines)),
   )
   const isUnique = headers.map(() => false)
   for (const [index, column] of nearlyUnique.entries()) isUnique[column] = counted[index] === lines
@@ -450,10 +482,13 @@ async function findKeys(
   return { isUnique, combined: [] }
 }
 
-async function countDistinct(source: string, groups: readonly number[][]): Promise<number[]> {
+/** A file of fewer lines has more columns counted: its key may be the last of many. */
+const MAX_COUNTED_CELLS = 2_000_000
+
+async function countDistinct(source: string, groups: readonly number[][], most = 0): Promise<number[]> {
   const counts: number[] = []
   // One by one: each holds a number of every line in memory.
-  for (const group of groups.slice(0, MAX_COMBINED_COLUMNS)) {
+  for (const group of groups.slice(0, Math.max(most, MAX_COMBINED_COLUMNS))) {
     const cells = group.map((column) => `trim(c${column}, ${text(BLANKS)})`).join(', ')
     const [row] = await queryDuck<{ count: string }>(
       `SELECT count(DISTINCT hash(${cells})) AS count FROM ${source}`,

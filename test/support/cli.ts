@@ -49,25 +49,40 @@ export async function runCli(
   return { code, stdout, stderr }
 }
 
-/** On a pseudo terminal of that many columns; each question gets the answer. Stdout and stderr are one there. */
+/**
+ * On a pseudo terminal of that many columns; each question gets the answer. `dialogue`: what the screen must say, in this order, and
+ * what is typed then. Stdout and stderr are one there.
+ */
 export async function runOnTerminal(
   args: readonly string[],
   env: Record<string, string> = {},
-  { columns = 80, answer = 'n' } = {},
-): Promise<{ code: number | null; screen: string }> {
+  {
+    columns = 80,
+    answer = 'n',
+    dialogue = [],
+  }: { columns?: number; answer?: string; dialogue?: readonly (readonly [RegExp, string])[] } = {},
+): Promise<{ code: number | null; screen: string; unanswered: readonly RegExp[] }> {
   const words = [process.execPath, MAIN, ...args].map((word) => `'${word}'`).join(' ')
   const child = spawn('script', ['-qec', `stty cols ${columns}; ${words}`, '/dev/null'], {
     env: { ...environment(env), TERM: 'dumb' },
   })
   let screen = ''
   let answered = 0
+  const open = [...dialogue]
+  let readTo = 0
   child.stdout.on('data', (chunk) => {
     screen += chunk
-    const asked = screen.split('[y/N]').length - 1
+    const asked = dialogue.length > 0 ? 0 : screen.split('[y/N]').length - 1
     for (; answered < asked; answered++) child.stdin.write(`${answer}\n`)
+    const found = open[0] && new RegExp(open[0][0].source, 'g')
+    if (!found) return
+    found.lastIndex = readTo
+    if (!found.test(screen)) return
+    readTo = found.lastIndex
+    child.stdin.write(`${open.shift()![1]}\n`)
   })
   const [code] = (await once(child, 'close')) as [number | null]
-  return { code, screen: screen.replaceAll('\r', '') }
+  return { code, screen: screen.replaceAll('\r', ''), unanswered: open.map(([pattern]) => pattern) }
 }
 
 /** What is still running at the end of the file is killed. */

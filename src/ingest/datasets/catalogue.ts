@@ -70,7 +70,7 @@ export interface TableCatalogue {
   readonly readable: boolean
 }
 
-const MAX_SAMPLE = 500
+export const MAX_SAMPLE = 500
 const MAX_LOOKUP_VALUES = 2_000
 const MAX_LOOKUP_COLUMNS = 5
 /** A sample of a foreign table or of a table without rights is not worth an error. */

@@ -147,6 +147,91 @@ const WORDS: Record<string, string> = {
   barcode: 'barcode ean gtin strichcode upc',
 }
 
+/** The same in Portuguese, Italian and Dutch. */
+const MORE_WORDS: Record<string, string> = {
+  name: 'denominacao denominazione benaming',
+  price: 'prijzen prezzi',
+  cost: 'custo costi kostprijs',
+  amount: 'valor quantia ammontare',
+  total: 'totaal',
+  quantity: 'quantidade qtd qtde hoeveelheid',
+  stock: 'estoque giacenza scorta voorraad magazzino',
+  tax: 'imposto imposta tassa belasting btw',
+  discount: 'desconto korting',
+  description: 'descricao omschrijving beschrijving',
+  group: 'gruppo groep',
+  type: 'soort',
+  state: 'stato',
+  date: 'datas',
+  time: 'tempo ora tijd',
+  created: 'criado criacao creato creazione aangemaakt',
+  updated: 'atualizado modificato modifica gewijzigd bijgewerkt',
+  birth: 'nascimento nascita geboorte',
+  birthdate: 'geboortedatum aniversario',
+  order: 'encomenda ordine bestelling',
+  invoice: 'fatura fattura factuur',
+  customer: 'klanten clienti',
+  supplier: 'fornecedor fornitore leverancier',
+  employee: 'funcionario dipendente medewerker empregado',
+  product: 'produto prodotti articolo produkten',
+  code: 'codice',
+  phone: 'telefone',
+  mobile: 'celular telemovel cellulare mobiel',
+  address: 'endereco morada adres',
+  street: 'rua via straat',
+  city: 'cidade citta plaats stad comune',
+  country: 'paese',
+  region: 'regiao regione provincie',
+  zip: 'cep cap',
+  lastname: 'sobrenome apelido cognome achternaam',
+  firstname: 'voornaam prenome',
+  gender: 'genero genere geslacht',
+  age: 'idade eta leeftijd',
+  salary: 'stipendio salaris loon',
+  department: 'reparto afdeling',
+  job: 'cargo funcao funzione functie beroep',
+  start: 'inizio',
+  end: 'fim fine einde',
+  image: 'imagem immagine afbeelding',
+  width: 'largura larghezza breedte',
+  height: 'altezza hoogte',
+  size: 'tamanho taglia maat',
+  color: 'cor kleur',
+  brand: 'marchio merk',
+  manufacturer: 'fabbricante fabrikant produttore',
+  currency: 'moeda valuta',
+  comment: 'observacoes osservazioni opmerking',
+  active: 'ativo attivo actief',
+  language: 'lingua taal',
+  account: 'conta conto rekening',
+  payment: 'pagamento betaling',
+  due: 'scadenza vervaldatum',
+  shipping: 'spedizione consegna levering verzending',
+  rating: 'avaliacao valutazione beoordeling',
+  tag: 'etichetta trefwoord',
+  author: 'autore auteurs',
+  year: 'anno jaar',
+  month: 'mese maand',
+  day: 'giorno dag',
+  unit: 'unidade unita eenheid',
+  user: 'utente gebruiker utilizador',
+  company: 'azienda bedrijf',
+  contact: 'contato contatto contactpersoon',
+  warehouse: 'armazem magazijn deposito',
+  priority: 'prioridade priorita prioriteit',
+  gross: 'lordo',
+  duration: 'duracao durata duur',
+  length: 'comprimento lunghezza lengte',
+  weight: 'peso gewichten',
+  text: 'testo tekst',
+  message: 'mensagem messaggio bericht',
+  reference: 'riferimento referentie referenz referencias',
+  location: 'localizacao posizione locatie',
+  barcode: 'barras',
+  page: 'paginas',
+  book: 'livro libri boek',
+}
+
 /** Words that two concepts have in common use, and how near they are. */
 const RELATED: readonly (readonly [string, string, number])[] = [
   ['name', 'title', 0.8],
@@ -230,7 +315,7 @@ const PHRASES: readonly (readonly [readonly string[], string])[] = [
 
 /** Words that say nothing about which column it is. */
 const FILLERS = new Set(
-  'of the a de du des der die das dem la le les el los las l d in im am an at on for fur pour para von vom zum and und et y is are has ist by per en full display complete eur usd gbp chf kg g cm mm km pcs'.split(
+  'of the a de du des der die das dem la le les el los las in im am an at on for fur pour para von vom zum and und et y is are has ist by per en full display complete eur usd gbp chf kg g cm mm km pcs'.split(
     ' ',
   ),
 )
@@ -250,13 +335,26 @@ const GENERIC = new Set([
   'url',
 ])
 
-const meanings = new Map<string, string>(
-  Object.entries(WORDS).flatMap(([meaning, words]) =>
-    words.split(' ').map((word): [string, string] => [plainWord(word), meaning]),
-  ),
+const meanings = new Map<string, string>()
+// What is there first stays: a word of several languages has its commonest meaning.
+for (const words of [WORDS, MORE_WORDS])
+  for (const [meaning, list] of Object.entries(words))
+    for (const word of list.split(' '))
+      if (!meanings.has(plainWord(word))) meanings.set(plainWord(word), meaning)
+const MIN_STEM = 4
+/** Only of words that have an ending: `longitud` is not the stem of longitude. */
+const stems = new Map(
+  [...meanings].flatMap(([word, meaning]) => (stem(word) === word ? [] : [[stem(word), meaning] as const])),
 )
 const related = new Map(
   RELATED.flatMap(([a, b, near]) => [[`${a} ${b}`, near] as const, [`${b} ${a}`, near] as const]),
+)
+
+/** Units at the end of a column's name: `weight_kg`, `duration_s`. */
+const UNITS = new Set(
+  's sec secs ms min mins h m ft lb lbs oz in inch km mi kmh mph l ml kw kwh w c f deg px kb mb gb cents'.split(
+    ' ',
+  ),
 )
 
 /** The meanings of a name's words, in order: `Artikel-Nr.` → sku; `unitPrice` → unit, price. */
@@ -266,28 +364,38 @@ export function meaningsOf(name: string): string[] {
   return joinPhrases([...new Set(found)])
 }
 
-function wordsOf(name: string): string[] {
+/** The words as they stand there, in one spelling: `nameFirst` → name, first. */
+export function wordsOf(name: string): string[] {
   const all = name
     .replace(/([\p{Ll}\d])(\p{Lu})/gu, '$1 $2')
     .replace(/(\p{Lu}+)(\p{Lu}\p{Ll})/gu, '$1 $2')
     .replace(/[#№]|n°/giu, ' nr ')
+    .replace(/\b[ld]['’]/giu, ' ')
+    // street2 is another one, email1 the first of several.
+    .replace(/(\p{L})([2-9])(?![\p{L}\p{N}])/gu, '$1 $2')
+    .replace(/(\p{L}{3})1(?![\p{L}\p{N}])/gu, '$1')
     .split(/[^\p{L}\p{N}]+/u)
     .map(plainWord)
     .filter((word) => word !== '')
-  const kept = all.filter((word) => !FILLERS.has(word))
+  const kept = all.filter(
+    (word, index) => !FILLERS.has(word) && !(index > 0 && index === all.length - 1 && UNITS.has(word)),
+  )
   return kept.length > 0 ? kept : all
 }
 
 /** Without accents, in small letters, with one spelling of umlauts. */
 function plainWord(word: string): string {
-  return word
-    .toLowerCase()
-    .replaceAll('ß', 'ss')
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
-    .replace(/ae/g, 'a')
-    .replace(/oe/g, 'o')
-    .replace(/ue(?=.)/g, 'u')
+  return (
+    word
+      .toLowerCase()
+      .replaceAll('ß', 'ss')
+      .normalize('NFKD')
+      .replace(/\p{M}/gu, '')
+      .replace(/ae/g, 'a')
+      // Not of a plural: shoes, issues.
+      .replace(/oe(?!s$)/g, 'o')
+      .replace(/ue(?=.)(?!s$)/g, 'u')
+  )
 }
 
 function meaningsOfWord(word: string): string[] {
@@ -298,7 +406,18 @@ function meaningsOfWord(word: string): string[] {
 }
 
 function meaningOf(word: string): string | undefined {
-  return meanings.get(word) ?? meanings.get(singular(word))
+  return (
+    meanings.get(word) ??
+    meanings.get(singular(word)) ??
+    (word.length >= 5 ? stems.get(stem(word)) : undefined)
+  )
+}
+
+/** shipment → ship, create → creat: of forms of one verb. Not of whoever does it: a creator is not when it was created. */
+function stem(word: string): string {
+  const cut = singular(word).replace(/(?:ations?|tions?|ions?|ments?|ings?|ed|e)$/, '')
+  const short = cut.replace(/([bdgmnprt])\1$/, '$1')
+  return short.length >= MIN_STEM ? short : word
 }
 
 /** Of an English, German, French or Spanish plural, near enough to compare. */
@@ -312,7 +431,7 @@ function singular(word: string): string {
 
 const MIN_PART = 3
 
-/** `kundennummer`, `geburtsdatum`, `orderdate`: two or three known words without a blank. */
+/** `kundennummer`, `geburtsdatum`, `orderdate`: two or three known words without a blank; or one that is not known before a common end. */
 function compoundParts(word: string): string[] | undefined {
   for (let at = word.length - MIN_PART; at >= MIN_PART; at--) {
     const tail = meaningOf(word.slice(at)) ?? (word.slice(at) === 'id' ? 'id' : undefined)
@@ -323,6 +442,8 @@ function compoundParts(word: string): string[] | undefined {
     const parts = compoundParts(head)
     if (parts) return [...parts, tail]
   }
+  const tail = /^(.{4,}?)s?(datum|nummer|betrag|preis|name|text|zeit|wert|menge)$/.exec(word)
+  if (tail) return [singular(tail[1]!), meaningOf(tail[2]!)!]
   const id = /^(.{3,}?)(id|nr|no)$/.exec(word)
   const head = id && meaningOf(id[1]!)
   return head ? [head, id[2] === 'id' ? 'id' : 'number'] : undefined

@@ -196,6 +196,8 @@ export interface Dataset {
 /** A dataset as people write it: title, version and platforms may be left out, `aliases` may be a list, `requires` too. */
 export interface DatasetDeclaration
   extends Omit<Dataset, 'title' | 'version' | 'platforms' | 'fields' | 'rows'> {
+  /** Of a file that `stagedoor init` wrote: its digest, by which edits are noticed. */
+  $init?: string
   title?: string
   version?: number
   platforms?: Dataset['platforms']
@@ -213,7 +215,7 @@ export interface RowTypeDeclaration extends Omit<RowType, 'requires'> {
 }
 
 /** Fills in what a declaration leaves out. */
-export function completeDataset(declared: DatasetDeclaration): Dataset {
+export function completeDataset({ $init: _, ...declared }: DatasetDeclaration): Dataset {
   const fields = Object.entries(declared.fields).map(([name, field]): [string, Field] => {
     const aliases = Array.isArray(field.aliases) ? { any: field.aliases } : (field.aliases ?? {})
     return [name, { ...field, aliases }]

@@ -118,6 +118,7 @@ const LookupSchema = Type.Object(
 const DatasetSchema = Type.Object(
   {
     $schema: Type.Optional(Type.String()),
+    $init: Type.Optional(Type.String()),
     name: NAME,
     title: Type.Optional(Type.String({ minLength: 1 })),
     version: Type.Optional(Type.Integer({ minimum: 1 })),
@@ -521,6 +522,8 @@ function isNumber({ type }: Field): boolean {
 
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
   $schema: 'The path of this schema, so that the editor completes and checks.',
+  $init:
+    'Written by `stagedoor init`: a digest of what it wrote, by which it knows whether somebody has edited the file since.',
   name: 'What the dataset is called by.',
   title: 'For people.',
   version: 'Counted by whoever writes it; default 1.',

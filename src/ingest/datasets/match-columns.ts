@@ -3,7 +3,7 @@
  * them. Each file column gets at most one candidate and each candidate at most one file column, so that the total is best.
  * It rather asks than guesses: where two candidates are near, or two file columns want the same one, the match is `uncertain`.
  */
-import { isGeneric, isKnownMeaning, meaningsOf, nearness } from './column-words.ts'
+import { isGeneric, isKnownMeaning, meaningsOf, nearness, wordsOf } from './column-words.ts'
 import type { FieldType } from './dataset.ts'
 import { NULL_TOKENS } from './dataset.ts'
 import { headerKey, relativeDistance } from './headers.ts'
@@ -26,10 +26,16 @@ export interface Candidate {
   readonly accepts?: readonly string[] | undefined
   /** Every value of the file that it takes is in `accepts`. */
   readonly acceptsNoOther?: true | undefined
+  /** The type of the ids that it takes besides the names in `accepts`. */
+  readonly ids?: FieldType | undefined
   /** Some of the values that it has now. */
   readonly samples?: readonly string[] | undefined
   readonly required?: boolean | undefined
   readonly unique?: boolean | undefined
+  /** An id that the database gives: what another system calls an id is another one. */
+  readonly surrogate?: boolean | undefined
+  /** `samples` are all that there are. */
+  readonly allSampled?: boolean | undefined
 }
 
 export const CERTAINTIES = ['sure', 'likely', 'uncertain', 'none'] as const
@@ -69,9 +75,13 @@ export function matchColumns(
   candidates: readonly Candidate[],
   options: MatchOptions = {},
 ): ColumnMatch[] {
-  const context = new Set(meaningsOf(options.context ?? ''))
   const known = candidates.map((candidate) => describeCandidate(candidate))
-  const pairs = scorePairs(columns.map(describeColumn), known, context)
+  const described = columns.map(describeColumn)
+  const pairs = withExclusiveContent(
+    scorePairs(described, known, contextOf(options.context ?? '', described, known)),
+    described,
+    known,
+  )
   const assigned = assign(pairs.map((row) => row.map(({ score }) => (score >= MIN_SCORE ? score : 0))))
   return columns.map(({ header }, column) => {
     const at = assigned[column]!
@@ -119,28 +129,55 @@ function certaintyOf({ score, name, fits }: Pair): Certainty {
   return score >= LIKELY_SCORE ? 'likely' : 'uncertain'
 }
 
+/** A name in one of the ways in which it can be read. */
+interface Reading {
+  key: string
+  words: string[]
+  meanings: string[]
+  /** The most that this way of reading says. */
+  cap: number
+}
+
 interface DescribedColumn {
   key: string
-  meanings: string[]
+  readings: Reading[]
   values: readonly string[]
   lowered: Set<string>
   unique: boolean | undefined
 }
 
 interface DescribedCandidate {
-  names: { key: string; meanings: string[]; isAlias: boolean }[]
+  names: Reading[]
   type: FieldType | undefined
   accepts: Set<string> | undefined
   acceptsNoOther: boolean
+  ids: FieldType | undefined
   samples: Set<string> | undefined
+  allSampled: boolean
   unique: boolean | undefined
+  surrogate: boolean
+}
+
+function readingOf(name: string, cap = 1): Reading {
+  return { key: headerKey(name), words: wordsOf(name), meanings: meaningsOf(name), cap }
+}
+
+const INNER_CAP = 0.8
+
+/** `State/Region` is either; what stands in brackets explains, or is the name itself: `Custom field (Story points)`. */
+function readingsOf(header: string): Reading[] {
+  const either = header.split('/').filter((part) => part.trim().length >= 3)
+  if (either.length > 1) return either.map((part) => readingOf(part))
+  const [, outer, inner] = /^(.+?)\s*[([]([^)\]]{4,})[)\]]\s*$/.exec(header) ?? []
+  if (outer === undefined) return [readingOf(header)]
+  return [readingOf(header), readingOf(outer), readingOf(inner!, INNER_CAP)]
 }
 
 function describeColumn({ header, values = [], unique }: FileColumn): DescribedColumn {
   const filled = values.map((value) => value.trim()).filter((value) => !EMPTY.has(value))
   return {
     key: headerKey(header),
-    meanings: meaningsOf(header),
+    readings: readingsOf(header),
     values: filled,
     lowered: new Set(filled.map((value) => value.toLowerCase())),
     unique,
@@ -158,31 +195,110 @@ function describeCandidate({
   type,
   accepts,
   acceptsNoOther,
+  ids,
   samples,
+  allSampled,
   unique,
+  surrogate,
 }: Candidate): DescribedCandidate {
   // `sent_on` is the date of sending.
   const dated = type && DATED.has(type) ? [`${name} date`] : []
   const names = [name, ...(title === undefined ? [] : [title]), ...aliases, ...dated]
   return {
-    names: names.map((text, index) => ({
-      key: headerKey(text),
-      meanings: meaningsOf(text),
-      isAlias: index > 0,
-    })),
+    names: names.map((text) => readingOf(text)),
     type,
     accepts: accepts && lowerSet(accepts),
     acceptsNoOther: acceptsNoOther === true,
+    ids,
     samples: samples && lowerSet(samples),
+    allSampled: allSampled === true,
     unique,
+    surrogate: surrogate === true,
   }
+}
+
+/** What the names around a pair say about the weight of its words. */
+interface Context {
+  /** Words of what the rows are, and those with which many names of one side begin: they tell nothing apart. */
+  readonly headers: ReadonlySet<string>
+  readonly candidates: ReadonlySet<string>
+  /** How many names of a side have a word. */
+  readonly headerCounts: ReadonlyMap<string, number>
+  readonly candidateCounts: ReadonlyMap<string, number>
+  /** Other candidates are keys that people know. */
+  readonly hasNaturalKey: boolean
+}
+
+function contextOf(
+  rows: string,
+  columns: readonly DescribedColumn[],
+  candidates: readonly DescribedCandidate[],
+): Context {
+  const own = meaningsOf(rows)
+  const headers = columns.map(({ readings }) => readings[0]!.meanings)
+  const names = candidates.map((candidate) => candidate.names[0]!.meanings)
+  return {
+    headers: new Set([...own, ...sharedBeginnings(headers)]),
+    candidates: new Set([...own, ...sharedBeginnings(names)]),
+    headerCounts: countWords(headers),
+    candidateCounts: countWords(names),
+    hasNaturalKey: candidates.some(({ unique, surrogate }) => unique && !surrogate),
+  }
+}
+
+function countWords(names: readonly (readonly string[])[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const name of names) for (const word of new Set(name)) counts.set(word, (counts.get(word) ?? 0) + 1)
+  return counts
+}
+
+const MIN_SHARED_BEGINNINGS = 3
+const SHARED_BEGINNINGS = 0.15
+
+/**
+ * `stop_id, stop_name, stop_lat`: words with which many names begin, unless they tell names apart (`billing city`, `shipping city`).
+ * One after the other, for beginnings of several words.
+ */
+function sharedBeginnings(names: readonly (readonly string[])[]): Set<string> {
+  const found = new Set<string>()
+  let left = names
+  for (let round = 0; round < 3; round++) {
+    const enough = Math.max(MIN_SHARED_BEGINNINGS, SHARED_BEGINNINGS * names.length)
+    const firsts = countWords(left.filter((name) => name.length > 1).map((name) => [name[0]!]))
+    const shared = [...firsts]
+      .filter(([word, count]) => count >= enough && !isGeneric(word))
+      .map(([word]) => word)
+    const telling = shared.filter((word) => !tellsApart(word, left, firsts))
+    if (telling.length === 0) return found
+    for (const word of telling) found.add(word)
+    left = left.map((name) => (name.length > 1 && telling.includes(name[0]!) ? name.slice(1) : name))
+  }
+  return found
+}
+
+/** There is a `shipping city` besides the `billing city`; but a `file name` besides an `activity name` is another thing. */
+function tellsApart(
+  word: string,
+  names: readonly (readonly string[])[],
+  firsts: ReadonlyMap<string, number>,
+): boolean {
+  const begins = (name: readonly string[]) => name.length > 1 && name[0] === word
+  const others = names.filter((name) => !begins(name))
+  const rests = names.filter(begins).map((name) => name.slice(1))
+  if (new Set(rests.map((rest) => rest.join(' '))).size < rests.length) return true
+  return rests.some((rest) =>
+    others.some((other) => {
+      if (other.slice(-rest.length).join(' ') !== rest.join(' ')) return false
+      return other.length === rest.length || !rest.every(isGeneric) || (firsts.get(other[0]!) ?? 0) > 1
+    }),
+  )
 }
 
 /** A pair of the same name that fits is settled: the two are not compared with anything else, or 1,600 columns would take long. */
 function scorePairs(
   columns: readonly DescribedColumn[],
   candidates: readonly DescribedCandidate[],
-  context: ReadonlySet<string>,
+  context: Context,
 ): Pair[][] {
   const byKey = new Map<string, number[]>()
   for (const [index, { names }] of candidates.entries())
@@ -209,33 +325,61 @@ function scorePairs(
   })
 }
 
+const EXCLUSIVE_SCORE = 0.72
+
+/**
+ * Every value is in the list of one candidate and in no other list, and no other column has such values: that tells without a name.
+ * Names with a word such as `previous` mean another thing with the same values.
+ */
+function withExclusiveContent(
+  pairs: Pair[][],
+  columns: readonly DescribedColumn[],
+  candidates: readonly DescribedCandidate[],
+): Pair[][] {
+  const listed = candidates.flatMap(({ accepts }, index) => (accepts ? [index] : []))
+  const someFound = (row: readonly Pair[], index: number) => row[index]!.fits.found > 0
+  return pairs.map((row, at) => {
+    const { lowered, readings } = columns[at]!
+    const found = listed.filter((index) => someFound(row, index))
+    const [only] = found
+    if (found.length !== 1 || row[only!]!.fits.found < 1 || lowered.size < 2) return row
+    if (readings.some(({ words }) => words.some((word) => QUALIFIERS.has(word)))) return row
+    const isShared = pairs.some((other, index) => index !== at && someFound(other, only!))
+    if (isShared || row[only!]!.score >= EXCLUSIVE_SCORE) return row
+    return row.map((pair, index) => (index === only ? { ...pair, score: EXCLUSIVE_SCORE } : pair))
+  })
+}
+
 const NO_PAIR: Pair = { score: 0, name: 0, fits: { type: 'open', found: 0 }, reasons: [] }
 
 function lowerSet(values: readonly string[]): Set<string> {
   return new Set(values.map((value) => value.trim().toLowerCase()))
 }
 
-function scorePair(
-  column: DescribedColumn,
-  candidate: DescribedCandidate,
-  context: ReadonlySet<string>,
-): Pair {
+function scorePair(column: DescribedColumn, candidate: DescribedCandidate, context: Context): Pair {
   let name = 0
   let isSame = false
   let isMeaning = false
   for (const known of candidate.names) {
-    if (known.key === column.key && column.key !== '') {
-      name = 1
-      isSame = true
-      break
+    for (const reading of column.readings) {
+      if (
+        known.key !== '' &&
+        (known.key === column.key || (known.key === reading.key && reading.cap === 1))
+      ) {
+        name = 1
+        isSame = true
+        break
+      }
+      const like = Math.min(likeness(reading, known, context), reading.cap)
+      if (like > name) {
+        name = like
+        isMeaning = like >= MEANING_LIKENESS && reading.meanings.every(isKnownMeaning)
+      }
     }
-    const like = likeness(column, known, context)
-    if (like > name) {
-      name = like
-      isMeaning = like >= MEANING_LIKENESS && column.meanings.every(isKnownMeaning)
-    }
+    if (isSame) break
   }
   const fits = fitOf(column, candidate)
+  name = withIdentity(name, isSame, column, candidate, context)
   const reasons: MatchReason[] = []
   if (isSame) reasons.push('same name')
   else if (name >= MIN_SCORE) reasons.push(isMeaning ? 'same meaning' : 'similar name')
@@ -245,58 +389,190 @@ function scorePair(
   return { score: totalOf(name, fits), name, fits, reasons }
 }
 
+/** Words that stand for the id of a row. */
+const IDENTIFIERS: ReadonlySet<string> = new Set(['id', 'number', 'code', 'reference', 'sku'])
+const IDENTITY_LIKENESS = 0.76
+
+/**
+ * Ids of rows. `Record ID`, different in every line, is the only column of the table with an id that people know, whatever that is
+ * called (`hubspot_id`); it is not the number that the database gives, unless rows have those numbers.
+ */
+function withIdentity(
+  name: number,
+  isSame: boolean,
+  column: DescribedColumn,
+  { surrogate, unique, names, samples, allSampled }: DescribedCandidate,
+  context: Context,
+): number {
+  if (surrogate) {
+    const known = samples ? shareIn(column.lowered, samples) : 0
+    if (allSampled && samples && samples.size > 0 && known === 0 && column.values.length > 0) return 0
+    if (known >= MIN_FOUND) return name
+    const isId = column.readings.some(({ words }) => words.at(-1) === 'id')
+    return !isSame && (context.hasNaturalKey || !isId) ? Math.min(name, UNCERTAIN_LIKENESS) : name
+  }
+  if (!unique || column.unique !== true || name >= MEANING_LIKENESS) return name
+  // Rows have other keys than these.
+  if (samples && samples.size > 0 && shareIn(column.lowered, samples) === 0)
+    return Math.min(name, UNCERTAIN_LIKENESS)
+  const [reading] = column.readings
+  const rest = reading!.meanings.filter((word) => !context.headers.has(word) && !ROW_WORDS.has(word))
+  if (rest.length !== 1 || !IDENTIFIERS.has(rest[0]!)) return name
+  // In the same words, or in those of another language: an `Issue key` is not an `Issue id`.
+  const [word, known] = [reading!.words.at(-1)!, names[0]!.words.at(-1)!]
+  return known === word || (known === rest[0] && word !== 'key') ? Math.max(name, IDENTITY_LIKENESS) : name
+}
+
+/** Words for a row of any table. */
+const ROW_WORDS: ReadonlySet<string> = new Set(['record', 'row', 'entry', 'object', 'external', 'unique'])
+const UNCERTAIN_LIKENESS = 0.6
+
 const MEANING_LIKENESS = 0.93
 
 /** Names first; what is in the column speaks for or against it, and alone it is enough to ask. */
-function totalOf(name: number, { type, found }: Fit): number {
+function totalOf(name: number, { type, found, isKey }: Fit): number {
   const byName = name === 0 ? 0 : name + (type === 'yes' ? 0.05 : 0) + (found >= MIN_FOUND ? 0.15 * found : 0)
-  const byContent = found >= MIN_FOUND ? 0.35 + 0.3 * found + 0.3 * name : 0
+  const byContent =
+    found < MIN_FOUND ? 0 : isKey ? 0.6 + 0.3 * found + 0.1 * name : 0.35 + 0.3 * found + 0.3 * name
   const total = Math.max(byName, byContent)
   return Math.min(1, type === 'no' ? total * 0.55 : total)
 }
 
 // Names.
 
-function likeness(
-  column: Pick<DescribedColumn, 'key' | 'meanings'>,
-  known: { key: string; meanings: string[] },
-  context: ReadonlySet<string>,
-): number {
-  const byWords = wordLikeness(column.meanings, known.meanings, context)
+function likeness(column: Reading, known: Reading, context: Context): number {
+  if (isSameWords(column.words, known.words)) return 1
+  const byWords = Math.max(
+    wordLikeness(column.meanings, known.meanings, context),
+    containment(column.meanings, known.meanings, context),
+  )
   const away = relativeDistance(column.key, known.key)
   const byLetters = Math.min(column.key.length, known.key.length) >= 4 && away <= 0.25 ? 0.95 - away : 0
-  return Math.max(byWords, byLetters)
+  const like = Math.max(byWords, byLetters)
+  const isOther = isQualified(column.meanings, known.meanings) || isQualified(known.meanings, column.meanings)
+  return Math.max(
+    isOther ? Math.min(like, UNCERTAIN_LIKENESS) : like,
+    shorthandLikeness(column.words, known.words),
+  )
+}
+
+/** `Max heart rate` is not the heart rate. */
+function isQualified(words: readonly string[], others: readonly string[]): boolean {
+  return words.some(
+    (word) => QUALIFIERS.has(word) && others.every((other) => wordNearness(word, other) === 0),
+  )
+}
+
+/** `nameGiven` and `given_name`. */
+function isSameWords(left: readonly string[], right: readonly string[]): boolean {
+  return (
+    left.length > 1 &&
+    left.length === right.length &&
+    [...left].sort().join(' ') === [...right].sort().join(' ')
+  )
+}
+
+const CONTAINED_LIKENESS = 0.74
+
+/** Words that make another thing of what they stand with. */
+const QUALIFIERS: ReadonlySet<string> = new Set(
+  'parent old previous prior former alternative alt secondary second third converted refunded max maximum min minimum average avg mean planned estimated actual target next non not other additional last first'.split(
+    ' ',
+  ),
+)
+
+/** One name says all that the other says, with a word that no other name of either side has: `City` is `primary_address_city`. */
+function containment(left: readonly string[], right: readonly string[], context: Context): number {
+  const tells = (word: string, side: ReadonlySet<string>) => !side.has(word)
+  const [own, known] = [
+    left.filter((word) => tells(word, context.headers)),
+    right.filter((word) => tells(word, context.candidates)),
+  ]
+  const [few, many] = own.length <= known.length ? [own, known] : [known, own]
+  if (few.length === 0 || !few.every((word) => many.includes(word))) return 0
+  const isTelling = (word: string) =>
+    !isGeneric(word) && context.headerCounts.get(word) === 1 && context.candidateCounts.get(word) === 1
+  return few.some(isTelling) ? CONTAINED_LIKENESS : 0
+}
+
+/** Initials: `max_hr` is Max Heart Rate, `F. Name` is the first name. Every word must be accounted for. */
+function shorthandLikeness(left: readonly string[], right: readonly string[]): number {
+  return Math.max(expands(left, right), expands(right, left)) * SHORTHAND_LIKENESS
+}
+
+const SHORTHAND_LIKENESS = 0.8
+
+function expands(short: readonly string[], long: readonly string[]): number {
+  let at = 0
+  let initials = 0
+  let same = 0
+  for (const word of short) {
+    if (
+      long[at] !== undefined &&
+      (word === long[at] || (word.length >= 3 && wordNearness(word, long[at]!) >= 0.6))
+    ) {
+      at++
+      same++
+      continue
+    }
+    const span = initialsOf(word, long.slice(at))
+    if (span === 0) return 0
+    at += span
+    initials += span
+  }
+  return at === long.length && initials > 0 && (same > 0 || initials > 1) ? 1 : 0
+}
+
+/** How many words `hr` or `fname` stands for. */
+function initialsOf(word: string, words: readonly string[]): number {
+  const starts = (letters: string, of: readonly string[]) =>
+    letters.length <= of.length &&
+    [...letters].every((letter, index) => of[index]!.length >= 3 && of[index]!.startsWith(letter))
+  if (word.length <= 3 && starts(word, words)) return word.length
+  // The last one is written out.
+  const count = words.findIndex(
+    (last, index) =>
+      index > 0 && last.length >= 3 && word.endsWith(last) && word.length === last.length + index,
+  )
+  return count > 0 && starts(word.slice(0, count), words) ? count + 1 : 0
 }
 
 /** The share of their words that agree; the table's own name and words such as `number` count for less. */
-function wordLikeness(
-  left: readonly string[],
-  right: readonly string[],
-  context: ReadonlySet<string>,
-): number {
+function wordLikeness(left: readonly string[], right: readonly string[], context: Context): number {
   if (left.length === 0 || right.length === 0) return 0
-  const isOnlyContext = (words: readonly string[]) => words.every((word) => context.has(word))
-  // `Product` above the names of products.
-  if (isOnlyContext(left) && right.length === 1 && (right[0] === 'name' || right[0] === 'title'))
-    return context.size > 0 && !isOnlyContext(right) ? 0.62 : 0
-  const weightOf = (word: string, words: readonly string[]) =>
-    context.has(word) && !isOnlyContext(words) ? 0.15 : isGeneric(word) ? 0.6 : 1
-  const open = new Set(right)
-  let shared = 0
-  for (const word of left) {
-    let best: { word: string; near: number } | undefined
-    for (const other of open) {
-      const near = wordNearness(word, other)
-      if (near > 0 && (!best || near > best.near)) best = { word: other, near }
-    }
-    if (!best) continue
-    open.delete(best.word)
-    shared += best.near * Math.min(weightOf(word, left), weightOf(best.word, right))
+  const isOnly = (words: readonly string[], side: ReadonlySet<string>) =>
+    words.every((word) => side.has(word))
+  // `Product` above the names or the numbers of products.
+  if (isOnly(left, context.headers) && context.headers.size > 0) {
+    const rest = right.filter((word) => !context.candidates.has(word))
+    if (
+      rest.length === 1 &&
+      (rest[0] === 'name' || rest[0] === 'title' || (right.length > 1 && IDENTIFIERS.has(rest[0]!)))
+    )
+      return 0.62
+    if (right.length === 1 && (right[0] === 'name' || right[0] === 'title')) return 0
   }
-  const sum = (words: readonly string[]) => words.reduce((total, word) => total + weightOf(word, words), 0)
+  const weightOf = (word: string, words: readonly string[], side: ReadonlySet<string>) =>
+    side.has(word) && !isOnly(words, side) ? 0.15 : isGeneric(word) ? 0.6 : 1
+  const near = left.flatMap((word) =>
+    right.map((other) => ({ word, other, near: wordNearness(word, other) })),
+  )
+  const [taken, open] = [new Set<string>(), new Set(right)]
+  let shared = 0
+  for (const found of near.filter((pair) => pair.near > 0).sort((a, b) => b.near - a.near)) {
+    if (taken.has(found.word) || !open.has(found.other)) continue
+    taken.add(found.word)
+    open.delete(found.other)
+    shared +=
+      found.near *
+      Math.min(weightOf(found.word, left, context.headers), weightOf(found.other, right, context.candidates))
+  }
+  const sum = (words: readonly string[], side: ReadonlySet<string>) =>
+    words.reduce((total, word) => total + weightOf(word, words, side), 0)
   // `Contact` is the name of the contact rather than anything else of it.
   const isImplied = open.has('name') && left.length === right.length - 1
-  const share = (2 * shared) / (sum(left) + sum(right) - (isImplied ? 0.4 : 0))
+  const share =
+    (2 * shared) / (sum(left, context.headers) + sum(right, context.candidates) - (isImplied ? 0.4 : 0))
   // By the dictionary they say the same, but not in the same words.
   return Math.min(share, 0.96)
 }
@@ -308,9 +584,10 @@ function wordNearness(left: string, right: string): number {
   const [short, long] = left.length <= right.length ? [left, right] : [right, left]
   if (short.length >= 5 && relativeDistance(left, right) <= 0.2) return 0.9
   if (short.length >= 3 && long.startsWith(short)) return 0.8
-  // qtd, cstmr: the consonants of a longer word.
+  // qtd, cstmr, avg: the consonants of a longer word behind its first letter; lng are the first ones of longitude.
   const isAbbreviation = short.length >= 3 && long.length >= 2 * short.length && isSubsequence(short, long)
-  return isAbbreviation && !/[aeiou]/.test(short) ? 0.6 : 0
+  if (!isAbbreviation || /[aeiou]/.test(short.slice(1))) return 0
+  return `${long[0]}${long.slice(1).replace(/[aeiou]/g, '')}`.startsWith(short) ? 0.75 : 0.6
 }
 
 function isSubsequence(short: string, long: string): boolean {
@@ -326,29 +603,39 @@ interface Fit {
   type: 'yes' | 'no' | 'open'
   /** Share of the values that are in the table, where that means something. */
   found: number
+  /** Both are different in every line and row. */
+  isKey?: boolean
 }
 
 const MIN_FOUND = 0.5
 const MIN_VALUES_FOUND = 3
+/** Of two columns that are both unique, whose values are no small numbers. */
+const MIN_KEYS_FOUND = 2
 
 function fitOf(
   column: DescribedColumn,
-  { type, accepts, acceptsNoOther, samples, unique }: DescribedCandidate,
+  { type, accepts, acceptsNoOther, ids, samples, unique }: DescribedCandidate,
 ): Fit {
   const { values, lowered } = column
   if (values.length === 0) return { type: 'open', found: 0 }
   if (accepts) {
     const share = shareIn(lowered, accepts)
     if (share >= MIN_FOUND) return { type: 'yes', found: share }
-    if (acceptsNoOther && share === 0 && lowered.size >= MIN_VALUES_FOUND) return { type: 'no', found: 0 }
+    const isOther =
+      ids === undefined
+        ? lowered.size >= MIN_VALUES_FOUND
+        : lowered.size > 1 && valuesFit(values, ids) === 'no'
+    if (acceptsNoOther && share === 0 && isOther) return { type: 'no', found: 0 }
     // What an enum takes is a list that may be spelt otherwise in the file; a list that shares nothing is another.
     return { type: type === 'enum' && lowered.size > 3 * accepts.size + 5 ? 'no' : 'open', found: 0 }
   }
   const typed = type === undefined ? 'open' : valuesFit(values, type)
   // Small numbers and flags are in every table.
-  const isTelling = samples && samples.size >= MIN_VALUES_FOUND && isDistinctive(type, unique)
+  const isKey = unique === true && column.unique === true && values.every((value) => value.length >= 3)
+  const enough = isKey ? MIN_KEYS_FOUND : MIN_VALUES_FOUND
+  const isTelling = samples && samples.size >= enough && isDistinctive(type, unique)
   const found = isTelling ? shareIn(lowered, samples) : 0
-  return { type: typed, found: lowered.size >= MIN_VALUES_FOUND ? found : 0 }
+  return { type: typed, found: lowered.size >= enough ? found : 0, isKey }
 }
 
 function isDistinctive(type: FieldType | undefined, unique: boolean | undefined): boolean {

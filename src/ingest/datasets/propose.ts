@@ -4,78 +4,40 @@
  * uncertain is a question, and without an answer it is not used, and listed.
  */
 
-import { quoteName } from '../../kernel/postgres/names.ts'
 import type { SampledProfile } from '../profile-file.ts'
-import type { LookupColumn, TableCatalogue, TableColumn, TableReference } from './catalogue.ts'
-import type {
-  DatasetDeclaration,
-  FieldDeclaration,
-  FieldType,
-  Lookup,
-  RowTypeDeclaration,
-} from './dataset.ts'
+import {
+  type LookupColumn,
+  MAX_SAMPLE,
+  type TableCatalogue,
+  type TableColumn,
+  type TableReference,
+} from './catalogue.ts'
+import type { FieldDeclaration, FieldType, Lookup, RowTypeDeclaration } from './dataset.ts'
+import { percentForm, separatorsIn, styleQuestions, valueDoubt } from './doubts.ts'
 import { headerKey } from './headers.ts'
-import { type Candidate, type Certainty, type ColumnMatch, matchColumns, valuesFit } from './match-columns.ts'
-
-/** What a person has said already. */
-export interface Answers {
-  /** Header → column; null: the column of the file is ignored. */
-  readonly map?: Readonly<Record<string, string | null>>
-  readonly key?: readonly string[]
-  /** The time zone of timestamps that name none. */
-  readonly zone?: string
-  /** Of the dataset; default: that of the table. */
-  readonly name?: string
-}
-
-export interface ProposedColumn {
-  readonly header: string
-  /** Of the table; null: the file's column is not used. */
-  readonly column: string | null
-  readonly certainty: Certainty
-  readonly reasons: readonly string[]
-  readonly examples: readonly string[]
-  /** How values become those of the column: `money`, `looked up in public.categories by name`. */
-  readonly as: string | null
-  /** Columns that it may be instead. */
-  readonly others: readonly string[]
-  /** Matched, but the database fills the column itself. */
-  readonly leftToDatabase?: true
-  /** Not used because somebody has said so. */
-  readonly ignored?: true
-}
-
-export interface Question {
-  readonly about: 'column' | 'key' | 'zone'
-  /** Of a question about a column. */
-  readonly header?: string
-  readonly text: string
-  /** Answers to choose from, the likeliest first; empty: any text. */
-  readonly choices: readonly string[]
-  /** The option of `stagedoor init` that answers it. */
-  readonly option: string
-}
-
-export interface Proposal {
-  readonly dataset: DatasetDeclaration
-  readonly columns: readonly ProposedColumn[]
-  /** Columns of the table that the file does not fill, and what does; null: nothing, they are NULL in new rows. */
-  readonly left: readonly { readonly column: string; readonly why: string | null }[]
-  /** Columns that must have a value and that nothing fills: new rows are refused by the database. */
-  readonly missing: readonly string[]
-  readonly questions: readonly Question[]
-  /** Why there can be no dataset, each with what would help. */
-  readonly obstacles: readonly { readonly problem: string; readonly remedy: string | null }[]
-}
+import { type Candidate, type ColumnMatch, matchColumns, valuesFit } from './match-columns.ts'
+import {
+  type Answers,
+  columnFieldType,
+  isSurrogate,
+  type Obstacle,
+  type Pair,
+  type Proposal,
+  type ProposedColumn,
+  type Question,
+  setOption,
+  TYPES,
+} from './proposal.ts'
+import { chooseKey } from './propose-key.ts'
 
 export function proposeDataset(
   table: TableCatalogue,
   profile: SampledProfile,
   answers: Answers = {},
 ): Proposal {
-  const pairs = matchTable(table, profile, answers)
+  const pairs = withDoubts(matchTable(table, profile, answers), table, profile, answers)
   const accepted = pairs.filter(({ column, certainty }) => column && certainty !== 'uncertain')
-  const key = chooseKey(table, profile, accepted, answers)
+  const key = chooseKey(table, profile, pairs, answers.key)
   const taken = accepted.filter(({ column }) => isWritten(column!, key.columns))
   const names = fieldNames(taken.map(({ column }) => column!.name))
   const lookups: Record<string, Lookup> = {}
@@ -112,23 +74,12 @@ export function proposeDataset(
     columns: proposed,
     left: leftColumns(table, filled),
     missing: missingColumns(table, filled),
-    questions: [...columnQuestions(proposed, table), ...key.questions, ...onlyOne(questions)],
+    questions: [...key.questions, ...columnQuestions(pairs, proposed, table), ...onlyOneOfEach(questions)],
     obstacles: [...kindObstacles(table), ...key.obstacles],
   }
 }
 
 // Which column is which.
-
-interface Pair {
-  /** Of the file's column. */
-  index: number
-  header: string
-  column: TableColumn | null
-  certainty: Certainty
-  reasons: readonly string[]
-  others: readonly string[]
-  values: readonly string[]
-}
 
 const CONFIRMED = 'your choice'
 
@@ -174,9 +125,17 @@ function matchTable(table: TableCatalogue, profile: SampledProfile, { map = {} }
       reasons: [CONFIRMED],
       others: [],
       values,
+      confirmed: true,
     }
   })
-  return askByType(pairs, table, free)
+  return askByType(pairs, table, free).map((pair) =>
+    isWorthAsking(pair, profile) ? pair : { ...pair, column: null, certainty: 'none' },
+  )
+}
+
+/** A column without any value is not asked about: an answer would change nothing. */
+function isWorthAsking({ certainty, values }: Pair, { lines }: SampledProfile): boolean {
+  return certainty !== 'uncertain' || values.length > 0 || lines === 0
 }
 
 /**
@@ -188,7 +147,7 @@ function askByType(pairs: readonly Pair[], table: TableCatalogue, free: readonly
   const places = free.filter(
     (column) => !taken.has(column.name) && !isSetByDatabase(column) && !referenceOf(column, table),
   )
-  const open = pairs.filter(({ column, reasons }) => column === null && !reasons.includes(CONFIRMED))
+  const open = pairs.filter(({ column, confirmed }) => column === null && !confirmed)
   const fits = (pair: Pair, column: TableColumn) => valuesFit(pair.values, columnFieldType(column)) === 'yes'
   const asked = new Map<Pair, TableColumn[]>()
   for (const pair of open) {
@@ -203,6 +162,21 @@ function askByType(pairs: readonly Pair[], table: TableCatalogue, free: readonly
     if (!column) return pair
     const names = others.map(({ name }) => name)
     return { ...pair, column, certainty: 'uncertain', reasons: ['values fit the type'], others: names }
+  })
+}
+
+/** A match is used only if its values leave nothing open. */
+function withDoubts(
+  pairs: readonly Pair[],
+  table: TableCatalogue,
+  profile: SampledProfile,
+  answers: Answers,
+): Pair[] {
+  return pairs.map((pair) => {
+    const { column, certainty } = pair
+    if (!column || certainty === 'uncertain' || referenceOf(column, table)) return pair
+    const doubt = valueDoubt({ pair, column, profile, samples: table.samples[column.name] ?? [], answers })
+    return doubt ? { ...pair, certainty: 'uncertain', doubt } : pair
   })
 }
 
@@ -227,10 +201,19 @@ function candidateOf(column: TableColumn, table: TableCatalogue): Candidate {
     aliases,
     type: reference && accepts!.length > 0 ? undefined : columnFieldType(column),
     ...(accepts && accepts.length > 0 && { accepts }),
+    ...(reference &&
+      isWholeList(reference) && { acceptsNoOther: true as const, ids: columnFieldType(column) }),
+    surrogate: isSurrogate(column),
+    allSampled: (table.samples[column.name]?.length ?? 0) < MAX_SAMPLE,
     ...(table.samples[column.name] && { samples: table.samples[column.name] }),
     required: isRequired(column),
     unique: table.keys.some(({ columns }) => columns.length === 1 && columns[0] === column.name),
   }
+}
+
+/** Every name by which a row can be found is known. */
+function isWholeList({ lookups }: TableReference): boolean {
+  return lookups.some(({ values }) => values.length > 0) && lookups.every(({ truncated }) => !truncated)
 }
 
 function referenceOf({ name }: TableColumn, { references }: TableCatalogue): TableReference | undefined {
@@ -239,11 +222,6 @@ function referenceOf({ name }: TableColumn, { references }: TableCatalogue): Tab
 
 function isRequired(column: TableColumn): boolean {
   return column.notNull && column.default === null && column.identity === null && !column.generated
-}
-
-/** Filled by a sequence, or by a function for uuids: an id that means nothing outside of the database. */
-function isSurrogate({ identity, default: fallback, base }: TableColumn): boolean {
-  return identity !== null || /\bnextval\(/.test(fallback ?? '') || (base === 'uuid' && fallback !== null)
 }
 
 /** By a sequence or a function such as now(). */
@@ -256,95 +234,7 @@ function isWritten(column: TableColumn, key: readonly string[]): boolean {
   return key.includes(column.name) || !isSurrogate(column)
 }
 
-// The key.
-
-interface ChosenKey {
-  columns: readonly string[]
-  questions: Question[]
-  obstacles: { problem: string; remedy: string | null }[]
-}
-
-function chooseKey(
-  table: TableCatalogue,
-  profile: SampledProfile,
-  accepted: readonly Pair[],
-  { key: given }: Answers,
-): ChosenKey {
-  const filled = new Map(accepted.map(({ column, index }) => [column!.name, index]))
-  const byName = new Map(table.columns.map((column) => [column.name, column]))
-  if (given) {
-    const unique = table.keys.some(({ columns }) => sameNames(columns, given))
-    const obstacles = unique ? [] : [noUniqueIndex(table, given)]
-    return { columns: given, questions: [], obstacles }
-  }
-  if (table.keys.length === 0)
-    return { columns: [], questions: [], obstacles: [keyless(table, profile, filled)] }
-  const fillable = table.keys
-    .filter(({ columns }) => columns.every((name) => filled.has(name)))
-    .map((key) => {
-      const isNatural = !key.columns.every((name) => isSurrogate(byName.get(name)!))
-      const isPlain = key.columns.every((name) => byName.get(name)!.notNull) || key.nullsNotDistinct
-      const repeats = key.columns.length === 1 && !profile.columns[filled.get(key.columns[0]!)!]!.unique
-      const rank = (isNatural ? 0 : 8) + (repeats ? 4 : 0) + (isPlain ? 0 : 1) + (key.primary ? 0 : 0.5)
-      return { ...key, rank }
-    })
-    .sort((a, b) => a.rank - b.rank || a.columns.length - b.columns.length)
-  const best = fillable[0]
-  if (!best) return { columns: [], questions: [], obstacles: [unfilledKeys(table, profile, filled)] }
-  const equals = fillable.filter(
-    ({ rank, columns }) => Math.abs(rank - best.rank) < 1 && columns.length === best.columns.length,
-  )
-  const questions: Question[] =
-    equals.length > 1
-      ? [
-          {
-            about: 'key',
-            text: `Rows can be known by ${equals.map(({ columns }) => columns.join(' + ')).join(' or by ')}. Which is the key?`,
-            choices: equals.map(({ columns }) => columns.join(',')),
-            option: `--key ${equals[0]!.columns.join(',')}`,
-          },
-        ]
-      : []
-  return { columns: best.columns, questions, obstacles: [] }
-}
-
-function sameNames(left: readonly string[], right: readonly string[]): boolean {
-  return left.length === right.length && [...left].sort().join('\0') === [...right].sort().join('\0')
-}
-
-function noUniqueIndex({ table }: TableCatalogue, key: readonly string[]) {
-  return {
-    problem: `${table} has no unique index over ${key.join(', ')}`,
-    remedy: `create unique index on ${table} (${key.map(quoteName).join(', ')});`,
-  }
-}
-
-/** The likely keys of the file, as columns of the table. */
-function likelyKey(profile: SampledProfile, filled: ReadonlyMap<string, number>): string[] | undefined {
-  const columnOf = new Map([...filled].map(([column, index]) => [profile.columns[index]!.header, column]))
-  return profile.keys
-    .find((key) => key.every((header) => columnOf.has(header)))
-    ?.map((header) => columnOf.get(header)!)
-}
-
-function keyless(table: TableCatalogue, profile: SampledProfile, filled: ReadonlyMap<string, number>) {
-  const key = likelyKey(profile, filled)
-  return {
-    problem: `${table.table} has no unique key, so its rows cannot be told apart`,
-    remedy: key ? noUniqueIndex(table, key).remedy : null,
-  }
-}
-
-function unfilledKeys(table: TableCatalogue, profile: SampledProfile, filled: ReadonlyMap<string, number>) {
-  const keys = table.keys.map(({ columns }) => columns.join(' + ')).join('; ')
-  const key = likelyKey(profile, filled)
-  return {
-    problem: `The file fills none of the unique keys of ${table.table} (${keys})`,
-    remedy: key
-      ? noUniqueIndex(table, key).remedy
-      : `Say which header means a key column: --set "Header=${table.keys[0]!.columns[0]}"`,
-  }
-}
+// What is no table.
 
 const KIND_REMEDIES: Partial<Record<TableCatalogue['kind'], string>> = {
   view: 'Name the table that the view reads from.',
@@ -352,7 +242,7 @@ const KIND_REMEDIES: Partial<Record<TableCatalogue['kind'], string>> = {
   foreign: 'Create a table of this database and bring the rows there: a foreign table has no unique key.',
 }
 
-function kindObstacles({ table, kind }: TableCatalogue): Proposal['obstacles'][number][] {
+function kindObstacles({ table, kind }: TableCatalogue): Obstacle[] {
   if (kind === 'table' || kind === 'partitioned') return []
   return [
     {
@@ -371,13 +261,15 @@ interface MadeField {
 }
 
 function makeField(
-  { column: of, header, values, index }: Pair,
+  pair: Pair,
   table: TableCatalogue,
   profile: SampledProfile,
-  { zone }: Answers,
+  answers: Answers,
   lookups: Record<string, Lookup>,
 ): MadeField {
-  const column = of!
+  const { header, values, index } = pair
+  const { zone } = answers
+  const column = pair.column!
   const aliases = [header]
   const required = isRequired(column) || undefined
   const reference = referenceOf(column, table)
@@ -399,7 +291,11 @@ function makeField(
     const field = omitEmpty({ type: 'text' as const, title, aliases, required, lookup: name })
     return { field, as: `looked up in ${reference.table} by ${lookup.column}`, questions: [] }
   }
-  const type = fieldType(column, profile.columns[index]!.type, values)
+  const found = fieldType(column, profile.columns[index]!.type, values)
+  const samples = table.samples[column.name] ?? []
+  // 80 % as 80: the sign is cut off.
+  const isPoints = found === 'percent' && percentForm({ pair, column, samples, answers }) === 'points'
+  const type = isPoints ? 'decimal' : found
   const field = omitEmpty<FieldDeclaration>({
     type,
     aliases,
@@ -407,22 +303,20 @@ function makeField(
     ...(['text', 'email', 'url'].includes(type) && { maxLength: column.maxLength ?? undefined }),
     ...(isNumber(type) && type !== 'integer' && { scale: scaleOf(column), precision: precisionOf(column) }),
     ...(type === 'enum' && { values: enumValues(column.labels!, values) }),
-    ...(type === 'array' && arrayTraits(column, values)),
+    ...(type === 'array' && arrayTraits(column, values, answers.separators?.[column.name])),
+    ...(isPoints && { replace: [{ pattern: '\\s*%\\s*$', with: '' }] }),
   })
   const needsZone = type === 'timestamptz' && profile.columns[index]!.type !== 'timestamptz'
   if (needsZone && zone !== undefined) field.zone = zone
-  const questions: Question[] =
-    needsZone && zone === undefined
-      ? [
-          {
-            about: 'zone',
-            header,
-            text: `“${header}” has times without a time zone, and ${column.name} is a timestamp with one. Whose time is it?`,
-            choices: [],
-            option: '--zone Europe/Berlin',
-          },
-        ]
-      : []
+  const questions = styleQuestions(pair, type, profile, answers)
+  if (needsZone && zone === undefined)
+    questions.push({
+      about: 'zone',
+      header,
+      text: `“${header}” has times without a time zone, and ${column.name} is a timestamp with one. Whose time is it?`,
+      choices: [],
+      option: '--zone Europe/Berlin',
+    })
   const separator = type === 'array' ? ` separated by ${JSON.stringify(field.separator ?? ',')}` : ''
   return { field, as: `${type}${separator}`, questions }
 }
@@ -439,32 +333,6 @@ function precisionOf({ scale, precision }: TableColumn): number | undefined {
 
 function isNumber(type: FieldType): boolean {
   return type === 'decimal' || type === 'money' || type === 'percent' || type === 'integer'
-}
-
-const TYPES: Readonly<Record<string, FieldType>> = {
-  int2: 'integer',
-  int4: 'integer',
-  int8: 'integer',
-  numeric: 'decimal',
-  float4: 'decimal',
-  float8: 'decimal',
-  money: 'money',
-  bool: 'boolean',
-  date: 'date',
-  time: 'time',
-  timetz: 'time',
-  timestamp: 'timestamp',
-  timestamptz: 'timestamptz',
-  uuid: 'uuid',
-  json: 'json',
-  jsonb: 'json',
-}
-
-/** The type of field that a column of PostgreSQL is. */
-export function columnFieldType({ base, labels, items }: TableColumn): FieldType {
-  if (items !== null) return 'array'
-  if (labels !== null) return 'enum'
-  return TYPES[base] ?? 'text'
 }
 
 /** The column says what it is; the file may say it more narrowly: amounts with a currency, addresses of mail. */
@@ -491,16 +359,12 @@ function enumValues(labels: readonly string[], values: readonly string[]): Recor
   )
 }
 
-const SEPARATORS = [';', '|', ',', '/'] as const
-
-/** What separates the items in most cells that have several. */
+/** Cells with several separators are asked about (doubts.ts). */
 function arrayTraits(
   column: TableColumn,
   values: readonly string[],
+  separator = separatorsIn(values)[0] ?? ',',
 ): Pick<FieldDeclaration, 'items' | 'separator'> {
-  const counts = SEPARATORS.map((separator) => values.filter((value) => value.includes(separator)).length)
-  const most = Math.max(...counts)
-  const separator = most > 0 ? SEPARATORS[counts.indexOf(most)]! : ','
   const items = TYPES[column.items!] ?? 'text'
   return {
     ...(items !== 'text' && items !== 'json' && { items: items as Exclude<FieldType, 'array' | 'json'> }),
@@ -556,27 +420,39 @@ function describe(pair: Pair, profile: SampledProfile, as: string | null, isTake
     as: column && !isTaken && certainty !== 'uncertain' ? 'left to the database' : as,
     others,
     ...(column && !isTaken && certainty !== 'uncertain' && { leftToDatabase: true as const }),
-    ...(!column && reasons.includes(CONFIRMED) && { ignored: true as const }),
+    ...(!column && pair.confirmed && { ignored: true as const }),
   }
 }
 
-function columnQuestions(columns: readonly ProposedColumn[], { columns: all }: TableCatalogue): Question[] {
+function columnQuestions(
+  pairs: readonly Pair[],
+  columns: readonly ProposedColumn[],
+  { columns: all }: TableCatalogue,
+): Question[] {
   const free = new Set(all.filter(isFillable).map(({ name }) => name))
   for (const { column, certainty } of columns) if (column && certainty !== 'uncertain') free.delete(column)
-  return columns
-    .filter(({ column, certainty }) => column && certainty === 'uncertain')
-    .map(({ header, column, others, examples }) => ({
-      about: 'column' as const,
-      header,
-      text: `What is “${header}”${examples.length > 0 ? ` (${examples.join(', ')})` : ''}?`,
-      choices: [...new Set([column!, ...others])].filter((name) => free.has(name)),
-      option: `--set "${header}=${column}"`,
-    }))
+  return columns.flatMap(({ header, column, others, examples, certainty }, index): Question[] => {
+    if (!column || certainty !== 'uncertain') return []
+    const { doubt } = pairs[index]!
+    if (doubt) return [doubt]
+    return [
+      {
+        about: 'column',
+        header,
+        column,
+        text: `What is “${header}”${examples.length > 0 ? ` (${examples.join(', ')})` : ''}?`,
+        choices: [...new Set([column, ...others])].filter((name) => free.has(name)),
+        option: `--set ${setOption(header, column)}`,
+      },
+    ]
+  })
 }
 
-/** One answer about the zone holds for all columns. */
-function onlyOne(questions: readonly Question[]): Question[] {
-  return questions.slice(0, 1)
+/** One answer about the zone, or how the file writes dates and numbers, holds for all columns. */
+function onlyOneOfEach(questions: readonly Question[]): Question[] {
+  return questions.filter(
+    ({ about }, index) => questions.findIndex((other) => other.about === about) === index,
+  )
 }
 
 function leftColumns({ columns }: TableCatalogue, filled: ReadonlySet<string>): Proposal['left'] {

@@ -8,7 +8,7 @@ import {
   type FieldDeclaration,
   ONLY_PLATFORM,
 } from './dataset.ts'
-import { columnFieldType } from './propose.ts'
+import { columnFieldType } from './proposal.ts'
 
 /** Without what completeDataset fills in again. */
 export function shortForm(dataset: Dataset): DatasetDeclaration {

@@ -19,7 +19,7 @@ const PATTERNS = {
   decimal: NUMBER,
   money: `(?:[+−-]? ?${SIGN}[ \\x{a0}\\x{202f}]?${NUMBER}|${NUMBER}[ \\x{a0}\\x{202f}]?${SIGN})`,
   percent: `${NUMBER}[ \\x{a0}\\x{202f}]?%`,
-  boolean: `(?i:true|false|yes|no|y|n|t|f|on|off|ja|nein|oui|non|s[ií]|vrai|faux|verdadero|falso|wahr|falsch)`,
+  boolean: `(?i:true|false|yes|no|y|n|t|f|on|off|ja|nein|oui|non|s[ií]|sim|não|vrai|faux|vero|verdadero|falso|wahr|falsch|có|không)`,
   bit: `[01]`,
   date: DATE,
   time: TIME,

@@ -112,7 +112,7 @@ describe('init', () => {
       expect.objectContaining({ about: 'column', header: 'Date', choices: ['sent_on', 'received_on'] }),
     ])
     expect(Object.keys(open.dataset.fields)).toEqual(['code', 'weight'])
-    const answered = JSON.parse((await cli(...args, '--force', '--set', 'Date=received_on')).stdout)
+    const answered = JSON.parse((await cli(...args, '--set', 'Date=received_on')).stdout)
     expect(answered.questions).toEqual([])
     expect(answered.dataset.rows[0].columns).toMatchObject({ received_on: 'received_on' })
     const wrong = await cli(...args, '--set', 'Date=arrived')
@@ -209,7 +209,7 @@ describe('dataset diff and export', () => {
   it('compare a declaration with the registered one and with its tables, and give it back short', async () => {
     const path = join(home, 'products.dataset.json')
     const exported = await cli('dataset', 'export', 'products')
-    const { $schema: _, ...declared } = JSON.parse(readFileSync(path, 'utf8'))
+    const { $schema: _, $init: _init, ...declared } = JSON.parse(readFileSync(path, 'utf8'))
     const { $schema: _schema, ...short } = JSON.parse(exported.stdout)
     expect(short).toEqual({ ...declared, ...(short.title === undefined && { title: undefined }) })
     await db.owner(
