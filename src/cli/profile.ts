@@ -22,7 +22,7 @@ export const profileCommand = () =>
     .option('--sheet <name>', 'of an xlsx; default: the first one with data')
     .examples('  $ stagedoor profile products.xlsx\n  $ stagedoor profile export.csv --json')
     .run(async ({ options, output }, file) => {
-      const { samples: _, ...profile } = await profileWithProgress(output, file, options)
+      const { samples: _, head: __, ...profile } = await profileWithProgress(output, file, options)
       output.result(profile, () => printProfile(output, profile), [
         'Bring it into a table of yours',
         `stagedoor init SCHEMA.TABLE ${shellWord(file)}`,

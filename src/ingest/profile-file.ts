@@ -69,6 +69,8 @@ export interface SampledLines {
 /** A profile with distinct values of each column as they stand in the file: what columns are matched by. */
 export interface SampledProfile extends FileProfile {
   readonly samples: readonly (readonly string[])[]
+  /** Of a file of several chunks that can be cut: the bytes of its first lines, the header among them. */
+  readonly head: { readonly bytes: number; readonly lines: number } | null
 }
 
 export type ProfileOptions = Pick<
@@ -143,6 +145,7 @@ async function profileChunks(
     sampled: { types: rows.length, styles: styledLines },
     notes,
     samples: cells.map((values) => [...new Set(values)]),
+    head: (file.chunks.length > 1 && file.head) || null,
   }
 }
 
