@@ -15,6 +15,8 @@ set enable_nestloop = off
 as $$
 declare
   v_leaf text := p_upload.reading -> 'layout' ->> 'leaf';
+  -- As constants, and only where they are given: with "p_lines is null or …" a prepared plan reads the whole upload.
+  v_some text := case when p_lines is null then '' else format(' and s.row_number = any (%L::integer[])', p_lines) end;
   v_field record;
   v_changed integer;
   v_marked integer;
@@ -36,12 +38,13 @@ begin
     -- By a line that is valid: only such a value is part of the plan.
     used boolean default false) on commit drop;
   for v_field in select * from iu_core.fn_ingest_lookup_fields(p_definition, p_upload.reading -> 'layout') loop
-    insert into pg_temp.ingest_lookup (lookup, value)
-    select v_field.lookup, v.value
-      from (select distinct s.normalized_payload ->> v_field.field as value from public.staging_rows s
-             where s.upload_id = p_upload.upload_id and s.row_type = v_leaf and s.validation_status in ('valid', 'invalid')
-               and (p_lines is null or s.row_number = any (p_lines))) v
-     where v.value is not null and not exists (select from pg_temp.ingest_lookup k where k.lookup = v_field.lookup and k.value = v.value);
+    execute format($sql$
+      insert into pg_temp.ingest_lookup (lookup, value)
+      select $3, v.value
+        from (select distinct s.normalized_payload ->> $4 as value from public.staging_rows s
+               where s.upload_id = $1 and s.row_type = $2 and s.validation_status in ('valid', 'invalid')%s) v
+       where v.value is not null and not exists (select from pg_temp.ingest_lookup k where k.lookup = $3 and k.value = v.value)
+    $sql$, v_some) using p_upload.upload_id, v_leaf, v_field.lookup, v_field.field;
   end loop;
   if v_has_lookups then
     perform iu_core.fn_ingest_resolve_lookups(p_definition);
@@ -66,27 +69,29 @@ begin
       perform iu_core.fn_ingest_suggest_lookups(p_definition);
     end if;
     for v_field in select * from iu_core.fn_ingest_lookup_fields(p_definition, p_upload.reading -> 'layout') loop
-      update public.staging_rows s
-         set validation_status = 'invalid', updated_at = now(),
-             validation_errors = coalesce(s.validation_errors, '[]') || jsonb_build_object(
-               'scope', 'lookup', 'line', s.row_number, 'field', v_field.field,
-               -- As the file calls it.
-               'column', p_upload.reading -> 'headers' -> (p_upload.reading -> 'map' -> 'fields' -> v_field.field ->> 'column')::integer,
-               'value', k.value,
-               'rule', case when k.matches > 1 then 'lookup.ambiguous' else 'lookup.unknown' end,
-               'message', case when k.matches > 1
-                 then format('%s rows of %s have the %s %s, so it is not clear which one is meant.', k.matches, v_field.table_name, v_field.by_column, k.value)
-                 else format('There is no %s %s: no row of %s has this %s.', v_field.title, k.value, v_field.table_name, v_field.by_column) end,
-               'suggestion', case when k.matches > 1 then format('Make the %s unique in %s, and plan again.', v_field.by_column, v_field.table_name)
-                 else concat('Nearest: ' || array_to_string(k.near, ', ') || '. ',
-                             format('Correct the cell, or add the row to %s and plan again.', v_field.table_name)) end)
-        from pg_temp.ingest_lookup k
-       where k.lookup = v_field.lookup and k.matches <> 1 and not k.own
-         and s.upload_id = p_upload.upload_id and s.row_type = v_leaf and s.normalized_payload ->> v_field.field = k.value
-         and (p_lines is null or s.row_number = any (p_lines))
-         and (s.validation_status = 'valid'
-              or s.validation_status = 'invalid' and not s.validation_errors @? iu_core.fn_ingest_wrong_field_path(v_field.field)::jsonpath
-                 and not s.validation_errors @> jsonb_build_array(jsonb_build_object('scope', 'lookup', 'field', v_field.field)));
+      execute format($sql$
+        update public.staging_rows s
+           set validation_status = 'invalid', updated_at = now(),
+               validation_errors = coalesce(s.validation_errors, '[]') || jsonb_build_object(
+                 'scope', 'lookup', 'line', s.row_number, 'field', $3, 'column', $4, 'value', k.value,
+                 'rule', case when k.matches > 1 then 'lookup.ambiguous' else 'lookup.unknown' end,
+                 'message', case when k.matches > 1
+                   then format('%%s rows of %%s have the %%s %%s, so it is not clear which one is meant.', k.matches, $5, $6, k.value)
+                   else format('There is no %%s %%s: no row of %%s has this %%s.', $7, k.value, $5, $6) end,
+                 'suggestion', case when k.matches > 1 then format('Make the %%s unique in %%s, and plan again.', $6, $5)
+                   else concat('Nearest: ' || array_to_string(k.near, ', ') || '. ',
+                               format('Correct the cell, or add the row to %%s and plan again.', $5)) end)
+          from pg_temp.ingest_lookup k
+         where k.lookup = $8 and k.matches <> 1 and not k.own
+           and s.upload_id = $1 and s.row_type = $2 and s.normalized_payload ->> $3 = k.value%s
+           and (s.validation_status = 'valid'
+                or s.validation_status = 'invalid' and not s.validation_errors @? iu_core.fn_ingest_wrong_field_path($3)::jsonpath
+                   and not s.validation_errors @> jsonb_build_array(jsonb_build_object('scope', 'lookup', 'field', $3)))
+      $sql$, v_some)
+        using p_upload.upload_id, v_leaf, v_field.field,
+              -- As the file calls it.
+              p_upload.reading -> 'headers' -> (p_upload.reading -> 'map' -> 'fields' -> v_field.field ->> 'column')::integer,
+              v_field.table_name, v_field.by_column, v_field.title, v_field.lookup;
       get diagnostics v_count = row_count;
       v_marked := v_marked + v_count;
     end loop;

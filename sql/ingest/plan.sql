@@ -94,19 +94,21 @@ begin
   select * into u from iu_core.ingest_upload where upload_id = p_upload_id;
 
   insert into iu_core.ingest_plan (
-    upload_id, digest, gate_mode, threshold, totals, control, control_parts, repeated_keys, notes, inserted_columns, written, refusal, definition_digest, approval_required, planned_by, took_ms, snapshot)
+    upload_id, digest, gate_mode, threshold, totals, control, control_parts, repeated_keys, notes, inserted_columns, written, refusal, definition_digest, approval_required, planned_by, took_ms, snapshot,
+    row_blocks, row_digests)
   select u.upload_id,
          iu_core.fn_ingest_plan_digest(u.upload_id, p_gate_mode, p_threshold,
                                        jsonb_build_object('control', v_control, 'repeated_keys', k.repeated_keys, 'notes', v_notes)
-                                       || case when v_snapshot is null then '{}' else jsonb_build_object('snapshot', v_snapshot) end),
+                                       || case when v_snapshot is null then '{}' else jsonb_build_object('snapshot', v_snapshot) end,
+                                       r.blocks, r.digests),
          p_gate_mode, p_threshold, v_totals, v_control, coalesce(v_parts, '[]'), k.repeated_keys, coalesce(v_notes, '[]'),
          (select coalesce(jsonb_object_agg(r.row_type, c.columns) filter (where c.columns is not null), '{}')
             from iu_core.fn_ingest_row_types(v_dataset.definition, u.reading -> 'layout') as r,
                  lateral (select iu_core.fn_ingest_plan_texts(r.written)) as c (columns)),
          iu_core.fn_ingest_written_columns(v_dataset.definition, u.reading -> 'layout'),
          coalesce(iu_core.fn_ingest_plan_refusal_reason(u, p_gate_mode, p_threshold, v_totals, v_control), v_snapshot ->> 'refusal'), v_dataset.definition_digest, v_dataset.approval_required, v_actor.actor,
-         extract(epoch from clock_timestamp() - v_started) * 1000, v_snapshot - 'refusal'
-    from iu_core.fn_ingest_repeated_keys(u, v_dataset.definition) as k (repeated_keys)
+         extract(epoch from clock_timestamp() - v_started) * 1000, v_snapshot - 'refusal', r.blocks, r.digests
+    from iu_core.fn_ingest_repeated_keys(u, v_dataset.definition) as k (repeated_keys), iu_core.fn_ingest_plan_row_digests(u.upload_id) as r
   returning * into v_plan;
   perform iu_core.fn_ingest_store_lookups(u.upload_id);
   perform iu_core.fn_ingest_plan_store_hashes(u, v_dataset.definition);
@@ -365,20 +367,62 @@ begin
   end if;
 end $$;
 
--- The sha-256 of a plan: every row in order, the mode of its promotion, and the control totals that the reviewer sees.
--- Internal.
-create or replace function iu_core.fn_ingest_plan_digest(p_upload_id uuid, p_gate_mode text, p_threshold numeric, p_shown jsonb)
-returns text
-language sql stable
+-- The sha-256 of a plan: every row in order, by the digests of their blocks, the mode of its promotion, and the control totals that
+-- the reviewer sees. Internal.
+create or replace function iu_core.fn_ingest_plan_digest(
+  p_upload_id uuid, p_gate_mode text, p_threshold numeric, p_shown jsonb, p_blocks bigint[], p_digests bytea[]
+) returns text
+language sql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+  select encode(sha256(convert_to(concat_ws('|', p_upload_id, p_gate_mode, trim_scale(p_threshold), p_shown, p_blocks), 'UTF8')
+                       || coalesce((select string_agg(d.digest, '' order by d.place) from unnest(p_digests) with ordinality as d (digest, place)), '')), 'hex')
+$$;
+
+-- The rows of a plan in blocks of 1,024 row numbers, and the sha-256 over the hashes of each block's rows. A block is numbered by
+-- its type's order and its place. p_changed: only these blocks, without those that have no row any more. Internal.
+create or replace function iu_core.fn_ingest_plan_row_digests(p_upload_id uuid, p_changed bigint[] default null)
+returns table (blocks bigint[], digests bytea[])
+language plpgsql stable
 set search_path = pg_catalog, pg_temp
 -- In the order of the key by the key's own index: gathered first and then sorted it takes twice as long.
 set enable_bitmapscan = off
 set enable_seqscan = off
-set enable_sort = off
 as $$
-  select encode(sha256(convert_to(concat_ws('|', p_upload_id, p_gate_mode, trim_scale(p_threshold), p_shown), 'UTF8')
-                       || coalesce(string_agg(row_hash, ''), '')), 'hex')
-    from (select row_hash from iu_core.ingest_plan_row where upload_id = p_upload_id order by type_order, row_number) r
+declare
+  v_blocks bigint[] := p_changed;
+begin
+  if v_blocks is null then
+    -- From block to block by the index.
+    with recursive b as (
+      (select r.type_order, r.row_number >> 10 as place from iu_core.ingest_plan_row r
+        where r.upload_id = p_upload_id order by r.type_order, r.row_number limit 1)
+      union all
+      select n.type_order, n.row_number >> 10
+        from b, lateral (select r.type_order, r.row_number from iu_core.ingest_plan_row r
+                          where r.upload_id = p_upload_id and (r.type_order, r.row_number) > (b.type_order, (b.place << 10) | 1023)
+                          order by r.type_order, r.row_number limit 1) n
+    )
+    select array_agg(iu_core.fn_ingest_plan_block(b.type_order, b.place << 10)) into v_blocks from b;
+  end if;
+  return query
+    select coalesce(array_agg(x.block order by x.block), '{}'), coalesce(array_agg(x.digest order by x.block), '{}')
+      from (select distinct k.block from unnest(v_blocks) as k (block)) k,
+           lateral (select ((k.block + 2147483648) >> 32)::smallint) as t (type_order),
+           lateral (select ((k.block - (t.type_order::bigint << 32)) << 10)::integer) as f (first_row),
+           lateral (select k.block, sha256(string_agg(r.row_hash, '')) as digest
+                      from (select p.row_hash from iu_core.ingest_plan_row p
+                             where p.upload_id = p_upload_id and p.type_order = t.type_order
+                               and p.row_number between f.first_row and f.first_row | 1023 order by p.row_number) r
+                    having count(*) > 0) x;
+end $$;
+
+-- The block of a plan's row (see fn_ingest_plan_row_digests). Internal.
+create or replace function iu_core.fn_ingest_plan_block(p_type_order smallint, p_row_number integer) returns bigint
+language sql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+  select (p_type_order::bigint << 32) + (p_row_number >> 10)
 $$;
 
 -- Why a plan cannot be promoted; NULL if it can. STRICT takes all lines or none. LENIENT takes the valid lines if their share

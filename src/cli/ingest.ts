@@ -1,4 +1,5 @@
 /** `stagedoor ingest`: a file or standard input into the tables, as far as --until says. */
+import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import pc from 'picocolors'
@@ -106,6 +107,8 @@ interface IngestFlags extends ReadFlags, Partial<MappingFlags> {
   readonly until: Until
   readonly dryRun?: boolean
   readonly name?: string
+  /** Only so many bytes from the file's start. */
+  readonly bytes?: number
   readonly decimal?: 'dot' | 'comma'
   readonly dates?: 'dmy' | 'mdy'
   readonly without?: readonly string[]
@@ -143,7 +146,8 @@ export async function ingestFile(session: Session, file: string, flags: IngestFl
   process.once('SIGINT', onInterrupt)
   const bars = createIngestProgress(output)
   try {
-    const source = await sourceOf(file)
+    const whole = await sourceOf(file)
+    const source = flags.bytes === undefined ? whole : createReadStream(file, { end: flags.bytes - 1 })
     // What was left out and can only mean one thing.
     const target = await transaction(async (client) => {
       const workspaceId = await workspaceOf(client, flags.workspace)

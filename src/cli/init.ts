@@ -5,7 +5,8 @@
  */
 import { createHash } from 'node:crypto'
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, relative, resolve } from 'node:path'
+import { readFile } from 'node:fs/promises'
+import { basename, dirname, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pc from 'picocolors'
 import { readTable, type TableCatalogue } from '../ingest/datasets/catalogue.ts'
@@ -31,9 +32,9 @@ import { argumentInvalid, collect, DELIMITER, parseList, parseSetting } from './
 import { command } from './command.ts'
 import { IGNORE_HEADER } from './dataset-map.ts'
 import { printProblems, scriptOf } from './dataset-problems.ts'
-import { plural, shellWord } from './format.ts'
+import { formatCount, plural, shellWord } from './format.ts'
 import { ingestFile, printIngested } from './ingest.ts'
-import { dialectText, profileWithProgress } from './profile.ts'
+import { dialectText, inferredText, profileWithProgress } from './profile.ts'
 import { type Session, workspaceIfNamed } from './session.ts'
 import { ask, type Column, canAsk, confirm, type Output, painter } from './terminal.ts'
 import { printableLine } from './text.ts'
@@ -94,7 +95,7 @@ export const initCommand = () =>
       `  $ stagedoor init public.products products.xlsx
   $ stagedoor init public.orders orders.csv --yes --set "Datum=order_date" --zone Europe/Berlin
 
-Nothing is written to the table: the plan is a dry run. Afterwards \`stagedoor ingest FILE\` brings files in.`,
+Nothing is written to the table: the plan is a dry run. Of a file above 16 MiB or 100,000 lines it is of the first lines, and says so. Afterwards \`stagedoor ingest FILE\` brings files in.`,
     )
     .run(async (session, named, file) => {
       const { options, output } = session
@@ -145,7 +146,9 @@ Nothing is written to the table: the plan is a dry run. Afterwards \`stagedoor i
       const { encoding, delimiter, columns, sheet, workspace } = options
       const { decimal, dates } = answers
       const read = { encoding, delimiter, columns, sheet, workspace, decimal, dates }
+      const part = plannedPart(profile)
       const planned = await ingestFile(session, file, {
+        ...(part && { bytes: part.bytes, name: `${basename(file)} (${partText(part)})` }),
         ...Object.fromEntries(Object.entries(read).filter(([, value]) => value !== undefined)),
         dataset: declaration.name,
         until: 'planned',
@@ -156,19 +159,41 @@ Nothing is written to the table: the plan is a dry run. Afterwards \`stagedoor i
       })
       const { upload } = planned.result
       output.result(
-        { ...written, problems: [], upload },
+        { ...written, problems: [], upload, planned_lines: part?.lines ?? profile.lines },
         () => {
           printIngested(output, planned.result, planned.view, planned.problems)
           output.line()
+          if (part) output.caution(`The plan is of the ${partText(part)}; the file is long`)
           output.done(`Nothing was written to your table ${printableLine(table.table)}: this was a dry run`)
         },
         ['See every change that it would make', `stagedoor upload plan ${upload.upload_id} --rows`],
         upload.invalid_count
           ? ['See what is wrong', `stagedoor upload problems ${upload.upload_id} --all`]
           : undefined,
+        part && ['Plan all lines', `stagedoor ingest ${shellWord(file)}${styleFlags(answers)} --dry-run`],
         ['Bring the file in', `stagedoor ingest ${shellWord(file)}${styleFlags(answers)}`],
       )
     })
+
+/** A longer file is planned in part: `init` is to answer within seconds, and all lines of 100 MB take minutes. */
+const MAX_PLANNED_BYTES = 16 * 1024 * 1024
+const MAX_PLANNED_LINES = 100_000
+
+interface PlannedPart {
+  readonly bytes: number
+  readonly lines: number
+  readonly of: number
+}
+
+/** Undefined: all lines are planned. */
+function plannedPart({ bytes, lines, head }: SampledProfile): PlannedPart | undefined {
+  if (!head || (bytes <= MAX_PLANNED_BYTES && lines <= MAX_PLANNED_LINES)) return undefined
+  return { ...head, of: lines }
+}
+
+function partText({ lines, of }: PlannedPart): string {
+  return `first ${formatCount(lines)} of ${formatCount(of)} lines`
+}
 
 /**
  * As the login, which mostly owns the tables, else as Stagedoor's own role: what that one may not read yet is said later, in one
@@ -386,6 +411,7 @@ function printProposal(
   output.line()
   output.records(proposal.columns, COLUMNS)
   output.line()
+  const inferred = inferredText(profile)
   output.facts([
     ['key', rows[0]!.key.join(' + ')],
     ['left to the database', left.map(({ column, why }) => `${column} (${why})`).join(', ')],
@@ -405,6 +431,7 @@ function printProposal(
         .join(', '),
     ],
   ])
+  if (inferred) output.dim(inferred)
   if (proposal.missing.length > 0)
     output.caution(
       `The file fills no ${proposal.missing.join(', ')}, which must have a value: new rows will be refused`,

@@ -22,7 +22,7 @@ export const profileCommand = () =>
     .option('--sheet <name>', 'of an xlsx; default: the first one with data')
     .examples('  $ stagedoor profile products.xlsx\n  $ stagedoor profile export.csv --json')
     .run(async ({ options, output }, file) => {
-      const { samples: _, ...profile } = await profileWithProgress(output, file, options)
+      const { samples: _, head: __, ...profile } = await profileWithProgress(output, file, options)
       output.result(profile, () => printProfile(output, profile), [
         'Bring it into a table of yours',
         `stagedoor init SCHEMA.TABLE ${shellWord(file)}`,
@@ -97,6 +97,17 @@ export function dialectText(profile: FileProfile): string {
   ])
 }
 
+/** What was inferred from a part of the lines; undefined where all were read for everything. */
+export function inferredText({ lines, sampled, columns }: FileProfile): string | undefined {
+  if (sampled.types >= lines && sampled.styles >= lines) return undefined
+  const isEstimated = columns.some(({ distinctIsEstimate }) => distinctIsEstimate)
+  return joinWords([
+    `Types and examples are from ${plural(sampled.types, 'line')}`,
+    `decimal sign and order of dates from ${formatCount(sampled.styles)}`,
+    `everything else was found in all ${formatCount(lines)}${isEstimated ? ' (≈ is an estimate)' : ''}`,
+  ])
+}
+
 function printProfile(output: Output, profile: FileProfile): void {
   const { file, bytes, lines, brokenLines, columns, keys, notes } = profile
   output.line(
@@ -115,6 +126,8 @@ function printProfile(output: Output, profile: FileProfile): void {
         .map((key) => printableLine(key.join(' + ')))
         .join(' · ')}`,
     )
+  const inferred = inferredText(profile)
+  if (inferred) output.dim(inferred)
   if (brokenLines > 0) output.caution(`${plural(brokenLines, 'line')} cannot be read as a line of cells`)
   for (const { message, line } of notes)
     output.caution(line === undefined ? message : `${message} (line ${line})`)
@@ -129,7 +142,8 @@ const COLUMNS: Column<ColumnProfile>[] = [
   { title: 'empty', value: ({ nulls }) => (nulls === 0 ? '' : formatCount(nulls)), align: 'right' },
   {
     title: 'distinct',
-    value: ({ distinct, unique }) => (unique ? 'all' : formatCount(distinct)),
+    value: ({ distinct, distinctIsEstimate, unique }) =>
+      unique ? 'all' : `${distinctIsEstimate ? '≈ ' : ''}${formatCount(distinct)}`,
     align: 'right',
   },
   { title: 'from', value: ({ min }) => min?.slice(0, 24) },

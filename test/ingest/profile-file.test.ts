@@ -2,6 +2,7 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { BLANKS } from '../../src/ingest/datasets/sql-text.ts'
 import { inferType, profileFile } from '../../src/ingest/profile-file.ts'
 import { temporaryHome } from '../support/temporary-home.ts'
 
@@ -127,6 +128,64 @@ describe('a file that nobody declared', () => {
     )
     const { keys } = await profileFile(file('readings.csv', ['sensor,day,value', ...lines].join('\n')))
     expect(keys).toEqual([['sensor', 'day']])
+  })
+
+  it('takes blanks of every kind off the cells, at either end, beside letters of any script', async () => {
+    const blanks = [...BLANKS].filter((blank) => !'\n\r'.includes(blank))
+    const words = ['lamp', 'Größe', '~x~', 'é', 'đèn', '!']
+    const cells = blanks.flatMap((blank) =>
+      words.flatMap((word) => [
+        word,
+        `${blank}${word}`,
+        `${word}${blank}`,
+        `${blank}${word}${blank}${blank}`,
+      ]),
+    )
+    const empty = [...blanks, ...blanks.map((blank) => `${blank}n/a${blank}`), '—', 'NULL']
+    const lines = [...cells, ...empty].map((cell, index) => `${index + 1},"${cell}"`)
+    const { columns } = await profileFile(file('blanks.csv', ['id,word', ...lines].join('\n')))
+    expect(columns[1]).toMatchObject({
+      nulls: empty.length,
+      distinct: words.length,
+      distinctIsEstimate: false,
+      min: '!',
+      max: 'đèn',
+      maxLength: 5,
+    })
+  })
+
+  it('finds the one value that is there twice, however far apart', async () => {
+    const lines = Array.from({ length: 40_000 }, (_, index) => {
+      const code = index === 39_998 ? 7 : index
+      return `R${index},C${code},${index % 300},D${index % 20_000}`
+    })
+    const profile = await profileFile(file('twice.csv', ['ref,code,few,many', ...lines].join('\n')))
+    expect(profile.columns).toMatchObject([
+      { unique: true, distinct: 40_000, distinctIsEstimate: false },
+      { unique: false, distinctIsEstimate: true },
+      { unique: false, distinct: 300, distinctIsEstimate: false },
+      { unique: false, distinctIsEstimate: true },
+    ])
+    expect(profile.keys).toEqual([['ref']])
+  })
+
+  it('says from how many lines types and styles were inferred', async () => {
+    const lines = Array.from({ length: 60_000 }, (_, index) => `${index},${index % 7}.5`)
+    const long = await profileFile(file('sampled.csv', ['id,amount', ...lines].join('\n')))
+    expect(long.sampled.types).toBeGreaterThan(1000)
+    expect(long.sampled.types).toBeLessThanOrEqual(3000)
+    expect(long.sampled.styles).toBe(30_000)
+    const short = await profileFile(file('whole.csv', ['id,amount', ...lines.slice(0, 50)].join('\n')))
+    expect(short.sampled).toEqual({ types: 50, styles: 50 })
+  })
+
+  it('reads 40 columns of which each is unique, within DuckDB’s memory', { tags: 'long' }, async () => {
+    const names = Array.from({ length: 40 }, (_, index) => `c${index}`)
+    const lines = Array.from({ length: 120_000 }, (_, line) =>
+      names.map((name) => `${name}-${line}`).join(','),
+    )
+    const { columns } = await profileFile(file('unique.csv', [names.join(','), ...lines].join('\n')))
+    expect(columns.filter(({ unique }) => unique).length).toBeGreaterThanOrEqual(8)
   })
 
   it('says that lines are broken, and leaves nothing behind', async () => {

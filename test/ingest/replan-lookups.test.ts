@@ -1,9 +1,13 @@
 /** A repair of few lines where values are looked up in another table. */
 import { afterAll, beforeEach, expect, it } from 'vitest'
 import { completeDataset } from '../../src/ingest/datasets/dataset.ts'
+import { requireDataset } from '../../src/ingest/datasets/registry.ts'
 import { closeDuck } from '../../src/ingest/duckdb.ts'
 import { backEndActor } from '../../src/ingest/pipeline.ts'
-import { repairUpload } from '../../src/ingest/repair.ts'
+import { repairLines, repairUpload } from '../../src/ingest/repair.ts'
+import { requireUpload } from '../../src/ingest/uploads.ts'
+import type { Queryable } from '../../src/kernel/postgres/connection.ts'
+import { inTransaction, SERVICE_ROLE } from '../../src/kernel/postgres/transaction.ts'
 import { useDatabase } from '../support/database.ts'
 import { useTrial } from '../support/ingest-rows.ts'
 
@@ -105,3 +109,56 @@ it.each([
   await trial.plan(upload, { onInvalid: 'skip', threshold: 0 })
   expect(updated).toEqual(await planOf(upload))
 })
+
+it('reads the corrected lines and their blocks, not the whole upload', async () => {
+  const lines = Array.from({ length: 6000 }, (_, n) => `s${n},${n % 90},${n % 2 ? 'tool' : 'toy'},${++files}`)
+  const upload = await trial.file(`SKU,Price,Kind,Run\n${lines.join('\n')}\n`, {
+    dataset: 'goods',
+    platform: 'file',
+    clientId: undefined,
+  })
+  await trial.plan(upload.upload_id, { onInvalid: 'skip', threshold: 0 })
+  const corrections = [
+    { line: 3000, values: { Price: '11' } },
+    { line: 3001, values: { Kind: 'tools' } },
+  ]
+  // More often than PostgreSQL plans a statement for its parameters, in one session.
+  const read = await inTransaction(
+    db.pool('stagedoor_worker'),
+    async (client) => {
+      const dataset = await requireDataset(client, 'goods', 'file')
+      const found = await requireUpload(client, upload.upload_id)
+      const repairedBy = trial.operator.userId
+      const counts: Record<string, number>[] = []
+      for (let n = 0; n < 8; n++) {
+        const before = await rowsRead(client)
+        expect(
+          await repairLines(client, { upload: found, dataset, corrections, repairedBy, replan: true }),
+        ).toMatchObject({ replanned: 'lines' })
+        const after = await rowsRead(client)
+        counts.push(
+          Object.fromEntries(Object.keys(after).map((table) => [table, after[table]! - before[table]!])),
+        )
+      }
+      return counts
+    },
+    SERVICE_ROLE,
+  )
+  for (const counts of read) {
+    expect(counts.staging_rows).toBeLessThan(100)
+    // One block of 1,024 rows.
+    expect(counts.ingest_plan_row).toBeLessThan(1200)
+  }
+  const updated = await planOf(upload.upload_id)
+  await trial.plan(upload.upload_id, { onInvalid: 'skip', threshold: 0 })
+  expect(updated).toEqual(await planOf(upload.upload_id))
+})
+
+/** Rows that this transaction has read so far, by table. */
+async function rowsRead(client: Queryable): Promise<Record<string, number>> {
+  const { rows } = await client.query<{ relname: string; read: string }>(
+    `select relname, seq_tup_read + coalesce(idx_tup_fetch, 0) as read from pg_stat_xact_user_tables
+      where relname in ('staging_rows', 'ingest_plan_row')`,
+  )
+  return Object.fromEntries(rows.map(({ relname, read }) => [relname, Number(read)]))
+}

@@ -67,10 +67,10 @@ async function stateOf(upload: string) {
        'upload', (select to_jsonb(u) - '{staged_at,error,planned_at}'::text[] from (
           select upload_id, status, line_count, valid_count, invalid_count, skipped_count, warning_count, left_out, control, repeated_keys
             from iu_core.ingest_upload where upload_id = $1) u),
-       'plan', (select to_jsonb(p) - '{plan_id,digest,planned_at,planned_by,took_ms,control_parts}'::text[] from iu_core.ingest_plan p where upload_id = $1),
+       'plan', (select to_jsonb(p) - '{plan_id,digest,planned_at,planned_by,took_ms,control_parts,row_digests}'::text[] from iu_core.ingest_plan p where upload_id = $1),
        'digest', (select p.digest = iu_core.fn_ingest_plan_digest(p.upload_id, p.gate_mode, p.threshold,
-           jsonb_build_object('control', p.control, 'repeated_keys', p.repeated_keys, 'notes', nullif(p.notes, '[]')))
-           from iu_core.ingest_plan p where upload_id = $1),
+           jsonb_build_object('control', p.control, 'repeated_keys', p.repeated_keys, 'notes', nullif(p.notes, '[]')), r.blocks, r.digests)
+           from iu_core.ingest_plan p, iu_core.fn_ingest_plan_row_digests(p.upload_id) r where upload_id = $1),
        'rows', (select jsonb_agg(to_jsonb(r) - '{row_hash,before_hash,target_key}'::text[] || jsonb_build_object('hash', case
             when r.inserted is null and r.after is null and r.before_hash is null and r.target_id is null then encode(r.row_hash, 'hex')
             else (r.row_hash = sha256(convert_to(concat_ws('|', r.row_type, r.row_number, r.action, r.target_id,

@@ -48,6 +48,7 @@ export interface Shop {
   readonly home: string
   readonly file: string
   readonly workspace: string
+  readonly url: string
   readonly pool: ReturnType<typeof createPool>
   end(): Promise<void>
 }
@@ -68,12 +69,13 @@ export async function openShop(database: BenchDatabase, lines: number, seed: num
   })
   await administration.end()
   const file = join(home, 'products.csv')
-  writeProducts(file, lines, seed)
+  writeProducts(file, { seed, lines })
   const pool = createPool(database.workerUrl, { role: 'dot_executor', max: 4 })
   return {
     home,
     file,
     workspace,
+    url: database.url,
     pool,
     async end() {
       await pool.end()
@@ -82,16 +84,28 @@ export async function openShop(database: BenchDatabase, lines: number, seed: num
   }
 }
 
-function writeProducts(file: string, lines: number, seed: number): void {
+/** As many lines as asked for, or as many as the bytes hold. Gives their number. */
+export function writeProducts(
+  file: string,
+  {
+    seed,
+    lines = Number.POSITIVE_INFINITY,
+    bytes = Number.POSITIVE_INFINITY,
+  }: { seed: number; lines?: number; bytes?: number },
+): number {
   writeFileSync(file, 'SKU,Name,Price,Stock,Category\n')
   let text = ''
-  for (let n = 0; n < lines; n++) {
+  let written = 0
+  let n = 0
+  for (; n < lines && written < bytes; n++) {
     const cents = (n * 7919 + seed * 104_729) % 1_000_000
     text += `SKU-${n},"Lamp, model ${n}",${(cents / 100).toFixed(2)},${(n * 31 + seed) % 500},Category ${n % 200}\n`
     if (n % 5000 < 4999 && n < lines - 1) continue
     appendFileSync(file, text)
+    written += text.length
     text = ''
   }
+  return n
 }
 
 export async function ingestProducts(shop: Shop, until: IngestOptions['until']) {

@@ -134,6 +134,11 @@ export class ChunkWriter {
     return this.#perChunk - this.#inChunk
   }
 
+  /** The last chunk is full, and the next not begun. */
+  get isBetweenChunks(): boolean {
+    return this.#file === undefined && this.lines > 0
+  }
+
   /** Bytes that hold `records` whole records, not more than there is room for. */
   async write(bytes: Uint8Array, records: number): Promise<void> {
     if (records === 0) return

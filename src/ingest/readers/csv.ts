@@ -53,10 +53,10 @@ export async function normaliseCsv(
     const { headers, evidence } = dialect
     const shape = { ...dialect, headers, evidence }
     const read = (shape: CsvShape) => readRecords({ file, found, folder, dialect, shape, options })
-    let { scanner, chunks, lines } = await read(shape)
+    let { scanner, chunks, lines, head } = await read(shape)
     // Quotes were text as long as no value stood in quotes. One did, further down: then they may not be.
     if (!evidence.quotes && scanner.counts.quotedFields && scanner.counts.bareQuotes.count > 0)
-      ({ scanner, chunks, lines } = await read({ ...shape, evidence: { ...evidence, quotes: true } }))
+      ({ scanner, chunks, lines, head } = await read({ ...shape, evidence: { ...evidence, quotes: true } }))
     await requireUtf8(file, found, scanner.counts.utf8)
     if (lines === 0) throw new StagedoorError('file_has_no_rows')
     return {
@@ -68,6 +68,8 @@ export async function normaliseCsv(
       headers,
       lines,
       chunks,
+      // Of another encoding the bytes that were read are not those of the file.
+      ...(head && found.encoding === 'utf-8' && { head: { ...head, bytes: found.markLength + head.bytes } }),
       notes: [...dialect.notes, ...notesOf(scanner, dialect)],
     }
   } finally {
@@ -82,7 +84,7 @@ async function readRecords(request: {
   dialect: Dialect
   shape: CsvShape
   options: ReadOptions & { bufferBytes?: number }
-}): Promise<{ scanner: CsvScanner; chunks: string[]; lines: number }> {
+}): Promise<{ scanner: CsvScanner; chunks: string[]; lines: number; head: NormalisedFile['head'] }> {
   const { file, found, folder, dialect, shape, options } = request
   const total = (await file.stat()).size
   // Small enough that the two sessions that copy them end at about the same time.
@@ -91,23 +93,30 @@ async function readRecords(request: {
   const scanner = new CsvScanner(shape, 4 * bufferBytes)
   scanner.line = dialect.dataLine
   let passOver = dialect.dataFrom
+  let taken = 0
+  let head: NormalisedFile['head']
+  const onWritten = (): void => {
+    if (head !== undefined || !writer.isBetweenChunks || !scanner.isBetweenLines) return
+    head = { bytes: taken - (scanner.end - scanner.from), lines: writer.lines }
+  }
   try {
     for await (const { bytes, position } of utf8Buffers(file, found, bufferBytes)) {
       options.signal?.throwIfAborted()
       const passed = Math.min(passOver, bytes.length)
       passOver -= passed
+      taken += bytes.length
       append(scanner, bytes.subarray(passed))
-      await drain(scanner, writer, options.maxLines)
+      await drain(scanner, writer, onWritten, options.maxLines)
       options.onProgress?.({ bytes: position, total, lines: writer.lines })
     }
     scanner.last = true
     append(scanner, Buffer.alloc(0))
-    await drain(scanner, writer, options.maxLines)
+    await drain(scanner, writer, onWritten, options.maxLines)
     await writer.close()
   } finally {
     await writer.abandon()
   }
-  return { scanner, chunks: writer.chunks, lines: writer.lines }
+  return { scanner, chunks: writer.chunks, lines: writer.lines, head }
 }
 
 async function readStart(file: FileHandle): Promise<Buffer> {
@@ -148,6 +157,7 @@ function append(scanner: CsvScanner, bytes: Uint8Array): void {
 async function drain(
   scanner: CsvScanner,
   writer: ChunkWriter,
+  onWritten: () => void,
   maxLines = Number.POSITIVE_INFINITY,
 ): Promise<void> {
   for (;;) {
@@ -161,6 +171,7 @@ async function drain(
       await writer.write(scanner.output.subarray(0, scanner.written), scanner.records)
       scanner.written = 0
       scanner.records = 0
+      onWritten()
     }
     if (stop === 'more') return
   }
@@ -309,6 +320,11 @@ class CsvScanner {
     for (const byte of [CR, LF, quote, QUOTE, 0]) this.#stopsQuoted[byte] = STOPS
     if (escapedBy === BACKSLASH) this.#stopsQuoted[BACKSLASH] = STOPS
     for (const byte of SUSPECT_BEGINNINGS) this.#suspectBeginning[byte] = byte === quote ? 0 : 1
+  }
+
+  /** A record ended with the last byte that was read, and its line as well. */
+  get isBetweenLines(): boolean {
+    return this.from > 0 && this.bytes[this.from - 1] === LF && !this.#skipping
   }
 
   /** Tells the scanner that its window changed. */

@@ -54,6 +54,8 @@ export interface NormalisedFile {
   lines: number
   /** Paths, in order. */
   chunks: string[]
+  /** So many bytes from the file's start are its header and the lines of its first chunk; absent where it cannot be cut there. */
+  head?: { bytes: number; lines: number }
   notes: FileNote[]
 }
 

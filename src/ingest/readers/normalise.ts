@@ -68,7 +68,8 @@ async function readUnpacked(
     ? await unpack({ path, start, target: join(folder, 'inner') }, options.signal)
     : undefined
   if (inner) throw unreadable('it is an archive within an archive: unpack it first')
-  const file = await readPlain(path, start, folder, options)
+  // The places of its lines are not those in the archive.
+  const { head: _, ...file } = await readPlain(path, start, folder, options)
   const message =
     name === undefined ? 'The file was unpacked (gzip)' : `The archive’s one file was read: “${name}”`
   return { ...file, notes: [{ rule: 'file.unpacked', message }, ...file.notes] }

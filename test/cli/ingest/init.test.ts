@@ -233,3 +233,26 @@ describe('dataset diff and export', () => {
     expect(JSON.parse(stdout).script).toContain('add column tags')
   })
 })
+
+describe('init with a long file', () => {
+  it('plans the first lines of a long file, and says so', async () => {
+    await db.owner(`create table public.readings (id bigint primary key, value numeric);
+      grant select, insert, update, delete on public.readings to workflow_admin`)
+    const lines = Array.from({ length: 100_001 }, (_, index) => `${index + 1},"${index % 90}\n"`)
+    const path = file('readings.csv', ['id,value', ...lines])
+    const args = ['init', 'public.readings', path, '--output', join(home, 'readings.dataset.json'), '--yes']
+    const { code, stdout, stderr } = await cli(...args)
+    expect({ code, stderr, stdout }).toMatchObject({ code: 0 })
+    expect(stdout).toMatch(/Types and examples are from [0-9,]+ lines, .* found in all 100,001/)
+    expect(stdout).toContain('The plan is of the first 10,000 of 100,001 lines')
+    expect(stdout).toContain(`stagedoor ingest ${path} --dry-run`)
+    const { upload, planned_lines } = JSON.parse((await cli(...args, '--force', '--json')).stdout)
+    expect(planned_lines).toBe(10_000)
+    expect(upload).toMatchObject({
+      file_name: 'readings.csv (first 10,000 of 100,001 lines)',
+      line_count: 10_000,
+      invalid_count: 0,
+      run_mode: 'FULL_DRY_RUN',
+    })
+  })
+})

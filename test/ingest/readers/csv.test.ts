@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { afterAll, describe, expect, it } from 'vitest'
 import { closeDuck } from '../../../src/ingest/duckdb.ts'
 import { readBack, rowsOf } from './read-back.ts'
@@ -108,5 +109,26 @@ describe('A chunk written from rows', () => {
     await writeChunk(path, ['a', 'b'], [])
     expect(await rowsOf({ chunks: [path], headers: ['a', 'b'] })).toEqual([])
     rmSync(folder, { recursive: true })
+  })
+})
+
+describe('the head of a file', () => {
+  it.each([7, 64, 1 << 18])('is whole lines, wherever a buffer of %i bytes ends', async (bufferBytes) => {
+    const lines = Array.from({ length: 12 }, (_, n) => `${n},"Größe\r\n""${n}"""\r\n`)
+    const content = Buffer.from(`\ufeffTitle\r\n\r\nid,size\r\n${lines.join('')}`)
+    const whole = await readBack(content, { chunkLines: 5, bufferBytes } as object)
+    expect(whole.head?.lines).toBe(5)
+    const cut = await readBack(content.subarray(0, whole.head!.bytes))
+    expect(cut.rows).toEqual(whole.rows.slice(0, 5))
+    expect(cut).toMatchObject({ headers: whole.headers, headerLine: whole.headerLine, lines: 5 })
+  })
+
+  it('is not known of a file of one chunk, of another encoding, or packed', async () => {
+    const text = `a,b\n${'1,é\n'.repeat(20)}`
+    expect((await readBack(text, { chunkLines: 5 })).head).toEqual({ bytes: 29, lines: 5 })
+    expect((await readBack(text)).head).toBeUndefined()
+    const latin = Buffer.from(text, 'latin1')
+    expect((await readBack(latin, { chunkLines: 5, encoding: 'iso-8859-1' })).head).toBeUndefined()
+    expect((await readBack(gzipSync(text), { chunkLines: 5 })).head).toBeUndefined()
   })
 })
