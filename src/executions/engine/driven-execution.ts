@@ -159,7 +159,7 @@ export class DrivenExecution {
   resume(run: readonly LocalCommand[], timers: readonly Timer[], continues: boolean): void {
     for (const command of run) if (!this.commands.has(command.command_id)) this.deps.begin(this, command)
     for (const timer of timers) this.timers.arm(timer)
-    if (continues) this.deliver({ input: { kind: 'continue' } })
+    if (continues) this.deliver({ input: { kind: 'continue', through: this.state!.last_event_id } })
   }
 
   /** The command is issued and has not ended, as far as is known here. */
@@ -290,12 +290,14 @@ export class DrivenExecution {
   ): void {
     const { generation } = this
     const checkpoint = this.snapshots.checkpointWith(decision, isFirst)
+    // Before later decisions change the state.
+    const through = decision.state?.last_event_id
     this.deps.append({
       ...appendOf(this.address, this.entry, decision, latest),
       ...(checkpoint && { checkpoint }),
       ...(delivery.inboxId !== undefined && { inbox: [delivery.inboxId] }),
       onDurable: () => {
-        if (generation === this.generation) this.onDurable(decision)
+        if (generation === this.generation) this.onDurable(decision, through)
       },
       onRefused: (error) => {
         if (generation === this.generation) this.onRefused(error)
@@ -303,15 +305,15 @@ export class DrivenExecution {
     })
   }
 
-  private onDurable(decision: Decision): void {
+  private onDurable(decision: Decision, through: string | undefined): void {
     this.written.shift()
     this.refusals = 0
     if (this.dropped) return
     for (const command of decision.run) this.deps.begin(this, command)
     for (const timer of decision.timers) this.timers.arm(timer)
     if (decision.ended) this.deps.onEnd(this, decision.events.at(-1)!)
-    else if (decision.continues)
-      this.deliver({ input: { kind: 'continue', through: decision.events.at(-1)?.event_id } })
+    else if (decision.continues && through !== undefined)
+      this.deliver({ input: { kind: 'continue', through } })
     this.endIfFatal()
   }
 

@@ -328,16 +328,12 @@ function resumeLoop(decision: DecisionBuilder, loop: LoopActivation): void {
 }
 
 /** Continues what the last decision left open, and exits loops whose results its flush has made readable. */
-function handleContinue(decision: DecisionBuilder, through?: string): void {
+function handleContinue(decision: DecisionBuilder, through: string): void {
   if (decision.paused) return
   for (const activation of activationsInOrder(decision.state)) {
     if (activation.kind === 'loop') continueLoop(decision, activation)
-    else if (
-      activation.kind === 'ended' &&
-      (through === undefined || compareIds(activation.event_id, through) <= 0)
-    ) {
+    else if (activation.kind === 'ended' && compareIds(activation.event_id, through) <= 0)
       exitCollectedLoop(decision, activation)
-    }
   }
 }
 

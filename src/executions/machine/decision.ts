@@ -28,10 +28,10 @@ export type Input =
   /** A `timer` is due. */
   | { readonly kind: 'due'; readonly node_id: string; readonly index?: number }
   /**
-   * A decision with `continues` is durable. `through`: its last event, if later events of the execution are not durable yet. Results that
-   * only those make readable wait for a `continue` of their own.
+   * A decision with `continues` is durable, or the execution was loaded. `through`: the last event that is durable for certain; the
+   * state may be ahead of it. Results that only later events make readable wait for a `continue` of their own.
    */
-  | { readonly kind: 'continue'; readonly through?: string | undefined }
+  | { readonly kind: 'continue'; readonly through: string }
 
 export interface StartInput {
   readonly kind: 'start'
@@ -138,7 +138,7 @@ export interface Decision {
   readonly messages: NewMessage[]
   readonly timers: Timer[]
   readonly collect: NewCollection[]
-  /** There is more to do: the driver sends {kind: 'continue', through: the last of these events} when this is durable. */
+  /** There is more to do: the driver sends {kind: 'continue', through: the last event of the state} when this is durable. */
   readonly continues: boolean
   readonly ended: boolean
 }

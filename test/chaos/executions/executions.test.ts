@@ -207,10 +207,20 @@ async function leftovers(): Promise<string> {
        'engines', (select jsonb_agg(jsonb_build_object('name', name, 'alive', leased_until > clock_timestamp())) from noetl.engine),
        'shards without owner', (select count(*) from noetl.execution_shard where owner is null),
        'inbox', (select jsonb_object_agg(kind, n) from (select kind, count(*) as n from noetl.inbox group by 1) k),
-       'commands', (select count(*) from noetl.command),
+       'commands', (select jsonb_agg(to_jsonb(c) - '{item,scope}'::text[]) from (select * from noetl.command limit 5) c),
+       'waits', (select jsonb_agg(to_jsonb(w)) from (select * from noetl.wait limit 5) w),
+       'now', clock_timestamp(),
        'checkpoints', (select count(*) from noetl.checkpoint),
-       'executions', (select jsonb_agg(jsonb_build_object('id', execution_id::text, 'status', status)) from (
-          select e.execution_id, e.status from noetl.checkpoint c join noetl.execution e using (execution_id) limit 5) x)) as found`,
+       -- The youngest: the others may wait for them. Their last event says what should have followed.
+       'executions', (select jsonb_agg(to_jsonb(x)) from (
+          select c.execution_id::text, c.ended, c.last_seq, e.status, e.last_seq as projected_seq, g.name as owner, g.heartbeat_at, l.seq,
+                 l.event_type, l.node_id, l.meta, l.error, l.created_at
+            from noetl.checkpoint c
+            join noetl.execution_shard s using (shard_id)
+            left join noetl.engine g on g.engine_id = s.owner
+            left join noetl.execution e using (execution_id)
+            left join lateral (select * from noetl.event v where v.execution_id = c.execution_id order by v.seq desc limit 1) l on true
+           order by c.execution_id desc limit 12) x)) as found`,
   )
   return JSON.stringify(found)
 }

@@ -81,6 +81,11 @@ export class Driven {
     }
   }
 
+  /** Everything so far is durable. */
+  continue(): Decision {
+    return this.tell({ kind: 'continue', through: this.state!.last_event_id })
+  }
+
   completed(
     node_id: string,
     value: Json = null,

@@ -177,10 +177,10 @@ it('issues at most 1,000 items a decision and says that there is more', () => {
   const first = run.start()
   expect(first.commands).toHaveLength(1_000)
   expect(first.continues).toBe(true)
-  const second = run.tell({ kind: 'continue' })
+  const second = run.continue()
   expect(second.commands).toHaveLength(1_000)
   expect(second.continues).toBe(false)
-  expect(run.tell({ kind: 'continue' }).events).toEqual([])
+  expect(run.continue().events).toEqual([])
 })
 
 it('refills a wide window in parts, and never leaves it empty', () => {

@@ -56,7 +56,7 @@ interface Owned {
   readonly running: LocalCommand[]
   readonly timers: Timer[]
   /** The `through` of each continue that is to be delivered. */
-  readonly continues: (string | undefined)[]
+  readonly continues: string[]
   /** Decided and not flushed, in order. */
   readonly written: Written[]
   /** How many rows of the inbox these follow from: its first ones. */
@@ -190,7 +190,7 @@ class World {
   }
 
   #continue(execution_id: string, owned: Owned): void {
-    this.#decide(execution_id, { kind: 'continue', through: owned.continues.shift() })
+    this.#decide(execution_id, { kind: 'continue', through: owned.continues.shift()! })
   }
 
   #ring(execution_id: string, owned: Owned): void {
@@ -306,7 +306,7 @@ class World {
       this.#tell(to, { kind, ...body } as unknown as Input)
     owned.running.push(...decision.run)
     owned.timers.push(...decision.timers)
-    if (decision.continues) owned.continues.push(decision.events.at(-1)?.event_id)
+    if (decision.continues) owned.continues.push(decision.events.at(-1)!.event_id)
     if (decision.ended) {
       durable.ended = true
       owned.timers.length = 0
@@ -346,7 +346,7 @@ class World {
     const { run, timers, continues } = resumeAfterLoad(this.#playbookOf(execution_id), owned.state)
     owned.running.push(...run)
     owned.timers.push(...timers)
-    if (continues) owned.continues.push(undefined)
+    if (continues) owned.continues.push(state!.last_event_id)
     return owned
   }
 

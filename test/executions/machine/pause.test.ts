@@ -81,7 +81,7 @@ it('issues no items, retries none, and does both with the resume', () => {
   run.tell(pause)
   expect(run.failed('l#1', { index: 0 })).toMatchObject({ commands: [], timers: [] })
   expect(run.completed('l#1', 1, { index: 1 }).commands).toEqual([])
-  expect(run.tell({ kind: 'continue' }).events).toEqual([])
+  expect(run.continue().events).toEqual([])
   expect(resumeAfterLoad(run.playbook, run.state!)).toEqual({ run: [], timers: [], continues: false })
   const { commands } = run.tell(resume)
   expect(commands).toMatchObject([

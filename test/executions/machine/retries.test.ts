@@ -101,6 +101,6 @@ it('lets a new owner continue a loop that was issued in part', () => {
   )
   run.start()
   expect(resumeAfterLoad(run.playbook, run.state!)).toEqual({ run: [], timers: [], continues: true })
-  run.tell({ kind: 'continue' })
+  run.continue()
   expect(resumeAfterLoad(run.playbook, run.state!).continues).toBe(false)
 })

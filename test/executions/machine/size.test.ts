@@ -57,7 +57,9 @@ it('keeps of a fan-out of 100,000 only what is out', () => {
     } as const
     const goesOn = decision.continues
     if (!goesOn) at++
-    decision = decide(run.playbook, decision.state, goesOn ? { kind: 'continue' } : ended, run.ports())
+    const through = decision.state!.last_event_id
+    const input = goesOn ? ({ kind: 'continue', through } as const) : ended
+    decision = decide(run.playbook, decision.state, input, run.ports())
     for (const command of decision.commands) out.push(command)
     most = Math.max(most, out.length - at)
     if (at % 10_000 === 5) largest = Math.max(largest, JSON.stringify(decision.state).length)
