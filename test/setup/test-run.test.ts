@@ -92,7 +92,7 @@ test('fails once', () => {
 const FAILING = "import { test } from 'vitest'\ntest('fails', () => { throw new Error('always') })\n"
 
 test('in CI a file that failed runs once more, alone; if it passes then, it is listed as unstable', async () => {
-  const files = { 'test/a.test.ts': FAILS_ONCE + "test('passes', () => {})\n", 'test/b.test.ts': PASSING }
+  const files = { 'test/a.test.ts': `${FAILS_ONCE}test('passes', () => {})\n`, 'test/b.test.ts': PASSING }
   const { code, stdout, stderr } = await checkoutWithTests(files).run('run.mjs', [], {
     CI: 'true',
     FOUND: 'x',
