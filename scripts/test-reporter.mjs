@@ -1,5 +1,6 @@
 /** A reporter of vitest for scripts/test-run.mjs: counts, and what each file took, as JSON in the file STAGEDOOR_TEST_REPORT. */
 import { writeFileSync } from 'node:fs'
+import { relative } from 'node:path'
 import { Watchdog } from './test-watchdog.mjs'
 
 /** A test and a hook may each take 5 minutes (vitest.config.ts), and hooks say nothing when they begin. */
@@ -7,11 +8,16 @@ const IDLE_MS = Number(process.env.STAGEDOOR_TEST_IDLE_MS || 60_000)
 const STALL_MS = Number(process.env.STAGEDOOR_TEST_STALL_MS || 11 * 60_000)
 
 export default class TestReporter {
+  #expected = []
   #stuck
   #watchdog = new Watchdog({ idleMs: IDLE_MS, stallMs: STALL_MS, onStuck: (stuck) => this.#onStuck(stuck) })
 
-  onTestRunStart() {
-    this.#watchdog.begin()
+  onTestRunStart(specifications) {
+    this.#expected = specifications.map(({ project, moduleId }) => ({
+      project: project.name,
+      file: relative(project.vitest.config.root, moduleId),
+    }))
+    this.#watchdog.begin(specifications.length)
   }
 
   onTestModuleQueued(module) {
@@ -48,6 +54,13 @@ export default class TestReporter {
       })
     }
     const stuck = this.#stuck && { ...this.#stuck, otherErrors: unhandledErrors.filter(isNotOfWorker).length }
+    for (const { project, file } of this.#expected.filter(
+      (one) => !report.files.some((ran) => isSame(one, ran)),
+    )) {
+      console.error(`${project} ${file} did not run.`)
+      report.failed++
+      report.files.push({ project, file, ms: 0, passed: 0, failed: 1 })
+    }
     const errors = unhandledErrors.length
     writeFileSync(process.env.STAGEDOOR_TEST_REPORT, JSON.stringify({ ...report, errors, stuck }))
   }
@@ -60,6 +73,10 @@ export default class TestReporter {
       `\nVitest's workers did not answer for ${stuck.seconds} s and were killed (scripts/test-watchdog.mjs); ${where}`,
     )
   }
+}
+
+function isSame(one, other) {
+  return one.project === other.project && one.file === other.file
 }
 
 function nameOf(module) {

@@ -6,20 +6,27 @@
 import { execFileSync } from 'node:child_process'
 
 const WORKER = 'vitest/dist/workers/'
+/** On a busy machine a worker takes minutes to start. */
+const START_FACTOR = 5
 
 export class Watchdog {
   #running = new Map()
+  #toBegin = 0
   #lastChange = performance.now()
   #timer
 
-  /** `idleMs`: how long vitest may do nothing while no file runs; `stallMs`: how long nothing may happen while files run. */
+  /**
+   * `idleMs`: how long vitest may do nothing after all files have ended, and START_FACTOR times that while it starts workers for
+   * more of them; `stallMs`: how long nothing may happen while files run.
+   */
   constructor({ idleMs, stallMs, onStuck }) {
     this.idleMs = idleMs
     this.stallMs = stallMs
     this.onStuck = onStuck
   }
 
-  begin() {
+  begin(files) {
+    this.#toBegin = files
     this.#lastChange = performance.now()
     this.#timer = setInterval(() => this.#check(), Math.min(5000, this.idleMs / 2)).unref()
   }
@@ -29,6 +36,7 @@ export class Watchdog {
   }
 
   fileBegan(file) {
+    this.#toBegin--
     this.#running.set(file, undefined)
     this.#lastChange = performance.now()
   }
@@ -51,7 +59,8 @@ export class Watchdog {
   #check() {
     const quietMs = performance.now() - this.#lastChange
     const isIdle = this.#running.size === 0
-    if (quietMs < (isIdle ? this.idleMs : this.stallMs)) return
+    const idleMs = this.idleMs * (this.#toBegin > 0 ? START_FACTOR : 1)
+    if (quietMs < (isIdle ? idleMs : this.stallMs)) return
     const workers = workerProcesses()
     if (workers.length === 0) return
     const running = [...this.#running].map(([file, test]) =>

@@ -104,11 +104,12 @@ begin
     exit when v_marked = 0;
   end loop;
   for v_field in select * from iu_core.fn_ingest_lookup_fields(p_definition, p_upload.reading -> 'layout') loop
-    update pg_temp.ingest_lookup k set used = true
-      from (select distinct s.normalized_payload ->> v_field.field as value from public.staging_rows s
-             where s.upload_id = p_upload.upload_id and s.row_type = v_leaf and s.validation_status = 'valid'
-               and (p_lines is null or s.row_number = any (p_lines))) v
-     where k.lookup = v_field.lookup and k.value = v.value;
+    execute format($sql$
+      update pg_temp.ingest_lookup k set used = true
+        from (select distinct s.normalized_payload ->> $4 as value from public.staging_rows s
+               where s.upload_id = $1 and s.row_type = $2 and s.validation_status = 'valid'%s) v
+       where k.lookup = $3 and k.value = v.value
+    $sql$, v_some) using p_upload.upload_id, v_leaf, v_field.lookup, v_field.field;
   end loop;
   analyze pg_temp.ingest_lookup;
   return v_changed;
@@ -119,6 +120,8 @@ end $$;
 create or replace function iu_core.fn_ingest_remove_lookup_problems(p_upload iu_core.ingest_upload, p_lines integer[] default null) returns integer
 language plpgsql
 set search_path = pg_catalog, pg_temp
+-- Its caller has switched them off; without them a row is found by its place only through the whole table.
+set enable_nestloop = on
 as $$
 declare
   v_changed integer;

@@ -163,6 +163,16 @@ test('a test that blocks its process is named, its worker killed and the run fai
   expect(code).toBe(1)
 })
 
+/** As under memory pressure: the worker dies before it runs its file. */
+const DIES = "import { test } from 'vitest'\nprocess.kill(process.pid, 'SIGKILL')\ntest('never', () => {})\n"
+
+test('a file that did not run, because its worker died, counts as failed', async () => {
+  const files = { 'test/a.test.ts': PASSING, 'test/b.test.ts': DIES }
+  const { code, stdout } = await checkoutWithTests(files).run('run.mjs')
+  expect(stdout).toContain('Tests: 1 passed, 1 failed')
+  expect(code).toBe(1)
+})
+
 test('a run without any test fails', async () => {
   const { code, stdout } = await checkoutWithTests({ 'test/a.test.ts': PASSING }).run('run.mjs', ['nowhere'])
   expect(code).toBe(1)
