@@ -9,9 +9,11 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { ExecutionEvent } from '../../../src/executions/event.ts'
 import { type EmbeddedServer, startEmbedded } from '../../../src/kernel/postgres/embedded/server.ts'
 import { seeded } from '../../events/random.ts'
 import { playbook, type ShortStep } from '../../executions/engine/engines.ts'
+import { describeLog } from '../../executions/machine/check-run.ts'
 import { cases } from '../../support/length.ts'
 import { SEED } from '../../support/seed.ts'
 import { loginUrl, prepareTemplate, TEMPLATE } from '../../support/template.ts'
@@ -26,6 +28,9 @@ const CUTS_A_ROUND = 6
 const ROUND_MS = 1200
 const DATABASE = 'chaos_executions'
 const OPEN = 60
+const STUCK_MS = 90_000
+/** Below the limit of the test, which says nothing about what is left. */
+const MOST_MS = 600_000
 
 const home = temporaryHome('chaos-executions')
 const alive = new Set<Program>()
@@ -155,9 +160,7 @@ it(`loses no execution and runs no ended command again through ${KILLS} kills an
   }
   loading = false
   await load
-  await until('everything has ended', async () => (await left()) === 0, 180_000).catch(async (error) => {
-    throw new Error(`${error.message}; ${await leftovers()}`)
-  })
+  await untilAllHaveEnded()
   const times = await recovery.stop()
   for (const program of standing) end(program)
   for (const program of working) {
@@ -193,11 +196,24 @@ async function completed(): Promise<number> {
   ).n
 }
 
-async function left(): Promise<number> {
-  const { n } = await one<{ n: number }>(
-    'select (select count(*) from noetl.checkpoint)::integer + (select count(*) from noetl.inbox)::integer as n',
-  )
-  return n
+/** Fails when nothing happens any more, and not because it takes long: on a busy machine it does. */
+async function untilAllHaveEnded(): Promise<void> {
+  let last = { progress: '', at: performance.now() }
+  const check = async () => {
+    const { left, progress } = await one<{ left: number; progress: string }>(
+      `select c.open + i.unread as left, concat_ws(' ', c.open, c.seqs, i.unread, i.newest) as progress
+         from (select count(*)::integer as open, sum(e.last_seq) as seqs
+                 from noetl.checkpoint left join noetl.execution e using (execution_id)) c,
+              (select count(*)::integer as unread, max(inbox_id) as newest from noetl.inbox) i`,
+    )
+    if (progress !== last.progress) last = { progress, at: performance.now() }
+    else if (performance.now() - last.at > STUCK_MS)
+      throw new Error(`nothing has happened for ${STUCK_MS} ms`)
+    return left === 0
+  }
+  await until('everything has ended', check, MOST_MS).catch(async (error) => {
+    throw new Error(`${error.message}; ${await leftovers()}`)
+  })
 }
 
 /** What has not ended, and who should have ended it. */
@@ -222,7 +238,13 @@ async function leftovers(): Promise<string> {
             left join lateral (select * from noetl.event v where v.execution_id = c.execution_id order by v.seq desc limit 1) l on true
            order by c.execution_id desc limit 12) x)) as found`,
   )
-  return JSON.stringify(found)
+  const { rows } = await superuser.query<ExecutionEvent>(
+    `select * from noetl.event where execution_id in (select execution_id from noetl.checkpoint order by 1 desc limit 3)
+      order by execution_id, seq`,
+  )
+  const logs = new Map<string, ExecutionEvent[]>()
+  for (const event of rows) logs.set(event.execution_id, [...(logs.get(event.execution_id) ?? []), event])
+  return [JSON.stringify(found), ...[...logs].map(([id, log]) => describeLog(id, log))].join('\n')
 }
 
 /** Of the engines, whatever they do with them just now: flush, heartbeat, claim, result, notices. */
