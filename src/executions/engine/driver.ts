@@ -57,6 +57,7 @@ const RETRY_MS = 200
 const SHARD_LOST_REASON = new Error('the shard of its execution was lost')
 const EXECUTION_ENDED_REASON = new Error('its execution has ended')
 const NO_COMMANDS: ReadonlySet<string> = new Set()
+const NO_EXECUTIONS: ReadonlySet<string> = new Set()
 
 export class Driver {
   private readonly deps: DriverDeps
@@ -292,10 +293,10 @@ export class Driver {
     await this.deps.catalog.read(
       ready.flatMap(({ row }) => (row.kind === 'start' ? [row.body.catalog_id as string] : [])),
     )
-    await this.loadMissing(ready)
+    const over = await this.loadMissing(ready)
     for (const one of ready) {
       if (isLoopBusy()) await yieldUntilLoopIsFree()
-      this.deliverOne(one)
+      this.deliverOne(one, over)
     }
   }
 
@@ -312,14 +313,18 @@ export class Driver {
     return this.shards.get(owned.shard) === owned
   }
 
-  /** Executions that are not in memory, all in one statement. What a `start` is for has no log yet. */
-  private async loadMissing(ready: readonly OwnedRow[]): Promise<void> {
+  /**
+   * Executions that are not in memory, all in one statement. What a `start` is for has no log yet. Returns those that have ended or
+   * were never known.
+   */
+  private async loadMissing(ready: readonly OwnedRow[]): Promise<ReadonlySet<string>> {
     const starting = new Set(ready.flatMap(({ row }) => (row.kind === 'start' ? [row.execution_id] : [])))
     const missing = new Map<string, OwnedShard>()
     for (const { row, owned } of ready)
       if (!this.executions.has(row.execution_id) && !starting.has(row.execution_id))
         missing.set(row.execution_id, owned)
-    if (missing.size === 0) return
+    if (missing.size === 0) return NO_EXECUTIONS
+    const over = new Set<string>()
     const found = await retryWhileUnavailable(() => loadCheckpoints(this.deps.pool, [...missing.keys()]))
     const { states, broken } = await retryWhileUnavailable(() => loadStates(this.deps.pool, found))
     await this.deps.catalog.read([...states.values()].map((state) => state.catalog_id))
@@ -328,11 +333,13 @@ export class Driver {
       if (!this.isOurs(owned)) continue
       const state = states.get(id)
       if (broken.has(id)) this.stuck.add(id, owned.shard, broken.get(id)!)
-      else if (state !== undefined) this.resumeLoaded(owned, state, remote)
+      else if (state === undefined || isOver(state)) over.add(id)
+      else this.resumeLoaded(owned, state, remote)
     }
+    return over
   }
 
-  private deliverOne({ row, owned }: OwnedRow): void {
+  private deliverOne({ row, owned }: OwnedRow, over: ReadonlySet<string>): void {
     if (!this.isOurs(owned)) return
     const { execution_id: id, inbox_id: inboxId } = row
     const known = this.executions.get(id)
@@ -341,7 +348,10 @@ export class Driver {
     // It could not be read, or got stuck a moment ago: it is not in memory, and it has not ended.
     else if (this.stuck.has(id)) this.deps.forget([inboxId])
     else if (row.kind === 'start') this.start(row, owned)
-    else this.consume({ execution_id: id, shard_id: owned.shard, epoch: owned.epoch }, [inboxId])
+    else if (over.has(id))
+      this.consume({ execution_id: id, shard_id: owned.shard, epoch: owned.epoch }, [inboxId])
+    // It was in memory a moment ago, and was evicted or has ended since: the row is read again.
+    else this.deps.forget([inboxId])
   }
 
   private start(row: InboxRow, owned: OwnedShard): void {

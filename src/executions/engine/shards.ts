@@ -7,6 +7,7 @@ import pg from 'pg'
 import type { Logger } from 'pino'
 import type { DedicatedConnection, Pool } from '../../kernel/postgres/connection.ts'
 import { type Instant, instant, LeaseKeeper } from '../../runtime/lease.ts'
+import { retryWhileUnavailable } from '../../runtime/retry.ts'
 
 interface EngineRegistration {
   readonly name: string
@@ -133,17 +134,28 @@ export class Shards implements EngineLease {
     else await this.start()
   }
 
-  /** Nothing of ours is under way in the shard: another engine may have it at once. */
+  /**
+   * Gives the shard to another engine. Until the database has the release, the shard is not taken again: under the same epoch,
+   * appends that were on their way would count beside what is loaded anew, and a row of the inbox could be consumed by a state
+   * that does not know them. If the release does not come through, the lease ends, and with it the epoch.
+   */
   async release(shard: number): Promise<void> {
     this.leaving.delete(shard)
     if (this.over || !this.epochs.delete(shard)) return
     this.released.add(shard)
     try {
-      await this.deps.pool.query('select noetl.fn_engine_release_shards($1, $2::smallint[])', [
-        this.engine,
-        [shard],
-      ])
+      await retryWhileUnavailable(
+        () =>
+          this.deps.pool.query('select noetl.fn_engine_release_shards($1, $2::smallint[])', [
+            this.engine,
+            [shard],
+          ]),
+        () => !this.over,
+      )
       await this.keeper.heartbeatInFlight?.catch(() => {})
+    } catch (error) {
+      this.lose('a shard could not be released')
+      throw error
     } finally {
       this.released.delete(shard)
     }

@@ -6,6 +6,7 @@ import { createResultStore } from '../../../src/executions/results.ts'
 import type { Pool } from '../../../src/kernel/postgres/connection.ts'
 import { until } from '../../support/until.ts'
 import { playbook, useEngines } from './engines.ts'
+import { breakingOnce } from './faulty-pool.ts'
 
 const engines = useEngines()
 const three = (name: string) =>
@@ -162,6 +163,13 @@ describe('the log', () => {
 })
 let bad = ''
 
+const held = (engine: { id: string }) =>
+  engines.db
+    .owner<{ n: number }>('select count(*)::integer as n from noetl.execution_shard where owner = $1', [
+      engine.id,
+    ])
+    .then((rows) => rows[0]!.n)
+
 describe('two engines', () => {
   it('share the shards, and one that leaves releases its shards at once', async () => {
     const first = await engines.start(
@@ -172,12 +180,6 @@ describe('two engines', () => {
       { a: () => 1, b: () => 2, c: () => 3 },
       { leaseMs: 3000, name: 'second' },
     )
-    const held = (engine: { id: string }) =>
-      engines.db
-        .owner<{ n: number }>('select count(*)::integer as n from noetl.execution_shard where owner = $1', [
-          engine.id,
-        ])
-        .then((rows) => rows[0]!.n)
     await until('each has half', async () => (await held(first)) === 8 && (await held(second)) === 8)
     await engines.register(three('shared'))
     const ids = await Promise.all(Array.from({ length: 40 }, () => engines.run('shared')))
@@ -185,6 +187,20 @@ describe('two engines', () => {
     for (const id of ids) expect(await engines.ended(id)).toMatchObject({ status: 'COMPLETED' })
     await until('the other has all', async () => (await held(second)) === 16)
     expect(await engines.differences()).toEqual([])
+  })
+
+  it('one whose release of a shard does not arrive sends it again, and does not go on under the same epoch', async () => {
+    const taken: number[] = []
+    const { pool, breaks } = breakingOnce(engines.db.pool('stagedoor_worker'), 'fn_engine_release_shards')
+    const first = await engines.start(
+      {},
+      { pool, leaseMs: 3000, name: 'first', hooks: { onShardTaken: (shard) => taken.push(shard) } },
+    )
+    await until('it has all', () => taken.length === 16)
+    const second = await engines.start({}, { leaseMs: 3000, name: 'second' })
+    await until('each has half', async () => (await held(first)) === 8 && (await held(second)) === 8)
+    expect(breaks()).toBe(1)
+    expect(taken).toHaveLength(16)
   })
 
   it('one that was frozen finds its shards taken: what it flushes is refused, and it drops them', async () => {

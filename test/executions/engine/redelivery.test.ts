@@ -81,3 +81,31 @@ it('rows that were read before a shard was lost are not delivered when it is tak
   expect(await engines.log(started!.id)).toEqual([])
   expect(await engines.status(id)).toBe('RUNNING')
 })
+
+it('a row for an execution that is evicted while the row waits for others is not lost', async () => {
+  const asleep = await engines.runUntilWaiting('asleep')
+  const reading = gate()
+  let isAsked = false
+  const pool = faultyPool(engines.db.pool('stagedoor_worker'), async (sql) => {
+    if (!sql.includes('from noetl.checkpoint')) return
+    isAsked = true
+    await reading.passed
+  })
+  const engine = await engines.start({ a: () => 1 }, { pool })
+  const inMemory = await engines.run('asleep')
+  await until(
+    'it waits',
+    async () => (await owner('select from noetl.wait where execution_id = $1', [inMemory])).length === 1,
+  )
+  // One batch: the execution that is not in memory must be read first.
+  await owner(
+    `insert into noetl.inbox (execution_id, shard_id, kind, body)
+     select id, noetl.fn_shard_of(id), 'woken', '{"node_id": "wait#1", "status": "timer"}' from unnest($1::bigint[]) id`,
+    [[asleep, inMemory]],
+  )
+  await until('it reads', () => isAsked)
+  await until('it is evicted', () => engine.health().detail.includes(' 0 executions in memory'))
+  reading.open()
+
+  for (const id of [asleep, inMemory]) expect(await engines.ended(id)).toMatchObject({ status: 'COMPLETED' })
+})
