@@ -261,6 +261,9 @@ const CALLS: Record<string, () => [string, unknown[]][]> = {
   ],
   fn_ingest_undo: () => [['select iu_core.fn_ingest_undo($1)', [B.promoted!.upload_id]]],
   fn_ingest_undo_plan: () => [['select iu_core.fn_ingest_undo_plan($1)', [B.promoted!.upload_id]]],
+  fn_ingest_plan_row_names: () => [
+    [`select iu_core.fn_ingest_plan_row_names($1, '{1}', '{2}')`, [B.planned!.upload_id]],
+  ],
   fn_ingest_plan_stale: () => [['select iu_core.fn_ingest_plan_stale($1)', [B.planned!.upload_id]]],
   fn_ingest_discard: () =>
     [B.staged, B.planned!.upload_id].map((id) => ['select iu_core.fn_ingest_discard($1)', [id]]),

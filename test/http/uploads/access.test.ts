@@ -105,6 +105,7 @@ describe('an agent', () => {
     expect(answers.filter(({ status }) => status === 403).map(({ attempt }) => attempt)).toEqual([
       'POST /uploads/:id/approve',
       'POST /uploads/:id/reject',
+      'POST /uploads/:id/promote',
       'POST /uploads/:id/undo',
     ])
     expect((await call('GET', '/uploads', 'agent')).body.uploads).toEqual([])
