@@ -46,6 +46,7 @@ export interface FixtureState {
   next: string | null
   /** Uploads by their status; only what the overview and the rail show of them. */
   uploads: FixtureUpload[]
+  datasets: FixtureRow[]
   /** Only what the overview shows of them. */
   jobs: FixtureRow[]
   executions: FixtureRow[]
@@ -143,6 +144,19 @@ export function initialState(): FixtureState {
     ],
     next: null,
     uploads: [],
+    datasets: [
+      {
+        dataset: 'ads',
+        title: 'Ads',
+        version: 1,
+        approval_required: true,
+        undo_window: '30 days',
+        workspace_id: null,
+        platforms: [{ platform: 'meta', title: 'Meta' }],
+        row_types: [],
+        has_clients: false,
+      },
+    ],
     jobs: [],
     executions: [],
     search: { pending: 0, failed: 0 },
@@ -292,7 +306,7 @@ function answer(
   if (path === '/api/v1/search/waiting') return { status: 200, body: state.search }
   if (path === '/api/v1/search/dead-letters')
     return { status: 200, body: { dead_letters: state.unsearchable } }
-  if (path === '/api/v1/datasets') return { status: 200, body: { datasets: [] } }
+  if (path === '/api/v1/datasets') return { status: 200, body: { datasets: state.datasets } }
   return refusal(404, 'not_found', 'There is no such path')
 }
 

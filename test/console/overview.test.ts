@@ -181,6 +181,13 @@ describe('the console', () => {
     expect((await seen('main')).match(/skipped 1,234/g)).toHaveLength(2)
   })
 
+  test('without a dataset the page says how to make one', async () => {
+    server.state.datasets = []
+    await openSignedIn()
+    await page.getByRole('navigation').getByRole('link', { name: 'Uploads' }).click()
+    await expectText('section[aria-label="Upload a file"]', /No dataset yet[\s\S]*stagedoor init/)
+  })
+
   test('the command that an empty list of uploads suggests names a file that is there', async () => {
     await openSignedIn()
     await page.getByRole('navigation').getByRole('link', { name: 'Uploads' }).click()
