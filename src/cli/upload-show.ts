@@ -327,7 +327,9 @@ function printSnapshot(output: Output, { plan_snapshot: snapshot, promoted_at }:
   const lines = [
     `${rows}; ${limit}.`,
     short_file_allowed === true &&
+      given !== null &&
       usual_lines !== null &&
+      given < usual_lines / 2 &&
       `The file has ${plural(given, 'line')}, the last ones had ${formatCount(usual_lines)} (median): allowed for this upload.`,
     dependents.length > 0 && `With them: ${dependentsText(dependents)}.`,
     blocked > 0 &&
