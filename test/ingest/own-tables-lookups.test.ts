@@ -484,7 +484,7 @@ describe('the names of a plan’s rows', () => {
     await db.owner(`
       create table apart_products (sku text primary key, category_id bigint);
       insert into apart_products values ('A-1', 1)`)
-    const dataset = await register({
+    const dataset = completeDataset({
       ...products('apart', 'apart.categories'),
       rows: [
         {
@@ -495,6 +495,7 @@ describe('the names of a plan’s rows', () => {
         },
       ],
     })
+    await trial.register(dataset, { approvalRequired: false, workspaceId: trial.workspace })
     const upload = await stage(dataset, [{ sku: 'A-1', category: 'Boots' }])
     await trial.planned(upload)
     const names = async () => (await rowsOf(trial.operator, upload)).map((row) => row.names)
