@@ -75,14 +75,21 @@ $$;
 
 -- Lets promotions and undos over the same table run one after the other, until the end of the transaction, whichever datasets they
 -- are of: each relies on rows that it compares and does not write, and would not see what the other is writing. Where keys say
--- whose row it is, those of one client. Always in the same order, so that no two wait for each other. Internal.
-create or replace function iu_core.fn_ingest_lock_tables(p_definition jsonb, p_client_id uuid) returns void
+-- whose row it is, only those of one workspace, or of one client if every key has the client. Always in the same order, so that no
+-- two wait for each other. Internal.
+create or replace function iu_core.fn_ingest_lock_tables(p_definition jsonb, p_upload iu_core.ingest_upload) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_table oid;
+  v_name text;
   v_is_tenant_scoped boolean := iu_core.fn_ingest_is_tenant_scoped(p_definition);
+  -- Uploads of two clients may mean the same row.
+  v_is_by_workspace boolean := exists (
+    select from jsonb_array_elements(p_definition -> 'rows') spec,
+           lateral (select array_agg(spec -> 'columns' ->> k) from jsonb_array_elements_text(spec -> 'key') k) as s (sources)
+     where '$workspace' = any (s.sources) and '$client' <> all (s.sources));
 begin
   for v_table in
     select distinct coalesce(pg_partition_root(t.target), t.target)::oid as root
@@ -90,11 +97,17 @@ begin
      where t.target is not null
      order by root
   loop
-    if v_is_tenant_scoped then
-      perform pg_advisory_xact_lock_shared(hashtextextended('stagedoor.ingest.table.' || v_table, 0));
-      perform pg_advisory_xact_lock(hashtextextended(format('stagedoor.ingest.table.%s.%s', v_table, p_client_id), 0));
+    v_name := 'stagedoor.ingest.table.' || v_table;
+    if not v_is_tenant_scoped then
+      perform pg_advisory_xact_lock(hashtextextended(v_name, 0));
+      continue;
+    end if;
+    perform pg_advisory_xact_lock_shared(hashtextextended(v_name, 0));
+    if v_is_by_workspace then
+      perform pg_advisory_xact_lock(hashtextextended(format('%s.workspace.%s', v_name, p_upload.workspace_id), 0));
     else
-      perform pg_advisory_xact_lock(hashtextextended('stagedoor.ingest.table.' || v_table, 0));
+      perform pg_advisory_xact_lock_shared(hashtextextended(format('%s.workspace.%s', v_name, p_upload.workspace_id), 0));
+      perform pg_advisory_xact_lock(hashtextextended(format('%s.client.%s', v_name, p_upload.client_id), 0));
     end if;
   end loop;
 end $$;

@@ -185,13 +185,14 @@ begin
      and not d.field ? 'lookup'
      and coalesce((d.field ->> 'additive')::boolean, d.field ->> 'type' in ('integer', 'money'))
      and d.field ->> 'type' in ('integer', 'money', 'decimal');
+  -- Of another upload of the same transaction.
+  drop table if exists pg_temp.ingest_repeated;
   if v_key is null then
     return;
   end if;
   select iu_core.fn_ingest_line_column(v_layout, f) into v_currency from jsonb_array_elements_text(v_layout -> 'fields') as f
    where p_definition -> 'fields' -> f ->> 'type' = 'currency'
      and exists (select from jsonb_each_text(p_leaf -> 'columns') c where c.value = f) limit 1;
-  drop table if exists pg_temp.ingest_repeated;
   execute format($sql$
     create temporary table ingest_repeated on commit drop as
     select array_agg(l.row_number order by l.row_number) as lines, %s as several_currencies %s

@@ -598,34 +598,26 @@ declare
   v_values text[];
   v_found jsonb;
   -- Lookup → value → name: as the file has it, and as the table has it.
-  v_given jsonb;
+  v_given jsonb := '{}';
   v_names jsonb := '{}';
 begin
   perform iu_core.require_member(iu_core.fn_ingest_upload_workspace(p_upload_id), 'read');
   if cardinality(p_type_orders) is distinct from cardinality(p_row_numbers) or cardinality(p_row_numbers) > 10000 then
-    raise exception using errcode = 'SD001', message = 'Rows are named by a type and a line each, and at most 10,000 at once';
+    raise exception using errcode = 'SD001', message = 'At most 10,000 rows of a plan are listed at once, each by its type and its line';
   end if;
   select * into u from iu_core.ingest_upload where upload_id = p_upload_id;
   select * into v_dataset from iu_core.ingest_dataset d where d.dataset = u.dataset;
-  select jsonb_object_agg(r.lookup, r.names) into v_given
-    from (select f.lookup, jsonb_object_agg(f.found, f.value) as names
-            from (select lookup, found, min(value collate "C") as value from iu_core.ingest_lookup_result
-                   where upload_id = p_upload_id group by 1, 2) f
-           group by 1) r;
   for v_lookup in
-    select c.lookup as name, to_regclass(l.value ->> 'table') as target, l.value ->> 'by' as by_column, l.value ->> 'value' as value_column,
+    select c.lookup as name, t.target as target, l.value ->> 'by' as by_column, l.value ->> 'value' as value_column,
            iu_core.fn_ingest_column_type(a) as type, c.columns
       from jsonb_each(coalesce(v_dataset.definition -> 'lookups', '{}')) as l
+      cross join lateral (select iu_core.fn_ingest_table(l.value ->> 'table')) as t (target)
       join (select v_dataset.definition -> 'fields' -> m.value ->> 'lookup' as lookup,
                    array_agg(distinct m.key) as columns
               from jsonb_array_elements(v_dataset.definition -> 'rows') as spec, jsonb_each_text(spec -> 'columns') as m
              where v_dataset.definition -> 'fields' -> m.value ? 'lookup' group by 1) c on c.lookup = l.key
-      left join pg_attribute a on a.attrelid = to_regclass(l.value ->> 'table') and a.attname = l.value ->> 'value' and not a.attisdropped
+      left join pg_attribute a on a.attrelid = t.target and a.attname = l.value ->> 'value' and not a.attisdropped
   loop
-    continue when v_dataset.workspace_id is distinct from u.workspace_id or v_lookup.type is null or not has_table_privilege(v_lookup.target, 'select')
-      or not exists (select from pg_attribute where attrelid = v_lookup.target and attname = v_lookup.by_column and not attisdropped)
-      or not iu_core.fn_ingest_is_unique(v_lookup.target, array[v_lookup.value_column], false)
-         and coalesce((select sum(pg_relation_size(relid)) from pg_partition_tree(v_lookup.target)), 0) + pg_relation_size(v_lookup.target) > 4194304;
     select array_agg(distinct i.image ->> c) into v_values
       from unnest(p_type_orders, p_row_numbers) as n (type_order, row_number)
       -- Row by row through the key: a plain join may read the whole plan for one page (1 s for 60,000 rows).
@@ -636,14 +628,22 @@ begin
            unnest(v_lookup.columns) as c
      where i.image ->> c is not null;
     continue when v_values is null;
+    select jsonb_object_agg(f.found, f.value) into v_found
+      from (select r.found, min(r.value collate "C") as value from iu_core.ingest_lookup_result r
+             where r.upload_id = p_upload_id and r.lookup = v_lookup.name and r.found = any (v_values) group by 1) f;
+    v_given := v_given || jsonb_build_object(v_lookup.name, v_found);
+    continue when v_dataset.workspace_id is distinct from u.workspace_id or v_lookup.type is null or not has_table_privilege(v_lookup.target, 'select')
+      or not exists (select from pg_attribute where attrelid = v_lookup.target and attname = v_lookup.by_column and not attisdropped)
+      or not iu_core.fn_ingest_is_unique(v_lookup.target, array[v_lookup.value_column], false)
+         and coalesce((select sum(pg_relation_size(relid)) from pg_partition_tree(v_lookup.target)), 0) + pg_relation_size(v_lookup.target) > 4194304;
     begin
       execute format($sql$
         select jsonb_object_agg(to_jsonb(x.%1$I) #>> '{}', x.%2$I::text) from %3$s x where x.%1$I = any ($1::%4$s[]) and x.%2$I is not null
       $sql$, v_lookup.value_column, v_lookup.by_column, iu_core.fn_ingest_table_sql(v_lookup.target), v_lookup.type)
       into v_found using v_values;
       v_names := v_names || jsonb_build_object(v_lookup.name, v_found);
-    exception when data_exception then
-      -- The column holds what cannot be a value of that table.
+    exception when data_exception or insufficient_privilege then
+      -- The column holds what cannot be a value of that table, or its schema may no longer be used.
       null;
     end;
   end loop;

@@ -52,7 +52,7 @@ begin
     v_approval := iu_core.fn_ingest_require_approval(u, v_plan);
     perform iu_core.fn_iu_staging_consume(v_approval.staging_record_id, v_run);
   end if;
-  perform iu_core.fn_ingest_lock_tables(v_dataset.definition, u.client_id);
+  perform iu_core.fn_ingest_lock_tables(v_dataset.definition, u);
   -- Triggers on the target tables find what they call by a plain name in public.
   perform set_config('search_path', 'pg_catalog, public, pg_temp', true);
 

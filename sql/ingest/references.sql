@@ -328,6 +328,8 @@ declare
   v_own record;
   v_parts record;
   v_exists text;
+  -- The row types that are in their temporary tables.
+  v_unpacked smallint[] := '{}';
   v_refused integer := 0;
   v_round integer;
   v_count integer;
@@ -362,8 +364,10 @@ begin
       for v_own in
         select t.* from iu_core.fn_ingest_row_types(p_definition, v_layout) t where t.target = v_reference.referenced and t.type_order <= p_type.type_order
       loop
-        if v_own.type_order < p_type.type_order and v_round = 0 then
+        -- Once: only rows of p_type are refused here.
+        if v_own.type_order < p_type.type_order and v_own.type_order <> all (v_unpacked) then
           perform iu_core.fn_ingest_unpack_plan(p_upload, v_own, 'ingest_referenced_' || v_own.type_order);
+          v_unpacked := v_unpacked || v_own.type_order;
         end if;
         v_exists := v_exists || (
           select format(' or exists (select from pg_temp.%I x where %s)',

@@ -312,7 +312,7 @@ begin
   v_actor := iu_core.fn_actor_for(p_undone_by);
   u := iu_core.fn_ingest_lock(p_upload_id, array['promoted'], 'undone');
   v_promotion := iu_core.fn_ingest_undo_require(p_upload_id);
-  perform iu_core.fn_ingest_lock_tables(v_promotion.definition, u.client_id);
+  perform iu_core.fn_ingest_lock_tables(v_promotion.definition, u);
   v_settings := iu_core.fn_ingest_pin_text_settings();
   perform iu_core.fn_ingest_undo_decide(v_promotion, true);
   perform iu_core.fn_ingest_pin_text_settings(v_settings);

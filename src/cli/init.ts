@@ -94,7 +94,7 @@ export const initCommand = () =>
       `  $ stagedoor init public.products products.xlsx
   $ stagedoor init public.orders orders.csv --yes --set "Datum=order_date" --zone Europe/Berlin
 
-Nothing is written to the table: the plan is a dry run. Of a file above 16 MiB or 100,000 lines it is of the first lines, and says so. Afterwards \`stagedoor ingest FILE\` brings files in.`,
+Nothing is written to the table: the plan is a dry run. Of a CSV file in UTF-8 above 16 MiB or 100,000 lines \`init\` plans the first lines, and says so. Afterwards \`stagedoor ingest FILE\` brings files in.`,
     )
     .run(async (session, named, file) => {
       const { options, output } = session

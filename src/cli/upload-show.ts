@@ -316,27 +316,33 @@ function printTotals(output: Output, upload: Upload, dataset: Dataset | undefine
     output.dim(`  Lines with the same key: ${REPEATED_KEY_LABELS[repeated_keys]}.`)
 }
 
-/** `12 rows to delete of 100 in its scope`, what goes with them, and who allowed it. */
 function printSnapshot(output: Output, { plan_snapshot: snapshot, promoted_at }: Upload): void {
   if (!snapshot) return
+  for (const text of snapshotTexts(snapshot, promoted_at !== null))
+    for (const line of wrapText(text, screenWidth() - 2))
+      output.line(snapshot.deleted > 0 ? `  ${pc.red(line)}` : `  ${pc.dim(line)}`)
+}
+
+/** `12 rows to delete of 100 in its scope`, what goes with them, and what somebody allowed. */
+export function snapshotTexts(snapshot: Snapshot, isPromoted: boolean): string[] {
   const { deleted, in_scope, scope, dependents, max_deleted, confirmed, kept, blocked } = snapshot
-  const { lines: given, usual_lines, short_file_allowed } = snapshot
+  const { lines, usual_lines, short_file_allowed } = snapshot
   const where = scope.length > 0 ? `in its scope (${scope.map(printableLine).join(', ')})` : 'in its scope'
-  const rows = `${plural(deleted, 'row')} ${promoted_at ? 'deleted' : 'to delete'} of ${formatCount(in_scope)} ${where}`
+  const rows = `${plural(deleted, 'row')} ${isPromoted ? 'deleted' : 'to delete'} of ${formatCount(in_scope)} ${where}`
   const limit = `at most ${formatShare(max_deleted)} may be${confirmed ? ', allowed for this upload' : ''}`
-  const lines = [
+  const texts = [
     `${rows}; ${limit}.`,
     short_file_allowed === true &&
+      lines !== null &&
       usual_lines !== null &&
-      `The file has ${plural(given, 'line')}, the last ones had ${formatCount(usual_lines)} (median): allowed for this upload.`,
+      lines < usual_lines / 2 &&
+      `The file has ${plural(lines, 'line')}, the last ones had ${formatCount(usual_lines)} (median): allowed for this upload.`,
     dependents.length > 0 && `With them: ${dependentsText(dependents)}.`,
     blocked > 0 &&
       `${plural(blocked, 'row')} that the file lacks ${blocked === 1 ? 'stays' : 'stay'}: others refer to ${blocked === 1 ? 'it' : 'them'}.`,
     kept > 0 && `${plural(kept, 'line')} not taken: the row of each stays as it is.`,
   ]
-  for (const text of lines.filter((line) => line !== false))
-    for (const line of wrapText(text, screenWidth() - 2))
-      output.line(deleted > 0 ? `  ${pc.red(line)}` : `  ${pc.dim(line)}`)
+  return texts.filter((text) => text !== false)
 }
 
 export function dependentsText(dependents: readonly Snapshot['dependents'][number][]): string {
@@ -558,10 +564,13 @@ export function uploadNextSteps({ upload, external }: UploadView, actor: UploadA
   function afterRefusal(): NextStep[] {
     if (upload.run_mode === 'FULL_DRY_RUN')
       return [read('See every change that it would make', 'plan', ' --rows')]
-    if (!invalid_count && (upload.plan_snapshot?.deleted || upload.plan_snapshot?.too_short))
+    const { plan_snapshot: snapshot } = upload
+    if (!invalid_count && snapshot && (snapshot.deleted > 0 || snapshot.too_short))
       return [
-        read('See which rows the file lacks', 'plan', ' --rows --action delete'),
-        ...allowDeletes(upload.plan_snapshot),
+        ...(snapshot.deleted > 0
+          ? [read('See which rows the file lacks', 'plan', ' --rows --action delete')]
+          : []),
+        ...allowDeletes(snapshot),
       ]
     if (!invalid_count)
       return [read('See which rows are refused, and why', 'plan', ' --rows --action refused')]

@@ -156,7 +156,7 @@ async function answerMapping(client: Client, workspaceId: string, name: string, 
 const MAX_CONCURRENT_PREVIEWS = 4
 const MAX_PREVIEWS_PER_WORKSPACE = 2
 
-const whole = {
+const sharedOptions = {
   workspace_id,
   head: Type.Optional(
     Type.Boolean({
@@ -164,9 +164,9 @@ const whole = {
     }),
   ),
 }
-const options = { ...whole, ...readingOptions }
+const options = { ...sharedOptions, ...readingOptions }
 const { encoding, delimiter, columns, sheet, file_name } = readingOptions
-const matchOptions = { ...whole, encoding, delimiter, columns, sheet, file_name }
+const matchOptions = { ...sharedOptions, encoding, delimiter, columns, sheet, file_name }
 const MatchForm = shape(
   'DatasetMatchForm',
   {

@@ -92,6 +92,7 @@ export interface PlanRowFilter {
   readonly column?: string | undefined
   /** … by more than this share of the old value. */
   readonly byMoreThan?: number | undefined
+  /** At most 10,000. */
   readonly limit: number
   /** `type_order.row_number` of the row before. */
   readonly after?: string | undefined

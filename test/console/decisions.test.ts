@@ -57,6 +57,12 @@ describe('a plan that production has overtaken', () => {
     await notice.getByText('plans it again').waitFor()
     expect((await cli('upload', 'show', id)).stdout).toMatch(/Promote\s+failed .+ ago, by \w+/)
     expect((await cli('upload', 'list')).stdout).toMatch(/promotion failed\s+second.csv/)
+    await page.goto(`${real.url}/uploads`)
+    await page
+      .getByRole('row', { name: /second\.csv/ })
+      .getByText('promotion failed')
+      .waitFor()
+    await page.goto(`${real.url}/uploads/${id}`)
 
     await page.getByRole('button', { name: 'Plan again' }).click()
     await state(page, 'Ready to submit')

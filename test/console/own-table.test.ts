@@ -74,7 +74,7 @@ describe('the dataset of a file', { tags: 'long' }, () => {
     await choose(page, 'people.csv', 'Name,Street\nAda,St James Square\n')
     await page.getByText('Which dataset is this file?').waitFor()
     await page.getByText('Its columns fit none of the datasets').waitFor()
-    await page.getByText('stagedoor init SCHEMA.TABLE people.csv').first().waitFor()
+    await page.getByText('stagedoor -- init SCHEMA.TABLE people.csv').first().waitFor()
     expect(await datasetOf(page).inputValue()).toBe('')
     expect(await uploadButton(page).isEnabled()).toBe(false)
 

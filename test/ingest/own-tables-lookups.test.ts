@@ -474,6 +474,36 @@ describe('the names of a plan’s rows', () => {
     await own(trial.workspace)
   })
 
+  it('are those that the file has where the schema of the table may no longer be used: the plan can still be read', async () => {
+    await superuser(`
+      create schema apart;
+      create table apart.categories (id bigint generated always as identity primary key, name text unique not null);
+      insert into apart.categories (name) values ('Shoes'), ('Boots');
+      grant usage on schema apart to workflow_admin;
+      grant select on apart.categories to workflow_admin`)
+    await db.owner(`
+      create table apart_products (sku text primary key, category_id bigint);
+      insert into apart_products values ('A-1', 1)`)
+    const dataset = completeDataset({
+      ...products('apart', 'apart.categories'),
+      rows: [
+        {
+          name: 'product',
+          target: 'public.apart_products',
+          key: ['sku'],
+          columns: { sku: 'sku', category_id: 'category' },
+        },
+      ],
+    })
+    await trial.register(dataset, { approvalRequired: false, workspaceId: trial.workspace })
+    const upload = await stage(dataset, [{ sku: 'A-1', category: 'Boots' }])
+    await trial.planned(upload)
+    const names = async () => (await rowsOf(trial.operator, upload)).map((row) => row.names)
+    expect(await names()).toEqual([{ category_id: { before: 'Shoes', after: 'Boots' } }])
+    await superuser('revoke usage on schema apart from workflow_admin')
+    expect(await names()).toEqual([{ category_id: { before: null, after: 'Boots' } }])
+  })
+
   it('of a dataset that all workspaces share are only those that the file has: the table may hold rows of others', async () => {
     await db.owner(`
       create table shared_categories (id bigint generated always as identity primary key, name text unique not null);

@@ -4,7 +4,8 @@ import type pg from 'pg'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { completeDataset, type Dataset } from '../../src/ingest/datasets/dataset.ts'
 import { useDatabase } from '../support/database.ts'
-import { type Planned, useTrial } from '../support/ingest-rows.ts'
+import { createClient } from '../support/ingest.ts'
+import { type Planned, TRIAL, useTrial } from '../support/ingest-rows.ts'
 import { cases } from '../support/length.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
 import { untilWaiting } from '../support/waiting.ts'
@@ -216,6 +217,43 @@ describe.each([
     await undone
     expect((await contentOf(table)).map(({ sku }) => sku)).toEqual(['b'])
   })
+})
+
+it('uploads of two clients wait for each other where their keys only have the workspace', async () => {
+  const table = `public.shop_${++tables}`
+  await db.owner(`
+    create table ${table} (workspace_id uuid not null, sku text not null, price integer, primary key (workspace_id, sku));
+    insert into ${table} values ('${trial.workspace}', 'a', 0), ('${trial.workspace}', 'b', 0)`)
+  const dataset: Dataset = {
+    ...completeDataset({
+      name: `clients_${tables}`,
+      fields: { sku: { type: 'text' }, price: { type: 'integer' } },
+      rows: [
+        {
+          name: 'product',
+          target: table,
+          key: ['workspace_id', 'sku'],
+          columns: { workspace_id: '$workspace', sku: 'sku', price: 'price' },
+        },
+      ],
+    }),
+    client: TRIAL.client!,
+  }
+  await trial.register(dataset, { approvalRequired: false })
+  const file = (a: number, b: number) => [
+    { sku: 'a', price: a },
+    { sku: 'b', price: b },
+  ]
+  const first = await trial.stagePlanned(file(1, 0), { dataset })
+  const client = await createClient(db, trial.workspace, 'Another client')
+  const second = await trial.stagePlanned(file(0, 1), { dataset, client })
+  const [open, waiting] = [await asService(), await asService()]
+  await open.query('begin')
+  await promoteIn(open, first)
+  const outcome = sqlstateOf(promoteIn(waiting, second))
+  await untilWaiting(db, waiting)
+  await open.query('commit')
+  expect(await outcome).toBe('SD606')
 })
 
 describe.each([

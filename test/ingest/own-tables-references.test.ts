@@ -549,6 +549,53 @@ describe('a plain reference to rows that the same file creates', () => {
     await trial.promote(plan)
     await trial.undo(upload)
   })
+
+  it('is checked beside another foreign key that refuses lines of the plan', async () => {
+    // Whichever of the keys is checked first, one that refuses a line comes before the one to the parent.
+    await db.owner(`
+      create table ref_lanes (region text, lane integer, primary key (region, lane));
+      insert into ref_lanes values ('north', 1);
+      create table ref_carriers (id bigint generated always as identity primary key, code text unique not null);
+      create table ref_trips (sku text primary key, region text, lane integer, carrier_id bigint references ref_carriers, code text,
+        constraint a_lane foreign key (region, lane) references ref_lanes);
+      alter table ref_trips add constraint m_carrier foreign key (code) references ref_carriers (code);
+      alter table ref_trips add constraint z_lane foreign key (region, lane) references ref_lanes;
+      insert into ref_trips values ('a', 'north', 1), ('b', 'north', 1)`)
+    const dataset = await register({
+      name: 'ref_trips',
+      fields: { sku: text, lane: number, carrier: text, code: text },
+      rows: [
+        {
+          name: 'carrier',
+          target: 'public.ref_carriers',
+          id: 'id',
+          key: ['code'],
+          identity: { id: 'carrier' },
+          columns: { code: 'carrier' },
+        },
+        {
+          name: 'trip',
+          target: 'public.ref_trips',
+          key: ['sku'],
+          columns: { sku: 'sku', lane: 'lane', carrier_id: '$carrier', code: 'code' },
+        },
+      ],
+    })
+    const upload = await stage(dataset, [
+      { sku: 'a', lane: 2, carrier: 'first', code: 'first' },
+      { sku: 'b', lane: 1, carrier: 'second', code: 'first' },
+      { sku: 'c', lane: 1, carrier: 'third', code: 'third' },
+    ])
+    const plan = await trial.planned(upload, 'LENIENT', 0)
+    // The carrier of a refused line is not created, so nobody can refer to it.
+    expect(plan.totals).toEqual({ carrier: { insert: 1 }, trip: { insert: 1, refused: 2 } })
+    expect(await refusals(upload)).toEqual([
+      ['trip', 2, expect.stringContaining('no row there has region north and lane 2')],
+      ['trip', 3, expect.stringContaining('no row there has the code first')],
+    ])
+    await trial.promote(plan)
+    await trial.undo(upload)
+  })
 })
 
 describe('all errors of a line at once', () => {

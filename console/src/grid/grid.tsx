@@ -77,10 +77,13 @@ export function Grid<Row>(props: Props<Row>) {
     reveal: (row) => virtual.scrollToIndex(row),
   })
 
-  const told = useRef(onActive)
-  told.current = onActive
+  const latestOnActive = useRef(onActive)
+  latestOnActive.current = onActive
   const { row: activeRow, column: activeColumn } = cells.active
-  useEffect(() => told.current?.({ row: activeRow, column: activeColumn }), [activeRow, activeColumn])
+  useEffect(
+    () => latestOnActive.current?.({ row: activeRow, column: activeColumn }),
+    [activeRow, activeColumn],
+  )
 
   const last = items.at(-1)?.index ?? 0
   useEffect(() => {

@@ -3,12 +3,13 @@ import { Ago } from '../parts/ago.tsx'
 import { count } from '../parts/format.ts'
 import { Person } from '../parts/person.tsx'
 import { Prose } from '../parts/prose.tsx'
+import { lastPromotionFailure } from './state.ts'
 
 /** Why the plan that is there was not promoted, although somebody tried. The history has all attempts. */
 export function PromotionFailed({ upload }: { upload: UploadDetail }) {
-  const [last] = upload.promotion_failures
-  if (upload.status !== 'planned' || last?.plan_digest !== upload.plan_digest) return null
-  const { error, failed_at, tried_by } = last
+  const failure = lastPromotionFailure(upload)
+  if (failure === undefined) return null
+  const { error, failed_at, tried_by } = failure
   return (
     <p className="note is-bad" role="status">
       <b>

@@ -65,9 +65,15 @@ export function failureText(upload: Upload): string {
   }
 }
 
+/** Why the plan that is there was not promoted, although somebody tried; undefined: nobody did. */
+export function lastPromotionFailure({ status, plan_digest, promotion_failures: [last] }: Upload) {
+  return status === 'planned' && last?.plan_digest === plan_digest ? last : undefined
+}
+
 function plannedState(upload: Upload): State {
   if (upload.run_mode === 'FULL_DRY_RUN') return { tone: 'stale', word: 'dry run' }
   if (upload.plan_refusal !== null) return { tone: 'bad', word: 'invalid lines' }
+  if (lastPromotionFailure(upload)) return { tone: 'bad', word: 'promotion failed' }
   switch (upload.review_status) {
     case 'pending':
       return { tone: 'held', word: 'Awaiting review' }

@@ -3,7 +3,7 @@ import type { Progress, UploadDetail } from '../api/upload-types.ts'
 import { Ago } from '../parts/ago.tsx'
 import { count, counted, milliseconds } from '../parts/format.ts'
 import { Person } from '../parts/person.tsx'
-import { invalidText, stateOf } from './state.ts'
+import { invalidText, lastPromotionFailure, stateOf } from './state.ts'
 
 type Standing = 'done' | 'now' | 'running' | 'wrong' | 'ahead'
 
@@ -78,7 +78,13 @@ function stepsOf(upload: UploadDetail, progress: Progress | undefined, stale: bo
     },
     {
       name: 'Promote',
-      standing: ended ? 'done' : hasFailed(upload) ? 'wrong' : canPromote(upload) && !stale ? 'now' : 'ahead',
+      standing: ended
+        ? 'done'
+        : lastPromotionFailure(upload)
+          ? 'wrong'
+          : canPromote(upload) && !stale
+            ? 'now'
+            : 'ahead',
       fact: <PromoteFact upload={upload} />,
     },
   ]
@@ -91,11 +97,6 @@ function isWrong(upload: UploadDetail): boolean {
 function canPromote(upload: UploadDetail): boolean {
   if (upload.status !== 'planned' || upload.plan_refusal !== null) return false
   return upload.review_status === 'approved' || !upload.approval_required
-}
-
-/** Somebody tried to promote this plan. */
-function hasFailed({ status, plan_digest, promotion_failures: [last] }: UploadDetail): boolean {
-  return status === 'planned' && last?.plan_digest === plan_digest
 }
 
 function approveStanding(upload: UploadDetail, ended: boolean): Standing {
@@ -158,7 +159,7 @@ function ApproveFact({ upload }: { upload: UploadDetail }) {
 }
 
 function PromoteFact({ upload }: { upload: UploadDetail }) {
-  if (hasFailed(upload)) return 'failed'
+  if (lastPromotionFailure(upload)) return 'failed'
   if (upload.promoted_by === null || upload.promoted_at === null) return 'one transaction'
   return (
     <>

@@ -96,7 +96,7 @@ export function DatasetQuestion(props: Props) {
       {fitting.length === 0 && (
         <>
           <p className="tiny">For a table that has no dataset yet, this command proposes one:</p>
-          <Command text={`stagedoor init SCHEMA.TABLE ${shellWord(fileName)}`} />
+          <Command text={`npm run -s stagedoor -- init SCHEMA.TABLE ${shellWord(fileName)}`} />
         </>
       )}
     </div>
@@ -112,7 +112,7 @@ export function NoDatasets() {
         A dataset says which table a file goes into and what its columns mean. This command proposes one from
         a table of yours and a file, and shows the first plan. It writes nothing to the table:
       </p>
-      <Command text="stagedoor init public.products products.xlsx" />
+      <Command text="npm run -s stagedoor -- init public.products products.xlsx" />
     </div>
   )
 }

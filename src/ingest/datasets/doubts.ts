@@ -16,7 +16,7 @@ import {
 } from './proposal.ts'
 import { hasForm } from './value-patterns.ts'
 
-export const SEPARATORS = [';', '|', ',', '/'] as const
+const SEPARATORS = [';', '|', ',', '/'] as const
 
 /** Those that stand between items in some cell. Lists as PostgreSQL or JSON write them need none, and the marks of an address are none. */
 export function separatorsIn(values: readonly string[]): string[] {
@@ -54,7 +54,7 @@ function separatorDoubt({ pair: { header, values }, column, answers }: DoubtfulC
     column: column.name,
     text: `“${header}” has ${found.join(' and ')} in its cells (${quoted([...new Set(examples)])}). What separates the items of ${column.name}?`,
     choices: found,
-    option: `--separator "${column.name}=${found[0]}"`,
+    option: `--separator ${setOption(column.name, found[0]!)}`,
   }
 }
 
@@ -88,7 +88,7 @@ function percentDoubt(given: DoubtfulColumn): Question | undefined {
       column: column.name,
       text: `“${header}” has percentages (${example}), and nothing tells whether ${column.name} has fractions (80 % is 0.8) or points (80 % is 80).`,
       choices: PERCENT_FORMS,
-      option: `--percent "${column.name}=points"`,
+      option: `--percent ${setOption(column.name, 'points')}`,
     }
   }
   if (confirmed || !/%|percent|pct|prozent|pourcent|porcent/i.test(`${header} ${column.name}`))

@@ -119,7 +119,7 @@ export function columnFieldType({ base, labels, items }: TableColumn): FieldType
   return TYPES[base] ?? 'text'
 }
 
-/** As a word of a shell. */
-export function setOption(header: string, column: string): string {
-  return `"${`${header}=${column}`.replace(/["\\$`]/g, '\\$&')}"`
+/** `name=value` as a word of a shell. */
+export function setOption(name: string, value: string): string {
+  return `"${`${name}=${value}`.replace(/["\\$`]/g, '\\$&')}"`
 }

@@ -1,9 +1,16 @@
-/** Rows of a plan on the command line: what is deleted has no line, and says what goes with it. */
+/** Rows and limits of a plan on the command line: what is deleted has no line, and says what goes with it. */
 import { stripVTControlCharacters } from 'node:util'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { planRowLines } from '../../../src/cli/upload-plan.ts'
-import { dependentsText, totalsTable, type UploadView } from '../../../src/cli/upload-show.ts'
+import {
+  dependentsText,
+  snapshotTexts,
+  totalsTable,
+  type UploadView,
+  uploadNextSteps,
+} from '../../../src/cli/upload-show.ts'
 import type { PlanRow } from '../../../src/ingest/plan.ts'
+import type { Snapshot } from '../../../src/ingest/uploads.ts'
 
 const ROWS = [{ name: 'item', target: 'public.items', key: ['workspace_id', 'sku'], requires: ['sku'] }].map(
   (row) => ({ ...row, columns: { workspace_id: '$workspace', sku: 'sku', price: 'price' } }),
@@ -90,4 +97,55 @@ it('counts deletes in the table of totals, and lists other tables of an undo beh
   expect(dependentsText([{ table: 'public.orders', effect: 'restrict', rows: 1 }])).toBe(
     '1 row of public.orders prevents the delete',
   )
+})
+
+describe('a snapshot over its limits', () => {
+  const snapshot: Snapshot = {
+    row_type: 'item',
+    scope: [],
+    in_scope: 20,
+    deleted: 0,
+    max_deleted: 0.1,
+    needed_max_deleted: null,
+    confirmed: false,
+    lines: 9,
+    usual_lines: 20,
+    too_short: false,
+    short_file_allowed: false,
+    kept: 0,
+    blocked: 0,
+    dependents: [],
+  }
+  const commands = (limits: Partial<Snapshot>) =>
+    uploadNextSteps(
+      {
+        upload: {
+          upload_id: 'ID',
+          status: 'planned',
+          plan_refusal: 'it is over its limits',
+          plan_snapshot: { ...snapshot, ...limits },
+        },
+        external: true,
+      } as unknown as UploadView,
+      {},
+    ).map(([, command]) => command)
+
+  it('leads to the options that are missing, and to the rows that it would delete', () => {
+    const rows = 'stagedoor upload plan ID --rows --action delete'
+    expect(commands({ deleted: 11, needed_max_deleted: 0.55, too_short: true }).slice(0, 2)).toEqual([
+      rows,
+      'stagedoor upload plan ID --max-deleted 0.55 --allow-short-file',
+    ])
+    expect(commands({ deleted: 1, too_short: true })[1]).toBe('stagedoor upload plan ID --allow-short-file')
+    expect(commands({ too_short: true })).not.toContain(rows)
+  })
+
+  it('names a short file as allowed only where the file is short', () => {
+    const allowed = 'The file has 9 lines, the last ones had 20 (median): allowed for this upload.'
+    expect(snapshotTexts({ ...snapshot, short_file_allowed: true }, false)).toContain(allowed)
+    expect(snapshotTexts({ ...snapshot, short_file_allowed: true, lines: 10 }, false)).toEqual([
+      '0 rows to delete of 20 in its scope; at most 10 % may be.',
+    ])
+    expect(snapshotTexts(snapshot, false)).not.toContain(allowed)
+  })
 })

@@ -147,6 +147,9 @@ describe('values that leave something open', () => {
     const answered = await proposed(ITEMS, 'public.items', lines, { separators: { tags: ',' } })
     expect(answered.questions).toEqual([])
     expect(answered.dataset.fields.tags).toMatchObject({ separator: ',' })
+    // As a word of a shell.
+    const quoted = await proposed(ITEMS.replace('tags', '"$tags"'), 'public.items', lines)
+    expect(asked(quoted)).toEqual([['separator', '--separator "\\$tags=;"']])
   })
 
   it('one separator is sure, and the marks of an address and of a list of PostgreSQL are none', async () => {

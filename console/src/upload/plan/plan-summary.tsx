@@ -36,6 +36,7 @@ export function PlanSummary({ upload }: { upload: UploadDetail }) {
 function SnapshotNote({ upload: { plan_snapshot: snapshot, promoted_at } }: { upload: UploadDetail }) {
   if (snapshot === null) return null
   const { deleted, in_scope, scope, max_deleted, confirmed, dependents, kept, blocked } = snapshot
+  const { lines, usual_lines, short_file_allowed } = snapshot
   const where = scope.length > 0 ? ` in its scope (${scope.join(', ')})` : ' in its scope'
   const share = Math.round(max_deleted * 1000) / 10
   return (
@@ -44,9 +45,11 @@ function SnapshotNote({ upload: { plan_snapshot: snapshot, promoted_at } }: { up
       {where}: the file is a snapshot and lacks {deleted === 1 ? 'it' : 'them'}. At most {share} % may be
       deleted
       {confirmed ? ', allowed for this upload' : ''}.
-      {snapshot.short_file_allowed &&
-        snapshot.usual_lines !== null &&
-        ` The file has ${counted(snapshot.lines ?? 0, 'line')} and the last ones had ${count(snapshot.usual_lines)}: allowed for this upload.`}
+      {short_file_allowed &&
+        lines !== null &&
+        usual_lines !== null &&
+        lines < usual_lines / 2 &&
+        ` The file has ${counted(lines, 'line')}, and the last ones had ${count(usual_lines)} (median): allowed for this upload.`}
       {dependents.length > 0 && ` With ${deleted === 1 ? 'it' : 'them'}: ${dependentsText(dependents)}.`}
       {blocked > 0 && ` ${counted(blocked, 'row')} that it lacks cannot be deleted: others refer to them.`}
       {kept > 0 && ` ${counted(kept, 'line')} not taken: the row of each stays as it is.`}
