@@ -537,7 +537,7 @@ begin
 end $$;
 
 -- The value that a column gets by SET DEFAULT, if it is known before: is_constant is false for a default that calls what is not
--- immutable (a sequence, the time, a random number). Internal.
+-- immutable (a sequence, the time, a random number), calls a function of the user, or cannot be computed. Internal.
 create or replace function iu_core.fn_ingest_constant_default(p_table regclass, p_column text, out is_constant boolean, out value jsonb)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -550,11 +550,16 @@ begin
     from pg_attribute a join pg_type t on t.oid = a.atttypid left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
    where a.attrelid = p_table and a.attname = p_column;
   is_constant := v_default.typdefault is null and coalesce(v_default.tree, '') !~ '{(NEXTVALUEEXPR|SQLVALUEFUNCTION|COERCEVIAIO)'
-    and not exists (select from regexp_matches(v_default.tree, ':funcid (\d+)', 'g') m join pg_proc f on f.oid = m[1]::oid where f.provolatile <> 'i')
+    and not exists (select from regexp_matches(v_default.tree, ':funcid (\d+)', 'g') m join pg_proc f on f.oid = m[1]::oid
+                     where f.provolatile <> 'i' or f.pronamespace <> 'pg_catalog'::regnamespace)
     and not exists (select from regexp_matches(v_default.tree, ':opno (\d+)', 'g') m join pg_operator o on o.oid = m[1]::oid
-                      join pg_proc f on f.oid = o.oprcode where f.provolatile <> 'i');
+                      join pg_proc f on f.oid = o.oprcode where f.provolatile <> 'i' or f.pronamespace <> 'pg_catalog'::regnamespace);
   if is_constant and v_default.expression is not null then
-    execute format('select to_jsonb((%s)::%s)', v_default.expression, v_default.type) into value;
+    begin
+      execute format('select to_jsonb((%s)::%s)', v_default.expression, v_default.type) into value;
+    exception when others then
+      is_constant := false;
+    end;
   end if;
 end $$;
 

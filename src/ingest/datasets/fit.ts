@@ -124,11 +124,14 @@ export async function matchDatasets(request: MatchRequest): Promise<DatasetMatch
   return { columns: headers.length, best: isEvident ? first.dataset : null, matches }
 }
 
-/** One that has what it needs before one that lacks something; then by the columns of the file that it uses and knows. */
+const FIT_ORDER = { sure: 0, likely: 1, no: 2 }
+
+/**
+ * One whose headers are known before one that is found by likeness, before one that lacks something; then by the columns of the file
+ * that it knows, as `datasetsThatFit` does, and by those that it uses.
+ */
 function byFit(left: DatasetMatch, right: DatasetMatch): number {
-  return (
-    Number(left.fit === 'no') - Number(right.fit === 'no') ||
-    right.used - left.used ||
-    right.known - left.known
-  )
+  const used = right.used - left.used
+  const known = right.known - left.known
+  return FIT_ORDER[left.fit] - FIT_ORDER[right.fit] || (left.fit === 'sure' ? known || used : used || known)
 }
