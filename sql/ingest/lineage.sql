@@ -14,6 +14,7 @@ returns table (
 )
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
+set jit = off
 as $$
 declare
   v_id uuid := p_id;

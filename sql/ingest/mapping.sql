@@ -58,6 +58,7 @@ create or replace function iu_core.fn_ingest_lookup_unknown(p_workspace_id uuid,
 returns table (value text, near text[])
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+set jit = off
 as $$
 #variable_conflict use_column
 declare

@@ -11,6 +11,8 @@ create or replace function iu_core.fn_ingest_plan(
 ) returns iu_core.ingest_plan
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+-- Compiling its statements takes ten times as long as they take: 223 lines were planned in 10 s instead of 0.3.
+set jit = off
 set work_mem = '64MB'
 set default_statistics_target = 10
 -- Temporary tables are dropped if they exist; no notice is needed if they do not.
@@ -586,6 +588,7 @@ create or replace function iu_core.fn_ingest_plan_row_names(p_upload_id uuid, p_
 returns table (type_order integer, row_number integer, row_key jsonb, names jsonb)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
+set jit = off
 set timezone = 'UTC'
 set datestyle = 'ISO, YMD'
 set intervalstyle = 'postgres'
@@ -686,6 +689,7 @@ returns table (
 )
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+set jit = off
 set work_mem = '64MB'
 set default_statistics_target = 10
 -- Temporary tables are dropped if they exist; no notice is needed if they do not.

@@ -14,6 +14,7 @@ create or replace function iu_core.fn_ingest_repair(
 )
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+set jit = off
 set work_mem = '64MB'
 -- As in fn_ingest_plan: the texts of a plan are written in one way.
 set client_min_messages = 'warning'

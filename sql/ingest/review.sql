@@ -6,6 +6,7 @@ create or replace function iu_core.fn_ingest_submit(p_upload_id uuid, p_plan_dig
 returns uuid
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+set jit = off
 as $$
 declare
   u iu_core.ingest_upload;

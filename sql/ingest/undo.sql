@@ -7,6 +7,7 @@ create or replace function iu_core.fn_ingest_undo_plan(
 )
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+set jit = off
 set work_mem = '64MB'
 set default_statistics_target = 10
 -- Temporary tables are dropped if they exist; no notice is needed if they do not.
@@ -293,6 +294,7 @@ create or replace function iu_core.fn_ingest_undo(p_upload_id uuid, p_digest tex
 returns iu_core.ingest_promotion
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+set jit = off
 set work_mem = '64MB'
 set default_statistics_target = 10
 -- Temporary tables are dropped if they exist; no notice is needed if they do not.

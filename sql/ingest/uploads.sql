@@ -149,6 +149,7 @@ create or replace function iu_core.fn_ingest_complete_reading(p_upload_id uuid, 
 returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+set jit = off
 set work_mem = '64MB'
 as $$
 declare

@@ -340,3 +340,13 @@ it('does the same for rows that are known by their natural key only, NULLs and s
   )
   console.log(`natural keys: ${uploads} uploads`)
 })
+
+it('compiles no statement of what people wait for: on servers with JIT it took longer than the work', async () => {
+  const compiled = await db.owner<{ name: string }>(
+    `select proname as name from pg_proc
+      where proname in ('fn_ingest_complete_reading', 'fn_ingest_plan', 'fn_ingest_plan_row_names', 'fn_ingest_plan_stale', 'fn_ingest_repair',
+                        'fn_ingest_submit', 'fn_ingest_promote', 'fn_ingest_undo_plan', 'fn_ingest_undo', 'fn_ingest_lineage')
+        and not 'jit=off' = any (coalesce(proconfig, '{}'))`,
+  )
+  expect(compiled).toEqual([])
+})
