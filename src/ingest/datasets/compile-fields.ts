@@ -66,6 +66,7 @@ export function numberSql(field: Field, mapped: MappedField, styles: Styles, at:
       whole: String(whole),
       micros: String(micros),
       needed: String(field.required ?? false),
+      fraction: String(field.type === 'percent'),
       severity: field.severity === 'warning' ? `'W'` : `'E'`,
     },
     json: 'raw',
@@ -103,10 +104,12 @@ export function readNumbers(list: string, styles: Styles): string {
         `CASE WHEN e.x IS NULL THEN CASE WHEN NOT e.needed AND regexp_matches(e.z, '[A-Za-z]') THEN ${findingOf(`'W'`, 'value.nothing')} END`,
         `WHEN ${matches('e.x', '[<>≤≥].*')} THEN ${findingOf(`'W'`, 'value.censored')}`,
         `WHEN e.b = '' THEN ${findingOf('e.severity', 'number.invalid')}`,
+        // 80 % is 0.8 in one table and 80 in another: only the declaration tells.
+        `WHEN ${hundredth} AND NOT e.fraction THEN ${findingOf('e.severity', 'number.percent')}`,
         `WHEN ${isAmbiguous(styles.decimal)} THEN ${findingOf('e.severity', 'number.ambiguous', bothNumberReadings())}`,
         `WHEN e.n IS NULL THEN ${findingOf('e.severity', 'number.style', bothNumberReadings())}`,
         `WHEN e.m IS NULL OR ${tooLong} THEN ${findingOf('e.severity', 'number.overflow')}`,
-        `WHEN e.whole AND (NOT ${isWhole('e.m')} OR ${hundredth}) THEN ${findingOf('e.severity', 'integer.fraction')} END`,
+        `WHEN e.whole AND NOT ${isWhole('e.m')} THEN ${findingOf('e.severity', 'integer.fraction')} END`,
       ].join(' '),
     ],
     [
