@@ -183,6 +183,17 @@ describe('numbers', () => {
     expect(rows[1]?.text).toContain('"value":5}')
   })
 
+  it('that are none are to be left empty only where the cell may be empty', async () => {
+    const suggested = async (field: Parameters<typeof judgeValues>[0]) =>
+      (await judgeValues(field, ['12x'])).map(({ errors }) => [errors[0]!.rule, errors[0]!.suggestion])
+    const optional = [['number.invalid', 'Write digits only, or leave the cell empty.']]
+    const required = [['number.invalid', 'Write digits only.']]
+    expect(await suggested({ type: 'decimal' })).toEqual(optional)
+    expect(await suggested({ type: 'decimal', required: true })).toEqual(required)
+    expect(await suggested({ type: 'array', items: 'integer' })).toEqual(optional)
+    expect(await suggested({ type: 'array', items: 'integer', required: true })).toEqual(required)
+  })
+
   it('keep to their range, number of decimals and severity', async () => {
     expect(await valuesOf({ type: 'decimal', min: 0, max: 10 }, ['-1', '11', '10', '($1)'])).toEqual([
       'number.min',
