@@ -66,6 +66,7 @@ export function numberSql(field: Field, mapped: MappedField, styles: Styles, at:
       whole: String(whole),
       micros: String(micros),
       needed: String(field.required ?? false),
+      fraction: String(field.type === 'percent'),
       severity: field.severity === 'warning' ? `'W'` : `'E'`,
     },
     json: 'raw',
@@ -102,11 +103,13 @@ export function readNumbers(list: string, styles: Styles): string {
         // A dash is how exports write nothing; a word is how people do, and it may have stood for a number.
         `CASE WHEN e.x IS NULL THEN CASE WHEN NOT e.needed AND regexp_matches(e.z, '[A-Za-z]') THEN ${findingOf(`'W'`, 'value.nothing')} END`,
         `WHEN ${matches('e.x', '[<>≤≥].*')} THEN ${findingOf(`'W'`, 'value.censored')}`,
-        `WHEN e.b = '' THEN ${findingOf('e.severity', 'number.invalid')}`,
+        `WHEN e.b = '' THEN ${findingOf('e.severity', 'number.invalid', digitsOnly())}`,
+        // 80 % is 0.8 in one table and 80 in another: only the declaration tells.
+        `WHEN ${hundredth} AND NOT e.fraction THEN ${findingOf('e.severity', 'number.percent')}`,
         `WHEN ${isAmbiguous(styles.decimal)} THEN ${findingOf('e.severity', 'number.ambiguous', bothNumberReadings())}`,
         `WHEN e.n IS NULL THEN ${findingOf('e.severity', 'number.style', bothNumberReadings())}`,
         `WHEN e.m IS NULL OR ${tooLong} THEN ${findingOf('e.severity', 'number.overflow')}`,
-        `WHEN e.whole AND (NOT ${isWhole('e.m')} OR ${hundredth}) THEN ${findingOf('e.severity', 'integer.fraction')} END`,
+        `WHEN e.whole AND NOT ${isWhole('e.m')} THEN ${findingOf('e.severity', 'integer.fraction')} END`,
       ].join(' '),
     ],
     [
@@ -199,6 +202,12 @@ function canonical(body: string, style: Mark): string {
 /** 007 → 7, .5 → 0.5, 5. → 5: JSON takes no others. */
 function tidy(number: string): string {
   return `regexp_replace(regexp_replace(rtrim(${number}, '.'), '^\\.', '0.'), '^0+([0-9])', '\\1')`
+}
+
+/** A cell that must be filled cannot be left empty. */
+function digitsOnly(): string {
+  const { suggestion } = PROBLEM_TEXTS['number.invalid']!
+  return `CASE WHEN e.needed THEN 'Write digits only.' ELSE ${text(suggestion)} END`
 }
 
 function bothNumberReadings(): string {

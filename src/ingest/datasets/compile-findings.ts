@@ -120,6 +120,11 @@ export const PROBLEM_TEXTS: Readonly<Record<string, ProblemText>> = {
     message: 'This is not a number.',
     suggestion: 'Write digits only, or leave the cell empty.',
   },
+  'number.percent': {
+    message: 'This number has a percent sign, and the field is not declared as percent.',
+    suggestion:
+      'Declare the field as `percent` if 80 % is to be stored as 0.8. If it is to be stored as 80, remove the sign with `replace`, or write the number without it.',
+  },
   'number.style': {
     message: 'This number is not written like the others in the file.',
     suggestion: 'Write it without separators between thousands.',

@@ -428,7 +428,8 @@ function readItems(
     case 'decimal':
     case 'money':
     case 'percent': {
-      const known = numberSql(item, { column: 0, header: '', type: items, duplicates: [] }, styles, {
+      const number = { ...item, required: field.required } as Field
+      const known = numberSql(number, { column: 0, header: '', type: items, duplicates: [] }, styles, {
         cell: 'c',
       } as FieldColumns).entry!
       const read = (decimal: Styles['decimal']) =>

@@ -67,6 +67,7 @@ export function percentForm({
 }: Omit<DoubtfulColumn, 'profile'>): PercentForm | undefined {
   const said = answers.percents?.[column.name]
   if (said) return said
+  if (withoutPercentSign(values)) return undefined
   if (columnFieldType(column) === 'integer' || column.scale === 0) return 'points'
   const known = samples.map(Number).filter((value) => value !== 0 && Number.isFinite(value))
   if (known.some((value) => Math.abs(value) > 1)) return 'points'
@@ -76,17 +77,30 @@ export function percentForm({
   return longest > digits ? 'fraction' : undefined
 }
 
+/** Where some cells have a percent sign: a number other than 0 that has none. */
+function withoutPercentSign(values: readonly string[]): string | undefined {
+  return values.find(
+    (value) =>
+      !value.includes('%') && NUMBER_FORMS.some((form) => hasForm(value, form)) && /[1-9]/.test(value),
+  )
+}
+
+const NUMBER_FORMS = ['integer', 'decimal', 'money'] as const
+
 function percentDoubt(given: DoubtfulColumn): Question | undefined {
   const { pair, column, samples } = given
   const { header, values, confirmed } = pair
   if (values.some((value) => hasForm(value, 'percent'))) {
     if (percentForm(given)) return undefined
     const example = values.find((value) => hasForm(value, 'percent'))!
+    const bare = withoutPercentSign(values)
     return {
       about: 'percent',
       header,
       column: column.name,
-      text: `“${header}” has percentages (${example}), and nothing tells whether ${column.name} has fractions (80 % is 0.8) or points (80 % is 80).`,
+      text: bare
+        ? `“${header}” has numbers with a percent sign (${example}) and without one (${bare}). Does ${column.name} have fractions (80 % is 0.8) or points (80 % is 80)? Numbers without the sign are taken as they are.`
+        : `“${header}” has percentages (${example}), and nothing tells whether ${column.name} has fractions (80 % is 0.8) or points (80 % is 80).`,
       choices: PERCENT_FORMS,
       option: `--percent ${setOption(column.name, 'points')}`,
     }

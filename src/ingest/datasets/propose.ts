@@ -29,6 +29,7 @@ import {
   TYPES,
 } from './proposal.ts'
 import { chooseKey } from './propose-key.ts'
+import { hasForm } from './value-patterns.ts'
 
 export function proposeDataset(
   table: TableCatalogue,
@@ -293,9 +294,12 @@ function makeField(
   }
   const found = fieldType(column, profile.columns[index]!.type, values)
   const samples = table.samples[column.name] ?? []
+  const hasPercents =
+    columnFieldType(column) === 'decimal' && values.some((value) => hasForm(value, 'percent'))
+  const form = hasPercents ? percentForm({ pair, column, samples, answers }) : undefined
   // 80 % as 80: the sign is cut off.
-  const isPoints = found === 'percent' && percentForm({ pair, column, samples, answers }) === 'points'
-  const type = isPoints ? 'decimal' : found
+  const isPoints = form === 'points'
+  const type = isPoints ? 'decimal' : form === 'fraction' ? 'percent' : found
   const field = omitEmpty<FieldDeclaration>({
     type,
     aliases,

@@ -544,8 +544,25 @@ function isCutByAnother(record: CsvRecord, evidence: CsvEvidence, delimiter: str
     if (parts.length < columns || !evidence.kinds.some(isTyped)) return false
     // The first value may hold it, too.
     const cells = [parts.slice(0, parts.length - columns + 1).join(other), ...parts.slice(1 - columns)]
-    return cells.every((cell, column) => cell === cell.trim() && fits(cell, evidence.kinds[column]!))
+    if (!cells.every((cell, column) => cell === cell.trim() && fits(cell, evidence.kinds[column]!)))
+      return false
+    return !isAsChosen(record.fields, cells, evidence.kinds, delimiter)
   })
+}
+
+/**
+ * `R1;1,5` among `R2;2`: the values fit as the file's delimiter cuts them, and with the other one it would stand within a
+ * text (`R1;1`). In `Ann;1,5` among `Bob,2` it would stand within a number, where a comma is usual.
+ */
+function isAsChosen(
+  fields: readonly string[],
+  cells: readonly string[],
+  kinds: readonly Kind[],
+  delimiter: string,
+): boolean {
+  const holders = kinds.filter((_, column) => cells[column]!.includes(delimiter))
+  if (holders.length === 0 || holders.some(isTyped)) return false
+  return kinds.every((kind, column) => !isTyped(kind) || fits(fields[column] ?? '', kind))
 }
 
 function fits(value: string, kind: Kind): boolean {

@@ -121,6 +121,30 @@ describe('numbers', () => {
     ])
   })
 
+  it.each(['decimal', 'money', 'integer'] as const)(
+    'with a percent sign are errors of a field of type %s, and are never divided',
+    async (type) => {
+      const rows = await judgeValues({ type }, ['15 %', '16', '-3%', '7'])
+      expect(rows.map((row) => row.rules[0] ?? row.values.value)).toEqual([
+        'number.percent',
+        16,
+        'number.percent',
+        7,
+      ])
+      expect(rows[0]).toMatchObject({ status: 'invalid', values: { value: null } })
+      expect(rows[0]!.errors[0]!.suggestion).toMatch(/`percent`.*`replace`/)
+      const [alone] = await judgeValues({ type }, ['15 %'])
+      expect(alone!.rules).toEqual(rows[0]!.rules)
+      const replace = [{ pattern: '\\s*%\\s*$', with: '' }]
+      expect(await valuesOf({ type, replace }, ['15 %', '16'])).toEqual([15, 16])
+    },
+  )
+
+  it('with a percent sign are errors of a list of decimals', async () => {
+    const field = { type: 'array', items: 'decimal', separator: ';' } as const
+    expect(await valuesOf(field, ['1.5%;2', '1.5;2'])).toEqual(['number.percent', [1.5, 2]])
+  })
+
   it('that are only bounds are null with a warning', async () => {
     const rows = await judgeValues({ type: 'percent' }, ['< 10%', '<1', '>90%', '≥ 5'])
     expect(rows.map((row) => row.values.value)).toEqual([null, null, null, null])
@@ -153,10 +177,21 @@ describe('numbers', () => {
       'number.overflow',
       'number.overflow',
       'number.invalid',
-      'integer.fraction',
+      'number.percent',
     ])
     expect(rows[3]?.text).toContain('9223372036854775807')
     expect(rows[1]?.text).toContain('"value":5}')
+  })
+
+  it('that are none are to be left empty only where the cell may be empty', async () => {
+    const suggested = async (field: Parameters<typeof judgeValues>[0]) =>
+      (await judgeValues(field, ['12x'])).map(({ errors }) => [errors[0]!.rule, errors[0]!.suggestion])
+    const optional = [['number.invalid', 'Write digits only, or leave the cell empty.']]
+    const required = [['number.invalid', 'Write digits only.']]
+    expect(await suggested({ type: 'decimal' })).toEqual(optional)
+    expect(await suggested({ type: 'decimal', required: true })).toEqual(required)
+    expect(await suggested({ type: 'array', items: 'integer' })).toEqual(optional)
+    expect(await suggested({ type: 'array', items: 'integer', required: true })).toEqual(required)
   })
 
   it('keep to their range, number of decimals and severity', async () => {

@@ -219,6 +219,43 @@ describe('values that leave something open', () => {
     expect(asked(await proposed(narrow, 'public.items', lines))).toEqual([])
   })
 
+  it.each([
+    ['mostly with', 15],
+    ['half with', 10],
+    ['mostly without', 1],
+    ['all but one with', 39],
+  ])('numbers with and without a percent sign in one column (%s) are asked about', async (_, signed) => {
+    const ddl = `create table public.rates (code text primary key, discount numeric); insert into public.rates select 'R' || n, n from generate_series(1, 20) n`
+    const count = Math.max(20, signed + 1)
+    const lines = [
+      'Code;Discount',
+      ...Array.from({ length: count }, (_, at) => `R${at + 1};${at + 1},5${at < signed ? ' %' : ''}`),
+    ]
+    const open = await proposed(ddl, 'public.rates', lines)
+    expect(shown(open)).toMatchObject({ Discount: 'uncertain' })
+    expect(asked(open)).toEqual([['percent', '--percent "discount=points"']])
+    expect(open.questions[0]!.text).toMatch(/\(1,5 %\) and without one \(\d+,5\)/)
+    expect(open.dataset.fields.discount).toBeUndefined()
+    const points = await proposed(ddl, 'public.rates', lines, { percents: { discount: 'points' } })
+    expect(points.questions).toEqual([])
+    expect(points.dataset.fields.discount).toMatchObject({ type: 'decimal', replace: [{ with: '' }] })
+    const fraction = await proposed(ddl, 'public.rates', lines, { percents: { discount: 'fraction' } })
+    expect(fraction.questions).toEqual([])
+    expect(fraction.dataset.fields.discount).toMatchObject({ type: 'percent' })
+    expect(fraction.dataset.fields.discount!.replace).toBeUndefined()
+  })
+
+  it('a 0 without a percent sign among percentages is no doubt', async () => {
+    const ddl = `create table public.rates (code text primary key, discount numeric); insert into public.rates values ('A', 10), ('B', 20)`
+    const { questions, dataset } = await proposed(ddl, 'public.rates', [
+      'Code,Discount',
+      'A,10 %',
+      'B,0',
+      'C,5 %',
+    ])
+    expect([questions, dataset.fields.discount!.type]).toEqual([[], 'decimal'])
+  })
+
   it('percentages without a sign are held against the rows of the table', async () => {
     const ddl = `create table public.deals (code text primary key, probability_pct numeric); insert into public.deals values ('A', 0.8), ('B', 0.25)`
     const open = await proposed(ddl, 'public.deals', ['Code,Probability pct', 'A,80', 'B,25'])

@@ -34,6 +34,34 @@ describe('The delimiter is found', () => {
   })
 })
 
+describe('A line that another delimiter would cut as well', () => {
+  const file = (delimiter: string, odd: readonly string[]) =>
+    ['code%rate', ...odd, ...Array.from({ length: 18 }, (_, at) => `R${at + 3}%${at + 3}`), '']
+      .join('\n')
+      .replaceAll('%', delimiter)
+
+  it.each([
+    ['one decimal comma', ['R1;1,5', 'R2;2']],
+    ['two decimal commas', ['R1;1,5', 'R2;2,5']],
+    ['a key that looks like a year', ['2024;1,5', 'R2;2']],
+  ])('is read as the file’s delimiter cuts it: %s', async (_, odd) => {
+    const { rows, delimiter } = await readBack(file(';', odd))
+    expect(delimiter).toBe(';')
+    expect(rows.filter(({ flaw }) => flaw)).toEqual([])
+    expect(rows.slice(0, 2).map(({ values }) => values.join(';'))).toEqual(odd)
+  })
+
+  it('is flagged where the file’s delimiter would be a decimal comma', async () => {
+    const { rows } = await readBack(file(',', ['R1;1,5', 'R2,2']))
+    expect(rows.filter(({ flaw }) => flaw)).toMatchObject([{ line: 2, flaw: 'other_delimiter' }])
+  })
+
+  it('is flagged where the file’s delimiter leaves no number', async () => {
+    const { rows } = await readBack(file(',', ['R1,1', 'Smith,Ann;5']))
+    expect(rows.filter(({ flaw }) => flaw)).toMatchObject([{ line: 3, flaw: 'other_delimiter' }])
+  })
+})
+
 describe('Quotes are found', () => {
   it('behind a blank, which belongs to no value', async () => {
     const { rows, notes } = await readBack('name, note,n\nAnn, "b, c",1\nBob,  "say ""hi""" ,2\n')
