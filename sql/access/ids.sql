@@ -2,8 +2,8 @@
 
 -- Finds what has an id that begins with p_prefix: for people who type the first characters of an id, and for errors such as
 -- "that is a staging record". The prefix of a uuid is a range of its index; the same holds for execution ids of each possible
--- length. Returns at most ten of each kind. `last` returns the newest of each kind, because ids are ordered by time. For our
--- own command line under dot_executor, which may see all of them anyway.
+-- length. Returns at most ten of each kind. `last` returns the newest of each kind, because ids are ordered by time, and as
+-- `real_upload` the newest upload that is no dry run. For our own command line under dot_executor, which may see all of them anyway.
 create or replace function iu_core.fn_id_find(p_prefix text) returns table (kind text, id text)
 language plpgsql stable
 security definer
@@ -19,6 +19,7 @@ begin
   end if;
   if p_prefix = 'last' then
     return query (select 'upload', u.upload_id::text from iu_core.ingest_upload u order by u.upload_id desc limit 1);
+    return query (select 'real_upload', u.upload_id::text from iu_core.ingest_upload u where u.run_mode <> 'FULL_DRY_RUN' order by u.upload_id desc limit 1);
     return query (select 'record', r.staging_record_id::text from iu_core.iu_staging_record r order by r.staging_record_id desc limit 1);
     return query
       (select 'job', j.job_id::text

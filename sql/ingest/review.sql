@@ -104,6 +104,9 @@ begin
   v_actor := iu_core.fn_actor_for(p_approved_by);
   u := iu_core.fn_ingest_lock(p_upload_id, array['planned'], 'approved');
   v_plan := iu_core.fn_ingest_plan_require_digest(p_upload_id, p_plan_digest);
+  if v_plan.review_record_id is null and v_plan.refusal is not null then
+    perform iu_core.fn_ingest_raise_plan_refused(p_upload_id, v_plan.refusal);
+  end if;
   if v_plan.review_record_id is null then
     raise exception using
       errcode = 'SD608',
@@ -243,6 +246,13 @@ language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
+  if p_reason = 'this is a dry run' then
+    raise exception using
+      errcode = 'SD607',
+      message = format('Upload %s is a dry run, which is never promoted', p_upload_id),
+      hint = 'Bring the file in with `stagedoor ingest FILE`.',
+      detail = json_build_object('upload', p_upload_id, 'reason', p_reason)::text;
+  end if;
   raise exception using
     errcode = 'SD607',
     message = format('The plan of upload %s cannot be promoted: %s', p_upload_id, p_reason),

@@ -323,6 +323,7 @@ begin
     raise exception using
       errcode = 'SD606',
       message = 'The undo differs from its preview: rows have changed since',
+      hint = format('Look at the new preview, which `stagedoor upload undo %s` shows, and decide again.', p_upload_id),
       detail = json_build_object('upload', p_upload_id, 'reason', 'rows have changed since you looked at the undo')::text;
   end if;
   v_run := iu_core.fn_command_run_start('ingest.undo', v_summary.digest, u.workspace_id, p_undone_by);

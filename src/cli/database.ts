@@ -219,13 +219,27 @@ for data that has to be reviewed there is \`stagedoor ingest\`.`,
       const statements = given.length > 0 ? given.join(' ') : await text(process.stdin)
       if (statements.trim() === '') throw argumentInvalid('There is no statement to run')
       const answer: unknown = await withClient((await database()).directUrl, (client) =>
-        client.query({ text: statements, rowMode: 'array' }),
+        client.query({ text: statements, rowMode: 'array', types: AS_PRINTED }),
       )
       const results = (Array.isArray(answer) ? answer : [answer]) as Result[]
       output.result(results.map(rowsAsObjects), () => {
         for (const result of results) output.line(resultText(result))
       })
     })
+
+/** date, time, timetz, timestamp, timestamptz, interval, bytea: a JavaScript value would depend on the time zone of this process. */
+const PRINTED = new Set([1082, 1083, 1266, 1114, 1184, 1186, 17])
+const PRINTED_ARRAYS = new Set([1182, 1183, 1270, 1115, 1185, 1187, 1001])
+const TEXT = 25
+const TEXT_ARRAY = 1009
+
+/** Dates and times as the text that PostgreSQL prints. */
+const AS_PRINTED: pg.CustomTypesConfig = {
+  getTypeParser(type: number, format?: 'text' | 'binary') {
+    const shown = PRINTED.has(type) ? TEXT : PRINTED_ARRAYS.has(type) ? TEXT_ARRAY : type
+    return pg.types.getTypeParser(shown, format as 'text')
+  },
+}
 
 type Result = pg.QueryArrayResult<unknown[]>
 
@@ -246,6 +260,5 @@ function resultText({ command, rowCount, fields, rows }: Result): string {
 
 function cellText(value: unknown): string {
   if (value === null) return ''
-  if (value instanceof Date) return value.toISOString()
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }

@@ -26,8 +26,11 @@ const KINDS = {
 type IdKind = keyof typeof KINDS
 
 interface Found extends FoundId {
-  readonly kind: IdKind
+  readonly kind: IdKind | NewestKind
 }
+
+/** Found for `last` only: an upload that is no dry run. */
+type NewestKind = 'real_upload'
 
 /** A parser that commander calls; the kinds are read again by `resolveIds`. */
 export interface IdParser {
@@ -35,6 +38,8 @@ export interface IdParser {
   readonly kinds: readonly IdKind[]
   /** The value may be something else than an id, such as a unit's address: it stays what it is unless an id begins so. */
   readonly perhaps?: boolean
+  /** What `last` stands for, where that is not the newest of all. */
+  readonly newest?: NewestKind | undefined
 }
 
 /** Stands for the newest thing of its kind. */
@@ -94,10 +99,10 @@ async function expandIds(
   value: unknown,
   options: GlobalOptions,
 ): Promise<string | string[] | undefined> {
-  const { kinds, perhaps = false } = (parser ?? {}) as Partial<IdParser>
+  const { kinds, perhaps = false, newest } = (parser ?? {}) as Partial<IdParser>
   if (!kinds) return undefined
   const expand = async (given: string): Promise<string> =>
-    isIdPrefix(given, kinds, perhaps) ? expandId(given, kinds, perhaps, options) : given
+    isIdPrefix(given, kinds, perhaps) ? expandId(given, { kinds, perhaps, newest }, options) : given
   if (typeof value === 'string') return expand(value)
   return Array.isArray(value) ? Promise.all(value.map(expand)) : undefined
 }
@@ -114,12 +119,12 @@ function isIdPrefix(given: string, kinds: readonly IdKind[], perhaps: boolean): 
 
 async function expandId(
   given: string,
-  kinds: readonly IdKind[],
-  perhaps: boolean,
+  { kinds, perhaps, newest }: Pick<IdParser, 'kinds' | 'perhaps' | 'newest'>,
   options: GlobalOptions,
 ): Promise<string> {
   const found = await lookUp(given, options)
-  const fitting = found.filter(({ kind }) => kinds.includes(kind))
+  const wanted: readonly Found['kind'][] = given === NEWEST && newest ? [newest] : kinds
+  const fitting = found.filter(({ kind }) => wanted.includes(kind))
   if (fitting.length === 1) return fitting[0]!.id
   if (perhaps && fitting.length === 0) return given
   if (given === NEWEST && fitting.length > 0) return fitting[0]!.id
@@ -131,7 +136,9 @@ async function expandId(
     )
   }
   if (given === NEWEST)
-    throw new StagedoorError('not_found', { what: `${kindNames(kinds).replace(/^an? /, '')} yet` })
+    throw new StagedoorError('not_found', {
+      what: `${kindNames(kinds).replace(/^an? /, '')} yet${newest ? ' that is not a dry run' : ''}`,
+    })
   throw new StagedoorError(
     'id_not_found',
     { given, what: kindNames(kinds) },
@@ -152,6 +159,7 @@ export async function hintForOtherKind(
 function otherKindHint(found: readonly Found[]): string | undefined {
   if (found.length !== 1) return undefined
   const { kind, id } = found[0]!
+  if (kind === 'real_upload') return undefined
   const { what, show } = KINDS[kind]
   return show === undefined
     ? `That is ${what}: \`${listCommand([kind])}\` shows it.`
@@ -176,6 +184,8 @@ function listCommand(kinds: readonly IdKind[]): string {
 }
 
 export const uploadId = idOf('upload')
+/** For what a dry run never comes to: `last` is the newest upload that is none. */
+export const realUploadId: IdParser = Object.assign(idOf('upload'), { newest: 'real_upload' as const })
 export const recordId = idOf('record')
 export const executionId = idOf('execution')
 export const executionIds = idsOf('execution')

@@ -17,17 +17,20 @@ import { StagedoorError } from '../kernel/errors.ts'
 import { API_PREFIX } from '../kernel/version.ts'
 import { command } from './command.ts'
 import { formatAge, formatCount, formatDate, joinWords, plural } from './format.ts'
-import { uploadId } from './ids.ts'
+import { realUploadId, uploadId } from './ids.ts'
 import { type MemberNames, type Session, type SessionOptions, workspaceIfNamed } from './session.ts'
 import { type Column, type Fact, formatRecords, type NextStep, type Output, painter } from './terminal.ts'
 import { hanging, printableLine, screenWidth, wrapText } from './text.ts'
 
 /** A command about one upload. Where no member is named it acts as service_role, which alone may write staged rows. */
-export const uploadVerb = (name: string, description: string) =>
+export const uploadVerb = (name: string, description: string, id = uploadId) =>
   command(name, description)
-    .argument('<id>', 'of the upload', uploadId)
+    .argument('<id>', 'of the upload', id)
     .actor({ backEndRole: 'service_role' })
     .about('upload')
+
+/** The same for a decision, which is never about a dry run. */
+export const decisionVerb = (name: string, description: string) => uploadVerb(name, description, realUploadId)
 
 export const listCommand = () =>
   command('list', 'uploads, newest first')
@@ -308,12 +311,30 @@ function printTotals(output: Output, upload: Upload, dataset: Dataset | undefine
     )
     output.line(totalsTable(totals, dataset))
     if (!undo_totals) printSnapshot(output, upload)
+    const refused = refusedByTable(upload)
+    if (refused > 0)
+      output.caution(
+        `${refusedText(refused)} and left out: \`stagedoor upload problems ${upload.upload_id}\` lists ${refused === 1 ? 'it' : 'them'}.`,
+        '  ',
+      )
   }
   if (control.length === 0 || undo_totals) return
   output.heading('Control totals')
   output.line(controlTable(control))
   if (repeated_keys && repeated_keys !== 'refuse')
     output.dim(`  Lines with the same key: ${REPEATED_KEY_LABELS[repeated_keys]}.`)
+}
+
+/** Rows that were planned, and that the table refused when they were written (LENIENT). */
+function refusedByTable({ plan_totals, promotion_totals, undo_totals }: Upload): number {
+  if (!plan_totals || !promotion_totals || undo_totals) return 0
+  const refused = (totals: Totals) =>
+    Object.values(totals).reduce((sum, outcomes) => sum + (outcomes.refused ?? 0), 0)
+  return Math.max(0, refused(promotion_totals) - refused(plan_totals))
+}
+
+function refusedText(rows: number): string {
+  return `${plural(rows, 'row')} of the plan ${rows === 1 ? 'was' : 'were'} refused by the table`
 }
 
 function printSnapshot(output: Output, { plan_snapshot: snapshot, promoted_at }: Upload): void {
@@ -489,6 +510,10 @@ export function planRefused(upload: Upload): StagedoorError {
   const { upload_id, plan_refusal, valid_count, invalid_count, plan_snapshot } = upload
   const hint = `Correct the lines that are wrong, or leave them out: --on-invalid skip${skipThreshold(upload)}.`
   const details = { upload: upload_id, reason: plan_refusal ?? '' }
+  if (plan_refusal === DRY_RUN)
+    return new StagedoorError('plan_refused', details, {
+      hint: 'Bring the file in with `stagedoor ingest FILE`.',
+    })
   if (!invalid_count && plan_snapshot?.deleted) {
     const lacking = `\`stagedoor upload plan ${upload_id} --rows --action delete\` shows the rows that the file lacks.`
     return new StagedoorError('plan_refused', details, { hint: lacking })
@@ -529,12 +554,19 @@ export function uploadNextSteps({ upload, external }: UploadView, actor: UploadA
     case 'planned':
       return upload.plan_refusal === null ? afterPlan() : afterRefusal()
     case 'promoted':
-      if (!undo_until || undo_until <= new Date()) return []
-      return [read(`Undo it, until ${formatDate(undo_until)}`, 'undo', external ? '' : ' --as reviewer')]
+      return afterPromotion()
     case 'failed':
       return [change('Remove it from the list', 'discard')]
     default:
       return []
+  }
+
+  function afterPromotion(): NextStep[] {
+    const refused = refusedByTable(upload)
+    const problems = refused > 0 ? [read(`${refusedText(refused)}; see why`, 'problems')] : []
+    if (!undo_until || undo_until <= new Date()) return problems
+    const undo = read(`Undo it, until ${formatDate(undo_until)}`, 'undo', external ? '' : ' --as reviewer')
+    return [...problems, undo]
   }
 
   function afterPlan(): NextStep[] {

@@ -24,6 +24,7 @@ import { printableLine } from './text.ts'
 import { planCommand, planRowLines } from './upload-plan.ts'
 import { exportCommand, problemsCommand, repairCommand } from './upload-problems.ts'
 import {
+  decisionVerb,
   listCommand,
   loadUploadView,
   printUpload,
@@ -68,7 +69,7 @@ export const uploadCommand = () =>
   )
 
 const submitCommand = () =>
-  uploadVerb('submit', 'submit the plan to a second person for approval').run(async (session, id) => {
+  decisionVerb('submit', 'submit the plan to a second person for approval').run(async (session, id) => {
     await session.transaction(async (client) =>
       submitPlan(client, id, digestOf(await requireUpload(client, id))),
     )
@@ -76,7 +77,7 @@ const submitCommand = () =>
   })
 
 const approveCommand = () =>
-  uploadVerb('approve', 'approve exactly the plan that you saw')
+  decisionVerb('approve', 'approve exactly the plan that you saw')
     .option(
       '--digest <digest>',
       `of the plan, as \`upload show\` prints it; its first ${MIN_DIGEST_LENGTH} characters are enough`,
@@ -180,7 +181,7 @@ function digestOf({ upload_id: upload, plan_digest, status }: Upload): string {
 }
 
 const rejectCommand = () =>
-  uploadVerb('reject', 'reject a plan; it can be corrected and submitted again')
+  decisionVerb('reject', 'reject a plan; it can be corrected and submitted again')
     .requiredOption('--reason <text>', 'for the person who uploaded it')
     .run(async (session, id) => {
       const { options, output, decide } = session
@@ -191,7 +192,7 @@ const rejectCommand = () =>
     })
 
 const promoteCommand = () =>
-  uploadVerb('promote', 'bring a plan into the tables, in one transaction')
+  decisionVerb('promote', 'bring a plan into the tables, in one transaction')
     .option('--digest <digest>', 'refuse if the plan is another one', parseDigest('upload show'))
     .run(async (session, id) => {
       const { options, output, transaction } = session
@@ -210,7 +211,7 @@ const promoteCommand = () =>
     })
 
 const undoCommand = () =>
-  uploadVerb('undo', 'revert a promotion: shows what it would do, then asks')
+  decisionVerb('undo', 'revert a promotion: shows what it would do, then asks')
     .option('--plan', 'only show what it would do')
     .option('--yes', 'do not ask')
     .run(async (session, id) => {
@@ -250,7 +251,22 @@ function printUndoPlan(output: Output, plan: UndoPlan, { upload, dataset }: Uplo
   }
   const more = plan.stays.length - MAX_SHOWN_STAYS
   if (more > 0) output.dim(`    … ${formatCount(more)} more: --json --plan`)
+  if (plan.stays.length > 0) {
+    output.line()
+    output.caution('An upload is undone once: rows that are kept now cannot be undone later.', '  ')
+    for (const later of laterUploads(plan))
+      output.caution(
+        `A later upload changed rows of this one. Stop here and undo that upload first: \`stagedoor upload undo ${later}\``,
+        '  ',
+      )
+  }
   output.dim(`\n  It can be undone until ${formatDate(plan.undo_until)}.`)
+}
+
+/** Uploads that changed rows since, of which the reasons speak. */
+function laterUploads({ stays }: UndoPlan): string[] {
+  const ids = stays.map(({ reason }) => /^upload (\S+) .*: undo that first$/s.exec(reason)?.[1])
+  return [...new Set(ids.filter((id) => id !== undefined))]
 }
 
 const discardCommand = () =>

@@ -102,6 +102,8 @@ describe('the story of an upload', () => {
     await reviewer.getByRole('button', { name: 'Undo…' }).click()
     const dialog = reviewer.getByRole('dialog')
     await dialog.getByText('What stays, and why').waitFor()
+    await dialog.getByText('rows that are kept now cannot be undone later').waitFor()
+    expect(await dialog.getByText('undo that upload first').count()).toBe(0)
     await dialog.locator('.stays b').filter({ hasText: 'skipped' }).first().waitFor()
     await dialog.getByRole('button', { name: /^Undo \d+ rows/ }).click()
     await state(reviewer, 'undone')

@@ -54,6 +54,9 @@ describe('when', () => {
     expect(seen!.totals).toEqual({ group: { reversed: 1 }, figure: { reversed: 1 } })
     await db.owner(`update trial_figures set note = 'mine' where id = ${figureOf(one.group_code)}`)
     expect(await sqlstateOf(trial.undo(plan.upload_id, seen!.digest))).toBe('SD606')
+    await expect(trial.undo(plan.upload_id, seen!.digest)).rejects.toMatchObject({
+      hint: `Look at the new preview, which \`stagedoor upload undo ${plan.upload_id}\` shows, and decide again.`,
+    })
     expect((await trial.undo(plan.upload_id)).undo_totals).toEqual({
       figure: { kept: 1 },
       group: { refused: 1 },

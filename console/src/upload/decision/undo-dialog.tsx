@@ -66,6 +66,13 @@ export function UndoDialog({ upload, doing, close }: Props) {
             In one transaction, rows that this file inserted are deleted, rows that it changed get their old
             values back, and rows that it deleted come back. Possible until {onDay(plan.undo_until)}.
           </p>
+          {plan.stays.length > 0 && (
+            <p className="note is-held" role="status">
+              <b>An upload is undone once: rows that are kept now cannot be undone later.</b>
+              {plan.stays.some(isOfLaterUpload) &&
+                ' A later upload changed rows of this one: cancel here and undo that upload first.'}
+            </p>
+          )}
           {plan.stays.length > 0 && <Stays plan={plan} all={kept + refused} />}
         </>
       )}
@@ -84,6 +91,10 @@ export function UndoDialog({ upload, doing, close }: Props) {
       </div>
     </Dialog>
   )
+}
+
+function isOfLaterUpload({ reason }: UndoPlan['stays'][number]): boolean {
+  return reason.endsWith(': undo that first')
 }
 
 function Stays({ plan, all }: { plan: UndoPlan; all: number }) {

@@ -1,0 +1,105 @@
+/** What the command line says around decisions: which upload `last` is, what a table refused, what an undo leaves. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, expect, it } from 'vitest'
+import { runCli } from '../../support/cli.ts'
+import { useDatabase } from '../../support/database.ts'
+import { createWorkspace } from '../../support/factories.ts'
+import { MIGRATOR } from '../../support/template.ts'
+import { temporaryHome } from '../../support/temporary-home.ts'
+
+const db = useDatabase()
+const home = temporaryHome('cli-decisions')
+
+const cli = (...args: string[]) =>
+  runCli(args, {
+    DATABASE_URL: db.url('stagedoor_api'),
+    DATABASE_DIRECT_URL: db.url(MIGRATOR),
+    STAGEDOOR_HOME: home,
+  })
+
+function file(name: string, lines: readonly string[]): string {
+  const path = join(home, name)
+  writeFileSync(path, ['sku,name,price', ...lines].join('\n'))
+  return path
+}
+
+async function ingest(path: string, ...flags: string[]): Promise<string> {
+  const { code, stdout, stderr } = await cli('ingest', path, '--json', ...flags)
+  expect({ code, stderr }).toMatchObject({ code: 0 })
+  return JSON.parse(stdout).upload.upload_id
+}
+
+const ITEMS = Array.from({ length: 20 }, (_, at) => `C-${at},Item ${at},${at + 1}.50`)
+
+beforeAll(async () => {
+  await createWorkspace(db)
+  await db.owner(`select iu_core.fn_gate_set('iu_core.staging_writes_enabled', true)`)
+  await db.owner(`
+    create table public.wares (sku text primary key, name text not null, price numeric(10,2));
+    create function public.refuse_13() returns trigger language plpgsql as
+      $$ begin if new.sku like '%-13' then raise exception 'number 13 is not for sale'; end if; return new; end $$;
+    create trigger refuse_13 before insert on public.wares for each row execute function public.refuse_13();
+    grant usage on schema public to workflow_admin;
+    grant select, insert, update, delete on public.wares to workflow_admin`)
+  const output = join(home, 'wares.dataset.json')
+  const path = file('first.csv', ['A-1,Saw,12.50', 'A-2,Hammer,9.90'])
+  const { code, stdout, stderr } = await cli(
+    ...['init', 'public.wares', path, '--output', output, '--no-approval', '--yes'],
+  )
+  expect({ code, stdout, stderr }).toMatchObject({ code: 0 })
+})
+
+it('`last` of a decision is no dry run, and a dry run says how its file is brought in', async () => {
+  for (const verb of ['submit', 'promote', 'undo'])
+    expect(await cli('upload', verb, 'last')).toMatchObject({
+      code: 8,
+      stderr: expect.stringContaining('There is no upload yet that is not a dry run'),
+    })
+  const real = await ingest(file('real.csv', ['A-1,Saw,12.50']), '--until', 'planned')
+  const dry = await ingest(file('dry.csv', ['A-3,Pliers,7.00']), '--dry-run')
+  expect((await cli('upload', 'show', 'last', '--json')).stdout).toContain(dry)
+
+  for (const verb of ['submit', 'promote'])
+    expect(await cli('upload', verb, dry)).toMatchObject({
+      stderr: expect.stringMatching(/is a dry run[\s\S]*stagedoor ingest FILE/),
+    })
+  const promoted = await cli('upload', 'promote', 'last', '--json')
+  expect(promoted).toMatchObject({ code: 0, stderr: '' })
+  expect(JSON.parse(promoted.stdout)).toMatchObject({ upload_id: real, status: 'promoted' })
+})
+
+it('rows that the table refused are counted after a promotion, with the command that lists them', async () => {
+  const ingested = await cli('ingest', file('items.csv', ITEMS), '--on-invalid', 'skip')
+  expect(ingested).toMatchObject({ code: 0 })
+  const said = /1 row of the plan was refused by the table and left out: `stagedoor upload problems (\S+)`/
+  const [, id] = said.exec(ingested.stdout.replace(/\s+/g, ' ')) ?? [undefined, ingested.stdout]
+  expect(id).toMatch(/^[0-9a-f-]{36}$/)
+  expect(ingested.stdout.split('Next')[1]).toContain(`stagedoor upload problems ${id}`)
+  expect((await cli('upload', 'problems', id!)).stdout).toContain('number 13 is not for sale')
+
+  const again = ITEMS.map((line) => line.replace('C-', 'D-'))
+  const planned = await ingest(file('again.csv', again), '--on-invalid', 'skip', '--until', 'planned')
+  const { stdout } = await cli('upload', 'promote', planned)
+  expect(stdout.replace(/\s+/g, ' ')).toContain(
+    `refused by the table and left out: \`stagedoor upload problems ${planned}`,
+  )
+  expect(stdout.split('Next')[1]).toContain(`stagedoor upload problems ${planned}`)
+})
+
+it('an undo that leaves rows says that it is final, and which upload to undo first', async () => {
+  const first = await ingest(file('e1.csv', ['E-1,Rake,1.00', 'E-2,Spade,2.00']))
+  const whole = (await cli('upload', 'undo', first, '--plan')).stdout
+  expect(whole).not.toContain('An upload is undone once')
+  const second = await ingest(file('e2.csv', ['E-1,Rake,1.50']))
+  const { stdout } = await cli('upload', 'undo', first, '--plan')
+  const text = stdout.replace(/\s+/g, ' ')
+  expect(text).toContain('An upload is undone once: rows that are kept now cannot be undone later.')
+  expect(text).toContain(`Stop here and undo that upload first: \`stagedoor upload undo ${second}\``)
+
+  await db.owner(`update public.wares set price = 9 where sku = 'E-2'`)
+  await cli('upload', 'undo', second, '--yes')
+  const edited = (await cli('upload', 'undo', first, '--plan')).stdout
+  expect(edited).toContain('An upload is undone once')
+  expect(edited).not.toContain('undo that upload first')
+})
