@@ -96,11 +96,17 @@ describe('the story of an upload', () => {
     await reviewer.getByRole('tab', { name: 'History' }).click()
     await reviewer.getByText('Promoted').first().waitFor()
 
-    // Somebody edits a row by hand: undoing must not take that away.
+    const dialog = reviewer.getByRole('dialog')
+    await reviewer.getByRole('button', { name: 'Undo…' }).click()
+    await dialog.getByRole('button', { name: /^Undo \d+ rows/ }).waitFor()
+    expect(await dialog.getByText('cannot be undone later').count()).toBe(0)
+    // Somebody edits a row by hand: undoing must not take that away, and the preview is another one.
     await real.sql(`update public.daily_metrics set clicks = 777 where date = '2026-11-10' and ad_id =
                       (select id from public.ads where external_id = '12035')`)
+    await dialog.getByRole('button', { name: /^Undo \d+ rows/ }).click()
+    await reviewer.getByText(/rows have changed since\. Look at the new preview/).waitFor()
+    real.forgive(/status of 409 .*\/undo$/)
     await reviewer.getByRole('button', { name: 'Undo…' }).click()
-    const dialog = reviewer.getByRole('dialog')
     await dialog.getByText('What stays, and why').waitFor()
     await dialog.getByText('rows that are kept now cannot be undone later').waitFor()
     expect(await dialog.getByText('undo that upload first').count()).toBe(0)
