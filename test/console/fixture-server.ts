@@ -217,6 +217,8 @@ export function upload(id: number, name: string, changes: Record<string, unknown
     created_at: at,
     staged_at: at,
     planned_at: at,
+    promotion_failures: [],
+    promotion_failure_count: 0,
     ...changes,
   }
 }

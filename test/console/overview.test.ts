@@ -185,7 +185,7 @@ describe('the console', () => {
     server.state.datasets = []
     await openSignedIn()
     await page.getByRole('navigation').getByRole('link', { name: 'Uploads' }).click()
-    await expectText('section[aria-label="Upload a file"]', /No dataset yet[\s\S]*stagedoor init/)
+    await expectText('section[aria-label="Upload a file"]', /No dataset yet[\s\S]*stagedoor -- init/)
   })
 
   test('the command that an empty list of uploads suggests names a file that is there', async () => {
