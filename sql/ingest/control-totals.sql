@@ -46,8 +46,8 @@ declare
   v_of_line text;
   v_rows text;
   v_parts jsonb;
-  v_some text := case when p_lines is null then '' else format(' and row_number = any (%L::integer[])', p_lines) end;
-  v_some_planned text := case when p_lines is null then '' else format(' and p.row_number = any (%L::integer[])', p_lines) end;
+  v_some text := iu_core.fn_ingest_lines_sql('row_number', p_lines);
+  v_some_planned text := iu_core.fn_ingest_lines_sql('p.row_number', p_lines);
 begin
   select t.* into v_type from iu_core.fn_ingest_row_types(p_definition, v_layout) t where t.is_leaf;
   select m.place into v_amount from iu_core.fn_ingest_measures(p_definition, v_layout) m where m.field = p_definition ->> 'amount';

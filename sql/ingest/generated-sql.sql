@@ -288,6 +288,15 @@ begin
      iu_core.fn_ingest_row_hash_sql(p_type.target, 't.*'), p_columns);
 end $$;
 
+-- The condition that restricts a statement to some lines; empty: all of them. The lines are constants, and stand there only where
+-- they are given: with "p_lines is null or …" a prepared plan reads the whole upload. Internal.
+create or replace function iu_core.fn_ingest_lines_sql(p_column text, p_lines integer[]) returns text
+language sql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+  select case when p_lines is null then '' else format(' and %s = any (%L::integer[])', p_column, p_lines) end
+$$;
+
 -- The PostgreSQL type of a field's values in the normalised payload. Internal.
 create or replace function iu_core.fn_ingest_field_type(p_field jsonb) returns text
 language sql immutable parallel safe

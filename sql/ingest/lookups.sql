@@ -15,8 +15,7 @@ set enable_nestloop = off
 as $$
 declare
   v_leaf text := p_upload.reading -> 'layout' ->> 'leaf';
-  -- As constants, and only where they are given: with "p_lines is null or …" a prepared plan reads the whole upload.
-  v_some text := case when p_lines is null then '' else format(' and s.row_number = any (%L::integer[])', p_lines) end;
+  v_some text := iu_core.fn_ingest_lines_sql('s.row_number', p_lines);
   v_field record;
   v_changed integer;
   v_marked integer;

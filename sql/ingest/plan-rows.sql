@@ -49,7 +49,7 @@ begin
       from public.staging_rows s%s%s
      where s.upload_id = %L and s.row_type = %L and s.validation_status = 'valid'%s
   $sql$, concat_ws(', ', v_unpacked.selected, v_found), v_lookups, v_unpacked.joined, p_upload.upload_id, v_layout ->> 'leaf',
-     case when p_lines is null then '' else format(' and s.row_number = any (%L::integer[])', p_lines) end);
+     iu_core.fn_ingest_lines_sql('s.row_number', p_lines));
 
   select spec into v_leaf from jsonb_array_elements(p_definition -> 'rows') as spec where spec ->> 'name' = v_layout ->> 'leaf';
   if v_policy <> 'sum' and not p_again and p_lines is null

@@ -125,7 +125,7 @@ begin
       select array[%1$s] as "values"
         from (select distinct %6$s from public.staging_rows s where s.upload_id = %2$L and s.row_type = %3$L and %4$s%5$s) d
     $sql$, (select string_agg('d.v' || i, ', ' order by i) from generate_series(1, cardinality(v_reference.columns)) i), p_upload.upload_id, v_layout ->> 'leaf', v_line.applies,
-       case when p_lines is null then '' else format(' and s.row_number = any (%L::integer[])', p_lines) end,
+       iu_core.fn_ingest_lines_sql('s.row_number', p_lines),
        -- (Texts, which are hashed faster than arrays.)
        (select string_agg(format('%s as v%s', t, i), ', ' order by i) from unnest(v_line.texts) with ordinality as x (t, i)));
     begin
@@ -196,12 +196,15 @@ declare
   v_layout jsonb := p_upload.reading -> 'layout';
   v_reference record;
   v_own record;
+  -- Of the values that lines refer by.
+  v_types text[];
 begin
   for v_reference in
     select * from iu_core.fn_ingest_references(p_definition, v_layout) r
      where r.is_given and r.is_readable and not r.is_sure and r.has_own
        and exists (select from pg_temp.ingest_reference k where k.row_type = r.row_type and k.name = r.name)
   loop
+    v_types := (iu_core.fn_ingest_reference_line_sql(p_upload, p_definition, v_reference)).types;
     update pg_temp.ingest_reference k set own = false where k.row_type = v_reference.row_type and k.name = v_reference.name and k.own;
     for v_own in
       select spec ->> 'name' as row_type, spec ? 'identity' and spec ->> 'name' <> v_layout ->> 'leaf' as is_parent,
@@ -209,12 +212,10 @@ begin
         from jsonb_array_elements(p_definition -> 'rows') spec,
              lateral (
                select string_agg(format('(%s)::%s::%s as c%s', v.text, v.type, v_reference.referenced_types[i], i), ', ' order by i) as selected,
-                      string_agg(format('o.c%1$s %2$s (k."values"[%1$s]::%3$s)::%4$s', i, v_reference.operators[i], g.type, v_reference.types[i]), ' and ' order by i) as matched,
+                      string_agg(format('o.c%1$s %2$s (k."values"[%1$s]::%3$s)::%4$s', i, v_reference.operators[i], v_types[i], v_reference.types[i]), ' and ' order by i) as matched,
                       bool_or(s.source is null and spec ->> 'id' = v_reference.referenced_columns[i]) as is_unknown
                  from generate_series(1, cardinality(v_reference.columns)) i,
                       lateral (select spec -> 'columns' ->> v_reference.referenced_columns[i]) as s (source),
-                      lateral (select case when v_reference.sources[i] in ('$client', '$workspace') then 'uuid' when v_reference.sources[i] = '$platform' then 'text'
-                                           else iu_core.fn_ingest_field_type(p_definition -> 'fields' -> v_reference.sources[i]) end) as g (type),
                       lateral (select case s.source when '$client' then format('%L', p_upload.client_id) when '$workspace' then format('%L', p_upload.workspace_id)
                                                     when '$platform' then format('%L', p_upload.platform)
                                                     when '$identity' then format('s.normalized_payload ->> %L', '@' || (spec ->> 'name'))
@@ -303,7 +304,7 @@ begin
        where k.row_type = $9 and k.name = $5 and not k.own
          and s.upload_id = $10 and s.row_type = $11 and %1$s = k."values" and %2$s
          and not coalesce(s.validation_errors, '[]') @> jsonb_build_array(jsonb_build_object('scope', 'lookup', 'reference', $3::text))%3$s
-    $sql$, v_line.given, v_line.applies, case when p_lines is null then '' else format(' and s.row_number = any (%L::integer[])', p_lines) end)
+    $sql$, v_line.given, v_line.applies, iu_core.fn_ingest_lines_sql('s.row_number', p_lines))
       using v_line.fields[1], p_upload.reading -> 'headers' -> (p_upload.reading -> 'map' -> 'fields' -> v_line.fields[1] ->> 'column')::integer,
             v_reference.row_type || '.' || v_reference.name, v_reference.target_name, v_reference.name, v_reference.columns,
             v_reference.referenced_name, v_reference.referenced_columns, v_reference.row_type, p_upload.upload_id, v_layout ->> 'leaf';
@@ -429,7 +430,7 @@ begin
       from iu_core.ingest_plan_row p%3$s
      where p.upload_id = %4$L and p.type_order = %5$s and p.action in ('insert', 'update')%6$s
   $sql$, p_name, v_unpacked.selected, v_unpacked.joined, p_upload.upload_id, p_type.type_order,
-     case when p_lines is null then '' else format(' and p.row_number = any (%L::integer[])', p_lines) end);
+     iu_core.fn_ingest_lines_sql('p.row_number', p_lines));
   execute format('analyze pg_temp.%I', p_name);
 end $$;
 

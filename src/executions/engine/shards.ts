@@ -136,7 +136,7 @@ export class Shards implements EngineLease {
 
   /**
    * Gives the shard to another engine. Until the database has the release, the shard is not taken again: under the same epoch,
-   * appends that were on their way would count beside what is loaded anew, and a row of the inbox could be consumed by a state
+   * appends that were on their way would count beside what is loaded again, and a row of the inbox could be consumed by a state
    * that does not know them. If the release does not come through, the lease ends, and with it the epoch.
    */
   async release(shard: number): Promise<void> {
