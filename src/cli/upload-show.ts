@@ -194,8 +194,13 @@ function stepsOf(upload: Upload, names: MemberNames): Step[] {
   steps.push(planStep(upload, names))
   if (upload.approval_required) steps.push(approvalStep(upload, names))
   steps.push(promoteStep(upload, names))
-  if (upload.undone_at) steps.push(['done', 'Undo', byWhom(names, upload.undone_by, upload.undone_at)])
+  if (upload.undone_at) steps.push(['done', 'Undo', undoText(upload, names)])
   return steps
+}
+
+function undoText({ undone_by, undone_at, undo_reason }: Upload, names: MemberNames): string {
+  const who = byWhom(names, undone_by, undone_at!)
+  return undo_reason === null ? who : `${who}: ${printableLine(undo_reason)}`
 }
 
 function byWhom(names: MemberNames, actor: string | null, at: Date): string {

@@ -213,6 +213,7 @@ const promoteCommand = () =>
 const undoCommand = () =>
   decisionVerb('undo', 'revert a promotion: shows what it would do, then asks')
     .option('--plan', 'only show what it would do')
+    .option('--reason <text>', 'why; kept with the upload and shown to everybody who sees it')
     .option('--yes', 'do not ask')
     .run(async (session, id) => {
       const { options, output } = session
@@ -232,7 +233,7 @@ const undoCommand = () =>
         output.line()
         if (!(await confirm('Undo it'))) return output.line('Nothing was undone.')
       }
-      await act((client) => undoUpload(client, id, plan.digest))
+      await act((client) => undoUpload(client, id, { digest: plan.digest, reason: options.reason }))
       const { upload } = await loadUploadView(session, id)
       output.line()
       output.result(upload, 'Undone')

@@ -3,6 +3,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import { actorNames } from '../access/members.ts'
+import { Downstream, readDownstream } from '../app/trace.ts'
 import { listEventsAbout } from '../events/outbox.ts'
 import { OutboxEvent } from '../events/shapes.ts'
 import { type ColumnEdit, findEdited } from '../ingest/column-edits.ts'
@@ -301,13 +302,30 @@ function decisionRoutes(api: Routes, ingest: PipelineDeps): void {
       }),
   })
 
+  api.get('/:id/downstream', {
+    operationId: 'readUploadDownstream',
+    summary: 'Jobs and executions that follow from the promotion, and who will be told of an undo',
+    answer: Downstream,
+    problems: [404],
+    handle: (request) =>
+      request.transaction(async (client) => {
+        const { upload_id } = await requireUpload(withRawJson(client), request.params.id)
+        return readDownstream(client, upload_id)
+      }),
+  })
+
   api.post('/:id/undo', {
     operationId: 'undoUpload',
     summary: 'Take a promotion back, if it is still the undo that you saw',
-    body: { digest: Digest },
+    body: {
+      digest: Digest,
+      reason: Type.Optional(
+        Type.String({ minLength: 1, maxLength: 2000, description: 'why; kept with the upload' }),
+      ),
+    },
     ...answersDetail,
     handle: (request) =>
-      answerDetail(request, (client, id) => undoUpload(client, id, request.body.digest), request.decide),
+      answerDetail(request, (client, id) => undoUpload(client, id, request.body), request.decide),
   })
 
   api.post('/:id/discard', {

@@ -83,7 +83,10 @@ export interface Ingest {
   reject(upload: string, reason: string, rejectedBy?: string): Promise<void>
   promote(upload: string, digest: string, promotedBy?: string): Promise<promotions.Promotion>
   planUndo(upload: string): Promise<promotions.UndoPlan>
-  undo(upload: string, options?: { digest?: string; undoneBy?: string }): Promise<promotions.Promotion>
+  undo(
+    upload: string,
+    options?: { digest?: string; undoneBy?: string; reason?: string },
+  ): Promise<promotions.Promotion>
   discard(upload: string, discardedBy?: string): Promise<void>
   /** Which production rows an upload wrote. */
   lineage(upload: string, page?: { limit?: number; after?: string }): Promise<promotions.LedgerRow[]>
@@ -179,8 +182,7 @@ export function ingestLibrary({
     reject: (id, reason, by) => service((client) => plans.rejectPlan(client, id, reason, by)),
     promote: (id, digest, by) => promotePlan({ pool }, backEndActor(pool, by), id, digest),
     planUndo: (id) => service((client) => promotions.planUndo(client, id)),
-    undo: (id, { digest, undoneBy } = {}) =>
-      service((client) => promotions.undoUpload(client, id, digest, undoneBy)),
+    undo: (id, wanted) => service((client) => promotions.undoUpload(client, id, wanted)),
     discard: (id, by) => service((client) => uploads.discardUpload(client, id, by)),
     lineage: (id, page = {}) =>
       service((client) => promotions.uploadLineage(client, id, { limit: 100, ...page })),

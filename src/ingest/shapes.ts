@@ -297,6 +297,7 @@ export const Upload = shape('Upload', {
   undo_until: TimestampOrNull,
   undone_by: TextOrNull,
   undone_at: TimestampOrNull,
+  undo_reason: TextOrNull,
   undo_totals: nullable(Totals),
   plan_snapshot: nullable(Snapshot),
   promotion_failures: Type.Array(PromotionFailure, {
@@ -339,6 +340,7 @@ export const Promotion = shape('Promotion', {
   undo_until: Timestamp,
   undone_by: TextOrNull,
   undone_at: TimestampOrNull,
+  undo_reason: TextOrNull,
   undo_totals: nullable(Totals),
 })
 export type Promotion = Row<typeof Promotion>

@@ -195,6 +195,7 @@ describe('one’s own table', () => {
     await reviewer.getByText('No file wrote P-0300.').waitFor()
 
     await reviewer.getByRole('button', { name: 'Undo…' }).click()
+    await reviewer.getByRole('dialog').getByRole('textbox').fill('Prices of another season.')
     await reviewer
       .getByRole('dialog')
       .getByRole('button', { name: /^Undo 223 rows/ })

@@ -700,6 +700,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/uploads/{id}/downstream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Jobs and executions that follow from the promotion, and who will be told of an undo */
+        get: operations["readUploadDownstream"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/uploads/{id}/discard": {
         parameters: {
             query?: never;
@@ -2863,6 +2880,20 @@ export interface components {
              */
             dropped_at: string | null;
         };
+        Downstream: {
+            /** @description jobs that follow from the events of this upload, in sum */
+            jobs: components["schemas"]["DownstreamJobs"][];
+            executions: components["schemas"]["TracedExecution"][];
+            /** @description there is more than the first thousand of one event */
+            cut: boolean;
+            /** @description active consumers of the event staging.ingestion_undone: each makes a job of an undo */
+            told_of_undo: components["schemas"]["UndoFollower"][];
+        };
+        DownstreamJobs: {
+            job_kind: string;
+            status: string;
+            count: number;
+        };
         /** @description an edge of this type from it, to this address, id or reference; one of the two will do */
         EdgeFilter: {
             type?: string;
@@ -4359,6 +4390,7 @@ export interface components {
             undone_by: string | null;
             /** Format: date-time */
             undone_at: string | null;
+            undo_reason: string | null;
             /**
              * @description row type → action or outcome → rows
              * @example {
@@ -5103,6 +5135,10 @@ export interface components {
             /** @description the event that it follows from */
             cause: string | null;
         };
+        UndoFollower: {
+            consumer_id: string;
+            job_kind: string;
+        };
         UndoPlan: {
             /**
              * @description row type → action or outcome → rows
@@ -5135,6 +5171,8 @@ export interface components {
              * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
              */
             digest: string;
+            /** @description why; kept with the upload */
+            reason?: string;
         };
         Unit: {
             unit_id: string;
@@ -5549,6 +5587,7 @@ export interface components {
             undone_by: string | null;
             /** Format: date-time */
             undone_at: string | null;
+            undo_reason: string | null;
             /**
              * @description row type → action or outcome → rows
              * @example {
@@ -5697,6 +5736,7 @@ export interface components {
             undone_by: string | null;
             /** Format: date-time */
             undone_at: string | null;
+            undo_reason: string | null;
             /**
              * @description row type → action or outcome → rows
              * @example {
@@ -7474,6 +7514,31 @@ export interface operations {
             403: components["responses"]["Problem"];
             404: components["responses"]["Problem"];
             409: components["responses"]["Problem"];
+        };
+    };
+    readUploadDownstream: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Downstream"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     discardUpload: {

@@ -10,6 +10,7 @@ import type {
   Dataset,
   DatasetMapping,
   DatasetMatches,
+  Downstream,
   GateMode,
   LedgerRow,
   LineageEntry,
@@ -100,7 +101,8 @@ export interface UploadsApi {
   reject(id: string, reason: string): Promise<UploadDetail>
   promote(id: string, digest: string): Promise<UploadDetail>
   undoPlan(id: string): Promise<UndoPlan>
-  undo(id: string, digest: string): Promise<UploadDetail>
+  undo(id: string, digest: string, reason: string): Promise<UploadDetail>
+  downstream(id: string): Promise<Downstream>
   discard(id: string): Promise<UploadDetail>
   lineage(id: string, page: { limit: number; after?: string | undefined }): Promise<Page<LedgerRow>>
   /** Every promotion that wrote a production row; the key is JSON. */
@@ -148,7 +150,8 @@ export function createUploadsApi(request: Request, token: string | undefined): U
     reject: (id, reason) => post(id, 'reject', { reason }),
     promote: (id, digest) => post(id, 'promote', { digest }),
     undoPlan: (id) => request(`/uploads/${id}/undo`),
-    undo: (id, digest) => post(id, 'undo', { digest }),
+    undo: (id, digest, reason) => post(id, 'undo', { digest, reason }),
+    downstream: (id) => request(`/uploads/${id}/downstream`),
     discard: (id) => post(id, 'discard'),
     lineage: (id, page) => request(`/uploads/${id}/lineage?${query(page)}`),
     rowLineage: (workspace_id, target, key) => request(`/lineage?${query({ workspace_id, target, key })}`),

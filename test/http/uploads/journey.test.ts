@@ -109,8 +109,13 @@ it('goes from a file with a wrong line to promoted rows and back', async () => {
 
   const undo = await call('GET', `${path}/undo`, 'reviewer')
   expect(undo.body).toMatchObject({ totals: { daily_metric: { reversed: 7 } }, stays: [] })
-  const undone = await call('POST', `${path}/undo`, 'reviewer', { digest: undo.body.digest })
-  expect(undone.body).toMatchObject({ status: 'undone', undone_by: uploads.ads.reviewer.userId })
+  const reason = 'Week 44 again.'
+  const undone = await call('POST', `${path}/undo`, 'reviewer', { digest: undo.body.digest, reason })
+  expect(undone.body).toMatchObject({
+    status: 'undone',
+    undone_by: uploads.ads.reviewer.userId,
+    undo_reason: reason,
+  })
   expect(await uploads.db.owner('select from campaigns')).toEqual([])
   const history = await call('GET', `${path}/history`, 'viewer')
   expect(history.body.events.map((event: { event_type: string }) => event.event_type)).toEqual([
