@@ -55,6 +55,7 @@ begin
     p_workspace_id => u.workspace_id, p_owner_actor => coalesce(p_submitted_by, case when iu_core.fn_caller_is_service() then u.uploaded_by end),
     p_source_ref => 'upload ' || u.upload_id,
     p_metadata => jsonb_build_object('upload_id', u.upload_id, 'plan_digest', v_plan.digest));
+  insert into iu_core.ingest_submission values (v_record.staging_record_id, p_upload_id);
   update iu_core.ingest_plan set review_record_id = v_record.staging_record_id where upload_id = p_upload_id;
   perform iu_core.fn_event_emit('staging', 'ingestion_submitted',
     p_event_subject_ref => p_upload_id::text, p_workspace_id => u.workspace_id, p_actor => p_submitted_by,

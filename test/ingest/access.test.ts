@@ -140,6 +140,7 @@ const OF_B: Record<string, string> = {
       'ingest_dependent',
       'ingest_repair',
       'ingest_promotion_failure',
+      'ingest_submission',
     ].map((table) => [
       `iu_core.${table}`,
       `upload_id = any (array['UPLOADS']::uuid[]) and $1::uuid is not null`,
