@@ -189,6 +189,7 @@ export function ListTable<Row>({ label, columns, rows, keyOf }: ListTableProps<R
 function Space({ height }: { height: number }) {
   if (height <= 0) return null
   return (
+    // biome-ignore lint/a11y/noAriaHiddenOnFocusable: a row of a table takes no focus
     <tr aria-hidden="true">
       <td className="list-space" style={{ height }} />
     </tr>
