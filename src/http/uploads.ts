@@ -13,6 +13,7 @@ import {
   approvePlan,
   listPlanRows,
   listStaleRows,
+  planDistribution,
   planUpload,
   rejectPlan,
   submitPlan,
@@ -21,6 +22,7 @@ import { planUndo, rowLineage, undoUpload, uploadLineage } from '../ingest/promo
 import { rawKeys } from '../ingest/readers/chunks.ts'
 import { MAX_CELLS, repairUpload } from '../ingest/repair.ts'
 import {
+  Distribution,
   LedgerRow,
   LeftOutLine,
   LineageEntry,
@@ -202,6 +204,7 @@ function planRoutes(api: Routes): void {
       by_more_than: Type.Optional(
         Type.Number({ minimum: 0, description: '… by more than this share of the old value: 0.5' }),
       ),
+      line: Type.Optional(Type.Integer({ description: 'only the rows of this line of the file' })),
       limit: RowLimit,
       after: RowPlace,
     },
@@ -223,6 +226,20 @@ function planRoutes(api: Routes): void {
           ),
       )
     },
+  })
+
+  api.get('/:id/plan/distribution', {
+    operationId: 'readPlanDistribution',
+    summary: 'How the numbers of a column are distributed before and after the plan',
+    query: { row_type: Type.String({ maxLength: 63 }), column: Type.String({ maxLength: 63 }) },
+    answer: Distribution,
+    problems: [404],
+    handle: (request) =>
+      request.transaction(async (client) => {
+        const { upload_id } = await requireUpload(withRawJson(client), request.params.id)
+        const { row_type: rowType, column } = request.query
+        return planDistribution(client, upload_id, { rowType, column })
+      }),
   })
 
   api.get('/:id/plan/stale', {

@@ -327,6 +327,22 @@ export const Plan = shape('Plan', {
 })
 export type Plan = Row<typeof Plan>
 
+const DistributionSide = shape('DistributionSide', {
+  count: Type.Integer({ description: 'rows with a number in this column' }),
+  sum: TextOrNull,
+  min: TextOrNull,
+  median: TextOrNull,
+  max: TextOrNull,
+})
+export const Distribution = shape('Distribution', {
+  before: DistributionSide,
+  after: DistributionSide,
+  buckets: Type.Array(
+    shape('DistributionBucket', { from: Text, to: Text, before: Type.Integer(), after: Type.Integer() }),
+  ),
+})
+export type Distribution = Row<typeof Distribution>
+
 export const Promotion = shape('Promotion', {
   upload_id: Uuid,
   plan_digest: Digest,

@@ -617,6 +617,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/uploads/{id}/plan/distribution": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How the numbers of a column are distributed before and after the plan */
+        get: operations["readPlanDistribution"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/uploads/{id}/plan/stale": {
         parameters: {
             query?: never;
@@ -2841,6 +2858,25 @@ export interface components {
             } | null;
             /** Format: date-time */
             dispatched_at: string;
+        };
+        Distribution: {
+            before: components["schemas"]["DistributionSide"];
+            after: components["schemas"]["DistributionSide"];
+            buckets: components["schemas"]["DistributionBucket"][];
+        };
+        DistributionBucket: {
+            from: string;
+            to: string;
+            before: number;
+            after: number;
+        };
+        DistributionSide: {
+            /** @description rows with a number in this column */
+            count: number;
+            sum: string | null;
+            min: string | null;
+            median: string | null;
+            max: string | null;
         };
         Document: {
             document_id: string;
@@ -7317,6 +7353,8 @@ export interface operations {
                 column?: string;
                 /** @description … by more than this share of the old value: 0.5 */
                 by_more_than?: number;
+                /** @description only the rows of this line of the file */
+                line?: number;
                 limit: number;
                 /** @description the `next` of the page before */
                 after?: string;
@@ -7336,6 +7374,34 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ListPlanRowsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    readPlanDistribution: {
+        parameters: {
+            query: {
+                row_type: string;
+                column: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Distribution"];
                 };
             };
             400: components["responses"]["Problem"];

@@ -10,6 +10,7 @@ import type {
   Dataset,
   DatasetMapping,
   DatasetMatches,
+  Distribution,
   Downstream,
   GateMode,
   LedgerRow,
@@ -94,6 +95,7 @@ export interface UploadsApi {
     allowed?: { max_deleted?: number; allow_short_file?: boolean },
   ): Promise<UploadDetail>
   planRows(id: string, asked: PlanRowsAsked): Promise<Page<PlanRow>>
+  distribution(id: string, asked: { row_type: string; column: string }): Promise<Distribution>
   /** Rows that changed since the plan was made, the first of them. */
   stalePlan(id: string): Promise<StalePlan>
   submit(id: string, digest: string): Promise<UploadDetail>
@@ -144,6 +146,7 @@ export function createUploadsApi(request: Request, token: string | undefined): U
         ...allowed,
       }),
     planRows: (id, asked) => request(`/uploads/${id}/plan/rows?${query(asked)}`),
+    distribution: (id, asked) => request(`/uploads/${id}/plan/distribution?${query(asked)}`),
     stalePlan: (id) => request(`/uploads/${id}/plan/stale`),
     submit: (id, digest) => post(id, 'submit', { digest }),
     approve: (id, digest, ticked) => post(id, 'approve', { digest, ticked }),
