@@ -205,7 +205,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 begin
-  perform noetl.fn_execution_workspace(p_execution_id);
+  perform iu_core.require_member(noetl.fn_execution_workspace(p_execution_id), 'read');
   if p_limit is null or p_limit not between 1 and 1000 then
     raise exception using errcode = 'SD001', message = 'The limit must be from 1 to 1000';
   end if;

@@ -152,7 +152,7 @@ declare
   v_indexes integer[];
   v_collection jsonb;
 begin
-  perform noetl.fn_execution_workspace(p_execution_id);
+  perform iu_core.require_member(noetl.fn_execution_workspace(p_execution_id), 'read');
   if p_limit is null or p_limit not between 1 and 1000 or p_after is null then
     raise exception using errcode = 'SD001', message = 'The limit must be from 1 to 1000, and p_after an index (-1: from the first)';
   end if;

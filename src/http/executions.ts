@@ -1,4 +1,5 @@
 /** Executions: started and controlled by those who may operate in their workspace, looked at by its members. */
+import { actorNames } from '../access/members.ts'
 import {
   cancelExecution,
   pauseExecution,
@@ -36,6 +37,7 @@ import type { JsonObject as JsonObjectType } from '../kernel/json.ts'
 import type { Pool } from '../kernel/postgres/connection.ts'
 import { IntegerOrNull, JsonObject, shape, Text, Type, Uuid } from '../kernel/schema.ts'
 import { requireService } from './access.ts'
+import { ActorNames } from './responses.ts'
 import { Limit, limit, listPage, page, Reason, routes } from './routes.ts'
 
 /** Up to the largest bigint. */
@@ -89,11 +91,18 @@ export const executionRoutes = (files: ResultFiles) =>
         limit: Limit,
         after: Type.Optional(ExecutionId),
       },
-      answer: page('executions', ExecutionRecord),
+      answer: page('executions', ExecutionRecord, { people: ActorNames }),
       handle: (request) =>
-        listPage(request.query, 'executions', 'execution_id', ({ workspace_id: workspaceId, ...filter }) =>
-          request.transaction((client) => listExecutions(client, { ...filter, workspaceId })),
-        ),
+        request.transaction(async (client) => {
+          const list = await listPage(
+            request.query,
+            'executions',
+            'execution_id',
+            ({ workspace_id: workspaceId, ...filter }) => listExecutions(client, { ...filter, workspaceId }),
+          )
+          const starters = list.executions.map(({ started_by }) => started_by)
+          return { ...list, people: await actorNames(client, starters) }
+        }),
     })
 
     api.get('/counts', {

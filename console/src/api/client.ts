@@ -1,19 +1,11 @@
 import { learnNames } from '../people.ts'
+import { createExecutionsApi, type ExecutionsApi } from './executions.ts'
 import { type LiveListener, readLive } from './live.ts'
+import { createPlaybooksApi, type PlaybooksApi } from './playbooks.ts'
 import { query } from './query.ts'
 import { createRecordsApi, type RecordsApi } from './records.ts'
 import { createRequest } from './request.ts'
-import type {
-  DeadProjection,
-  EventPage,
-  Executions,
-  Gates,
-  Health,
-  Jobs,
-  Me,
-  Ready,
-  SearchWaiting,
-} from './types.ts'
+import type { DeadProjection, EventPage, Gates, Health, Jobs, Me, Ready, SearchWaiting } from './types.ts'
 import { createUploadsApi, type UploadsApi } from './uploads.ts'
 
 export interface Api {
@@ -23,14 +15,12 @@ export interface Api {
   gates(): Promise<Gates>
   events(page: { limit: number; after?: string }): Promise<EventPage>
   jobs(asked: { status?: Jobs['jobs'][number]['status']; limit: number }): Promise<Jobs>
-  executions(asked: {
-    status?: Executions['executions'][number]['status']
-    limit: number
-  }): Promise<Executions>
   searchWaiting(): Promise<SearchWaiting>
   deadProjections(limit: number): Promise<{ dead_letters: DeadProjection[] }>
   /** Follows what changes until the signal aborts or the server ends the stream. */
   live(listener: LiveListener, signal: AbortSignal): Promise<void>
+  readonly executions: ExecutionsApi
+  readonly playbooks: PlaybooksApi
   readonly records: RecordsApi
   readonly uploads: UploadsApi
 }
@@ -54,10 +44,11 @@ export function createApi(token?: string): Api {
     gates: () => request('/gates'),
     events: (page) => named(request(`/events?${query(page)}`)),
     jobs: (asked) => request(`/jobs?${query(asked)}`),
-    executions: (asked) => request(`/executions?${query(asked)}`),
     searchWaiting: () => request('/search/waiting'),
     deadProjections: (limit) => request(`/search/dead-letters?${query({ limit })}`),
     live: (listener, signal) => readLive(token, listener, signal),
+    executions: createExecutionsApi(request),
+    playbooks: createPlaybooksApi(request),
     records: createRecordsApi(request, token),
     uploads: createUploadsApi(request, token),
   }

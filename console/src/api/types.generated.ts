@@ -3729,6 +3729,10 @@ export interface components {
         };
         ListExecutionsResponse: {
             executions: components["schemas"]["Execution"][];
+            /** @description the names of those who are in it and whom you may see, by their ids */
+            people: {
+                [key: string]: string;
+            };
             /** @description `after` of the next page; null: this is the last */
             next: string | null;
         };
