@@ -89,6 +89,20 @@ export const PAGES: readonly Page[] = [
   },
 
   // Work: executions, playbooks
+  {
+    path: '/executions',
+    title: 'Executions',
+    stage: 'work',
+    lazy: () => import('./executions/executions-page.tsx'),
+  },
+  { path: '/executions/:id', title: 'Execution', lazy: () => import('./executions/execution-page.tsx') },
+  {
+    path: '/playbooks',
+    title: 'Playbooks',
+    stage: 'work',
+    lazy: () => import('./playbooks/playbooks-page.tsx'),
+  },
+  { path: '/playbooks/:name', title: 'Playbook', lazy: () => import('./playbooks/playbook-page.tsx') },
 
   // Projections: search
 

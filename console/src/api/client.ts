@@ -1,13 +1,14 @@
 import { learnNames } from '../people.ts'
 import { type ConsumersApi, createConsumersApi } from './consumers.ts'
+import { createExecutionsApi, type ExecutionsApi } from './executions.ts'
 import { type LiveListener, readLive } from './live.ts'
+import { createPlaybooksApi, type PlaybooksApi } from './playbooks.ts'
 import { query } from './query.ts'
 import { createRecordsApi, type RecordsApi } from './records.ts'
 import { createRequest } from './request.ts'
 import type {
   DeadProjection,
   EventPage,
-  Executions,
   Found,
   Gates,
   Health,
@@ -45,15 +46,13 @@ export interface Api {
   find(text: string): Promise<{ found: Found[] }>
   overview(): Promise<OverviewFacts>
   jobs(asked: { status?: Jobs['jobs'][number]['status']; limit: number }): Promise<Jobs>
-  executions(asked: {
-    status?: Executions['executions'][number]['status']
-    limit: number
-  }): Promise<Executions>
   searchWaiting(): Promise<SearchWaiting>
   deadProjections(limit: number): Promise<{ dead_letters: DeadProjection[] }>
   /** Follows what changes until the signal aborts or the server ends the stream. */
   live(listener: LiveListener, signal: AbortSignal): Promise<void>
   readonly consumers: ConsumersApi
+  readonly executions: ExecutionsApi
+  readonly playbooks: PlaybooksApi
   readonly records: RecordsApi
   readonly uploads: UploadsApi
 }
@@ -81,11 +80,12 @@ export function createApi(token?: string): Api {
     find: (text) => request(`/find?${query({ q: text })}`),
     overview: () => request('/overview'),
     jobs: (asked) => request(`/jobs?${query(asked)}`),
-    executions: (asked) => request(`/executions?${query(asked)}`),
     searchWaiting: () => request('/search/waiting'),
     deadProjections: (limit) => request(`/search/dead-letters?${query({ limit })}`),
     live: (listener, signal) => readLive(token, listener, signal),
     consumers: createConsumersApi(request),
+    executions: createExecutionsApi(request),
+    playbooks: createPlaybooksApi(request),
     records: createRecordsApi(request, token),
     uploads: createUploadsApi(request, token),
   }

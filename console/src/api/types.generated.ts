@@ -1623,6 +1623,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/playbooks/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Everything that is wrong with a playbook, each with its line; registers nothing
+         * @description Calls are checked against the registered playbooks that you may see.
+         */
+        post: operations["checkPlaybook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/playbooks/{name}": {
         parameters: {
             query?: never;
@@ -1632,6 +1652,43 @@ export interface paths {
         };
         /** One playbook: as it was written, and as it is run */
         get: operations["getPlaybook"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/playbooks/{name}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The versions of a playbook, newest first */
+        get: operations["listPlaybookVersions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/playbooks/{name}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What changed between two versions of a playbook
+         * @description Without `to`: up to the newest. Without `from`: from the version before.
+         */
+        get: operations["diffPlaybook"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1698,6 +1755,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/executions/counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How many executions there are of each status
+         * @description Of the newest 10,000 that match and that no other execution started.
+         */
+        get: operations["countExecutions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/executions/by-playbook": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The latest execution of each playbook, and how the others did
+         * @description Among the newest 2,000 that no other execution started.
+         */
+        get: operations["listPlaybookRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/executions/{id}": {
         parameters: {
             query?: never;
@@ -1744,6 +1841,57 @@ export interface paths {
         };
         /** What happened to an execution: its log, oldest first */
         get: operations["listExecutionHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/executions/{id}/graph": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The steps that an execution entered, the arcs that it took, and its playbook */
+        get: operations["getExecutionGraph"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/executions/{id}/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Which process ran which steps and items, and when; and what runs now */
+        get: operations["getExecutionTimeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/executions/{id}/loops/{loop}/items": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The items of a loop, in the order of its collection */
+        get: operations["listLoopItems"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2743,6 +2891,10 @@ export interface components {
              */
             apr_ref: string;
         };
+        CheckPlaybookRequest: {
+            /** @description YAML or JSON */
+            text: string;
+        };
         ChecklistItem: {
             item_id: string;
             label: string;
@@ -3503,6 +3655,21 @@ export interface components {
             /** @enum {unknown} */
             action: "cancel" | "pause" | "resume";
         };
+        ExecutionCounts: {
+            /**
+             * @example {
+             *       "RUNNING": 2,
+             *       "FAILED": 1
+             *     }
+             */
+            by_status: {
+                [key: string]: number;
+            };
+            /** @description of those that did not fail as a whole */
+            with_failed_items: number;
+            /** @description only the newest 10,000 were counted */
+            more: boolean;
+        };
         ExecutionDetail: {
             execution_id: string;
             /** @description null for a member while one of a playbook that they may not see has not begun */
@@ -3575,6 +3742,37 @@ export interface components {
             /** Format: date-time */
             created_at: string;
         };
+        ExecutionGraph: {
+            /** @description the playbook as it is run; null for a member to whom it is not open */
+            definition: {
+                [key: string]: unknown;
+            } | null;
+            /** @description the steps that were entered, each once */
+            nodes: components["schemas"]["ExecutionGraphNode"][];
+            /** @description the arcs that were taken */
+            arcs: components["schemas"]["ExecutionGraphArc"][];
+        };
+        ExecutionGraphArc: {
+            from: string;
+            to: string;
+            times: number;
+        };
+        ExecutionGraphNode: {
+            step: string;
+            /** @description its latest entry */
+            node_id: string;
+            /** @description how often it was entered */
+            entries: number;
+            status: string;
+            attempt: number | null;
+            loop: components["schemas"]["LoopProgress"] | null;
+            wait: components["schemas"]["StepWait"] | null;
+            /** Format: date-time */
+            entered_at: string;
+            /** Format: date-time */
+            ended_at: string | null;
+            error: string | null;
+        };
         ExecutionLoops: {
             loop?: {
                 [key: string]: components["schemas"]["LoopProgress"];
@@ -3605,7 +3803,7 @@ export interface components {
             status: string;
             attempt: number | null;
             loop: components["schemas"]["LoopProgress"] | null;
-            /** @description what it waits for; for the back end only */
+            /** @description what it waits for */
             wait: components["schemas"]["StepWait"] | null;
             /** Format: date-time */
             entered_at: string;
@@ -3615,6 +3813,18 @@ export interface components {
             result: {
                 [key: string]: unknown;
             } | null;
+        };
+        ExecutionTimeline: {
+            /** Format: date-time */
+            from: string | null;
+            /** Format: date-time */
+            to: string | null;
+            /** @description one for each process that ran something, the busiest first; at most 50 */
+            lanes: components["schemas"]["TimelineLane"][];
+            /** @description what processes have claimed and not ended, longest first; at most 200 */
+            running: components["schemas"]["RunningCommand"][];
+            /** @description only the newest 200,000 events were read */
+            partial: boolean;
         };
         FailJobsRequest: {
             jobs: components["schemas"]["FailedJob"][];
@@ -4046,6 +4256,10 @@ export interface components {
         };
         ListExecutionsResponse: {
             executions: components["schemas"]["Execution"][];
+            /** @description the names of those who are in it and whom you may see, by their ids */
+            people: {
+                [key: string]: string;
+            };
             /** @description `after` of the next page; null: this is the last */
             next: string | null;
         };
@@ -4065,10 +4279,21 @@ export interface components {
             /** @description `after` of the next page; null: this is the last */
             next: string | null;
         };
+        ListLoopItemsResponse: {
+            items: components["schemas"]["LoopItem"][];
+            next: number | null;
+        };
         ListPlanRowsResponse: {
             rows: components["schemas"]["PlanRow"][];
             /** @description `after` of the next page; null: this is the last */
             next: string | null;
+        };
+        ListPlaybookRunsResponse: {
+            playbooks: components["schemas"]["PlaybookRuns"][];
+        };
+        ListPlaybookVersionsResponse: {
+            versions: components["schemas"]["Playbook"][];
+            next: number | null;
         };
         ListPlaybooksResponse: {
             playbooks: components["schemas"]["Playbook"][];
@@ -4151,6 +4376,34 @@ export interface components {
         LookupNames: {
             before: string | null;
             after: string | null;
+        };
+        LoopItem: {
+            /** @description its place in the collection, from 0 */
+            index: number;
+            node_id: string;
+            step: string;
+            /** @enum {unknown} */
+            status: "open" | "retrying" | "done" | "failed" | "cancelled";
+            /** @description what `loop.key` of the playbook gave */
+            key: string | null;
+            /** @description null where its collection is too large to be shown */
+            item: unknown;
+            attempts: number;
+            error: string | null;
+            result: {
+                [key: string]: unknown;
+            } | null;
+            child_execution_id: string | null;
+            /** @description the process that ran its last attempt */
+            worker: string | null;
+            /** @description how long that attempt ran */
+            ms: number | null;
+            /** Format: date-time */
+            issued_at: string;
+            /** Format: date-time */
+            ended_at: string | null;
+            /** @description the place of its last event in the log */
+            seq: number;
         };
         LoopProgress: {
             loop_id: string;
@@ -4591,6 +4844,15 @@ export interface components {
             /** Format: date-time */
             created_at: string;
         };
+        PlaybookCheck: {
+            /** @description false: it would be refused */
+            ok: boolean;
+            problems: components["schemas"]["PlaybookProblem"][];
+            /** @description as it is run */
+            playbook: {
+                [key: string]: unknown;
+            } | null;
+        };
         PlaybookDetail: {
             catalog_id: string;
             name: string;
@@ -4609,6 +4871,35 @@ export interface components {
             playbook: {
                 [key: string]: unknown;
             };
+        };
+        PlaybookDiff: {
+            name: string;
+            from: number;
+            to: number;
+            /** @description unified diff; empty: the texts are the same */
+            patch: string;
+        };
+        PlaybookProblem: {
+            /** @enum {unknown} */
+            severity: "error" | "warning";
+            line?: number;
+            column?: number;
+            /** @example steps[2].next */
+            path: string;
+            message: string;
+            remedy?: string;
+        };
+        PlaybookRuns: {
+            playbook: string;
+            /** @description among the newest 2,000 */
+            executions: number;
+            running: number;
+            failed: number;
+            last_execution_id: string;
+            /** @enum {unknown} */
+            last_status: "PENDING" | "RUNNING" | "PAUSED" | "COMPLETED" | "FAILED" | "CANCELLED";
+            /** Format: date-time */
+            last_at: string;
         };
         PreambleLine: {
             line: number;
@@ -5041,6 +5332,15 @@ export interface components {
         RowType: {
             row_type: string;
             target: string;
+        };
+        RunningCommand: {
+            node_id: string;
+            step: string;
+            index: number | null;
+            attempt: number;
+            worker: string;
+            /** Format: date-time */
+            started_at: string;
         };
         SampleEvent: {
             event_subject_ref: string | null;
@@ -5651,6 +5951,29 @@ export interface components {
         };
         TickStagingChecklistResponse: {
             checklist: components["schemas"]["ChecklistItem"][];
+        };
+        TimelineBar: {
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            /** @description null where several steps are in this bar */
+            step: string | null;
+            /** @description of the item, where the bar is one attempt at an item */
+            index: number | null;
+            done: number;
+            failed: number;
+        };
+        TimelineLane: {
+            worker: string;
+            /** @description attempts */
+            done: number;
+            /** @description attempts */
+            failed: number;
+            /** @description of all its attempts together; they may overlap */
+            busy_ms: number;
+            /** @description attempts that began close together are one bar: at most 200 of a process */
+            bars: components["schemas"]["TimelineBar"][];
         };
         Topic: {
             topic_id: string;
@@ -9825,6 +10148,37 @@ export interface operations {
             422: components["responses"]["Problem"];
         };
     };
+    checkPlaybook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "text": "name: hello\nsteps:\n  - { step: greet, tool: sqll }\n"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CheckPlaybookRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlaybookCheck"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+        };
+    };
     getPlaybook: {
         parameters: {
             query?: {
@@ -9846,6 +10200,64 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PlaybookDetail"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    listPlaybookVersions: {
+        parameters: {
+            query: {
+                limit: number;
+                before?: number;
+            };
+            header?: never;
+            path: {
+                /** @example nightly-import */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListPlaybookVersionsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    diffPlaybook: {
+        parameters: {
+            query?: {
+                from?: number;
+                to?: number;
+            };
+            header?: never;
+            path: {
+                /** @example nightly-import */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlaybookDiff"];
                 };
             };
             400: components["responses"]["Problem"];
@@ -9914,6 +10326,12 @@ export interface operations {
                 /** @example nightly-import */
                 playbook?: string;
                 workspace_id?: string;
+                /** @description started at or after this time */
+                since?: string;
+                /** @description started before this time */
+                until?: string;
+                /** @description those that failed, or of which items failed */
+                failed: boolean;
                 /** @example 380609617270407169 */
                 parent?: string;
                 limit: number;
@@ -9976,6 +10394,58 @@ export interface operations {
             404: components["responses"]["Problem"];
             409: components["responses"]["Problem"];
             422: components["responses"]["Problem"];
+        };
+    };
+    countExecutions: {
+        parameters: {
+            query?: {
+                /** @example nightly-import */
+                playbook?: string;
+                workspace_id?: string;
+                /** @description started at or after this time */
+                since?: string;
+                /** @description started before this time */
+                until?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExecutionCounts"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+        };
+    };
+    listPlaybookRuns: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListPlaybookRunsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
         };
     };
     getExecution: {
@@ -10042,6 +10512,9 @@ export interface operations {
                 limit: number;
                 /** @description with what happened to single items of loops */
                 items: boolean;
+                /** @description only what failed */
+                failed: boolean;
+                step?: string;
             };
             header?: never;
             path: {
@@ -10059,6 +10532,92 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ListExecutionHistoryResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    getExecutionGraph: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 380609617270407169 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExecutionGraph"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    getExecutionTimeline: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 380609617270407169 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExecutionTimeline"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    listLoopItems: {
+        parameters: {
+            query: {
+                /** @description failed: with cancelled ones; open: issued and not ended. Default: all that were issued */
+                status?: "done" | "failed" | "open";
+                /** @description the `next` of the page before */
+                after: number;
+                limit: number;
+            };
+            header?: never;
+            path: {
+                /** @example 380609617270407169 */
+                id: string;
+                /** @example 380609617270407169 */
+                loop: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListLoopItemsResponse"];
                 };
             };
             400: components["responses"]["Problem"];
