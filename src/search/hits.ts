@@ -245,6 +245,10 @@ export function fold(word: string): string {
     .replace(/[đłø]/g, (letter) => PLAIN[letter]!)
 }
 
+export function wordsOf(text: string): string[] {
+  return text.match(WORD) ?? []
+}
+
 interface QueryWords {
   readonly words: readonly string[]
   /** Of `word*`. */

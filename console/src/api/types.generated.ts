@@ -1611,6 +1611,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/units/kinds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What a unit can be, and what its profile needs then */
+        get: operations["listUnitKinds"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/units/{id}": {
         parameters: {
             query?: never;
@@ -1634,6 +1651,23 @@ export interface paths {
          * @description If the unit is no longer at expected_version nothing is written: 409 with both hashes and the diff between the two in `details`.
          */
         patch: operations["updateUnit"];
+        trace?: never;
+    };
+    "/api/v1/units/{id}/context": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Where a unit stands, which document it comes from, and what you may do with it now */
+        get: operations["getUnitContext"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/v1/units/{id}/history": {
@@ -2082,7 +2116,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How many of your units and documents are not in search yet, and how many failed
+         * How many of your units and documents are not in search yet, since when, and how many failed
          * @description Counts end at 1000, which means that many or more.
          */
         get: operations["countWaitingForSearch"];
@@ -2545,10 +2579,6 @@ export interface components {
             difference?: string;
             /** @example 598000000.25 */
             lost_share?: string;
-        };
-        CountWaitingForSearchResponse: {
-            pending: number;
-            failed: number;
         };
         CreateTopicRequest: {
             /** @description null: of every workspace, for service_role; left out: the only one of the caller */
@@ -3566,8 +3596,11 @@ export interface components {
             in: components["schemas"]["UnitEdge"][];
             next: string | null;
         };
+        ListUnitKindsResponse: {
+            kinds: components["schemas"]["UnitKind"][];
+        };
         ListUnitsResponse: {
-            units: components["schemas"]["Unit"][];
+            units: components["schemas"]["ListedUnit"][];
             /** @description `after` of the next page; null: this is the last */
             next: string | null;
         };
@@ -3600,6 +3633,60 @@ export interface components {
         };
         ListWebhookTargetsResponse: {
             targets: components["schemas"]["WebhookTarget"][];
+        };
+        ListedUnit: {
+            unit_id: string;
+            workspace_id: string;
+            canonical_address: string;
+            unit_kind: string;
+            container_id: string | null;
+            position: number;
+            source_ref: string;
+            owner_actor: string;
+            owner_via: string | null;
+            /** Format: date-time */
+            created_at: string;
+            current_version_id: string;
+            /** @description name it in an edit, as expected_version */
+            version_no: number;
+            /** @description SHA-256 of the text */
+            content_hash: string;
+            title: string;
+            language: string;
+            body_bytes: number;
+            content_profile: {
+                [key: string]: unknown;
+            };
+            topics: string[];
+            /** @enum {unknown} */
+            lifecycle_status: "draft" | "enacted" | "superseded" | "retired";
+            apr_ref: string | null;
+            supersedes: string | null;
+            superseded_by: string | null;
+            /** Format: date-time */
+            deleted_at: string | null;
+            /** Format: date-time */
+            changed_at: string;
+            edges_out: number;
+            edges_in: number;
+            conformance: ("conforms" | "deviates") | null;
+            drift: ("none" | "drifted") | null;
+            /** @description of the checker; null before its first check */
+            findings: {
+                [key: string]: unknown;
+            }[] | null;
+            /** Format: date-time */
+            checked_at: string | null;
+            /** @description 0 created, 1 usable, 2 complete */
+            mup_tier: number;
+            /** @description what it lacks for the tiers above its own */
+            missing: string[];
+            /** @enum {unknown} */
+            vector_state: "pending" | "stale" | "error" | "retired" | "current";
+            /** @description the units that it is in, the outermost first */
+            path: components["schemas"]["UnitAbove"][];
+            /** @description how many units are in it */
+            units_in: number;
         };
         LookupNames: {
             before: string | null;
@@ -3879,6 +3966,17 @@ export interface components {
             };
             /** @description default: the last */
             position?: number;
+        };
+        /** @description where nothing was found: why that may be */
+        NoHits: {
+            /** @description how many chunks of text are in search */
+            texts: number;
+            /** @description units that are not in search yet; counts end at 1000 */
+            waiting: number;
+            /** @description words of the question that no text has */
+            unknown_words: components["schemas"]["UnknownWord"][];
+            /** @description how many hits the same question has without filters, counted up to the limit; null: it had none */
+            without_filters: number | null;
         };
         PartOfRecord: {
             part_index: number;
@@ -4201,6 +4299,11 @@ export interface components {
         RejectUploadRequest: {
             reason: string;
         };
+        RelatedUnit: {
+            unit_id: string;
+            canonical_address: string;
+            title: string;
+        };
         RemovedPiece: {
             address: string;
             title: string;
@@ -4490,6 +4593,7 @@ export interface components {
             warnings: string[];
             took_ms: number;
             legs: components["schemas"]["LegCounts"];
+            no_hits?: components["schemas"]["NoHits"];
         };
         SearchAudit: {
             /** @description nothing was found, and every collection was looked at */
@@ -4597,6 +4701,23 @@ export interface components {
         SearchTrouble: {
             rows: number;
             reason: string;
+        };
+        SearchWaiting: {
+            /** @description units and documents whose newest text is not in search yet */
+            pending: number;
+            /** @description those that failed every attempt and need a person */
+            failed: number;
+            /** @description those that wait for a worker, not for the quiet window */
+            due: number;
+            /**
+             * Format: date-time
+             * @description since when the oldest waits
+             */
+            oldest_at: string | null;
+            /** @description seconds that search waits after an edit */
+            quiet_s: number;
+            /** @description what failed and will be retried */
+            retrying: components["schemas"]["SearchTrouble"] | null;
         };
         /** @description seconds that search waits after an edit, and before it takes out what was deleted */
         SearchWindow: {
@@ -5136,59 +5257,30 @@ export interface components {
              */
             digest: string;
         };
-        Unit: {
+        UnitAbove: {
             unit_id: string;
-            workspace_id: string;
-            canonical_address: string;
-            unit_kind: string;
-            container_id: string | null;
-            position: number;
-            source_ref: string;
-            owner_actor: string;
-            owner_via: string | null;
-            /** Format: date-time */
-            created_at: string;
-            current_version_id: string;
-            /** @description name it in an edit, as expected_version */
-            version_no: number;
-            /** @description SHA-256 of the text */
-            content_hash: string;
             title: string;
-            language: string;
-            body_bytes: number;
-            content_profile: {
-                [key: string]: unknown;
-            };
-            topics: string[];
-            /** @enum {unknown} */
-            lifecycle_status: "draft" | "enacted" | "superseded" | "retired";
-            apr_ref: string | null;
-            supersedes: string | null;
-            superseded_by: string | null;
-            /** Format: date-time */
-            deleted_at: string | null;
-            /** Format: date-time */
-            changed_at: string;
-            edges_out: number;
-            edges_in: number;
-            conformance: ("conforms" | "deviates") | null;
-            drift: ("none" | "drifted") | null;
-            /** @description of the checker; null before its first check */
-            findings: {
-                [key: string]: unknown;
-            }[] | null;
-            /** Format: date-time */
-            checked_at: string | null;
-            /** @description 0 created, 1 usable, 2 complete */
-            mup_tier: number;
-            /** @description what it lacks for the tiers above its own */
-            missing: string[];
-            /** @enum {unknown} */
-            vector_state: "pending" | "stale" | "error" | "retired" | "current";
         };
         UnitAddress: {
             unit_id: string;
             canonical_address: string;
+        };
+        UnitContextDetail: {
+            /** @description the units that it is in, the outermost first */
+            path: components["schemas"]["RelatedUnit"][];
+            /** @description how many units are in it */
+            units_in: number;
+            supersedes: components["schemas"]["RelatedUnit"] | null;
+            superseded_by: components["schemas"]["RelatedUnit"] | null;
+            /** @description the draft that will supersede it */
+            successor: components["schemas"]["RelatedUnit"] | null;
+            /** @description the documents whose piece it is */
+            origin: components["schemas"]["UnitOrigin"][];
+            may: components["schemas"]["UnitPermissions"];
+            /** @description the names of those who are in it and whom you may see, by their ids */
+            people: {
+                [key: string]: string;
+            };
         };
         UnitDetail: {
             unit_id: string;
@@ -5277,12 +5369,49 @@ export interface components {
             /** @description newest first */
             lifecycle: components["schemas"]["UnitStatusChange"][];
         };
+        UnitKind: {
+            unit_kind: string;
+            description: string;
+            /** @description keys that its profile needs to be usable */
+            required_profile: string[];
+        };
+        UnitOrigin: {
+            document_id: string;
+            source_ref: string;
+            title: string;
+            /** @description by which manifests name the piece */
+            piece_address: string;
+            position: number;
+            /** @description whether the unit still says what the piece said */
+            is_same: boolean;
+            /**
+             * Format: date-time
+             * @description when a cut no longer had it
+             */
+            dropped_at: string | null;
+            cut_run_id: string;
+            /** Format: date-time */
+            cut_at: string | null;
+            /** @description the marking that was approved and cut; null: not known to you */
+            staging_record_id: string | null;
+        };
         UnitPart: {
             canonical_address: string;
             body: string;
             title?: string;
             /** @example section */
             unit_kind?: string;
+        };
+        /** @description what you may do with it now */
+        UnitPermissions: {
+            edit: components["schemas"]["Permission"];
+            profile: components["schemas"]["Permission"];
+            enact: components["schemas"]["Permission"];
+            supersede: components["schemas"]["Permission"];
+            retire: components["schemas"]["Permission"];
+            delete: components["schemas"]["Permission"];
+            restore: components["schemas"]["Permission"];
+            change_kind: components["schemas"]["Permission"];
         };
         UnitStatusChange: {
             log_id: string;
@@ -5344,6 +5473,11 @@ export interface components {
             lines: number;
             /** @description the known value that is most like it */
             proposal: string | null;
+        };
+        UnknownWord: {
+            word: string;
+            /** @description words that texts here have, the most similar first */
+            similar: string[];
         };
         UpdateDatasetMappingRequest: {
             /**
@@ -9043,6 +9177,10 @@ export interface operations {
                 kind?: string;
                 status?: "draft" | "enacted" | "superseded" | "retired";
                 topic?: string;
+                /** @description part of the title or of the address */
+                text?: string;
+                /** @description only units that are in no other */
+                top: boolean;
                 conformance?: "conforms" | "deviates";
                 drift?: "none" | "drifted";
                 /** @description only the deleted ones */
@@ -9105,6 +9243,28 @@ export interface operations {
             409: components["responses"]["Problem"];
             413: components["responses"]["Problem"];
             422: components["responses"]["Problem"];
+        };
+    };
+    listUnitKinds: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListUnitKindsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
         };
     };
     getUnit: {
@@ -9204,6 +9364,31 @@ export interface operations {
             409: components["responses"]["Problem"];
             413: components["responses"]["Problem"];
             422: components["responses"]["Problem"];
+        };
+    };
+    getUnitContext: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnitContextDetail"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     getUnitHistory: {
@@ -10086,7 +10271,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CountWaitingForSearchResponse"];
+                    "application/json": components["schemas"]["SearchWaiting"];
                 };
             };
             400: components["responses"]["Problem"];
