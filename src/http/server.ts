@@ -37,6 +37,7 @@ import { eventRoutes, issueRoutes } from './events.ts'
 import { executionRoutes } from './executions.ts'
 import { gateRoutes, healthRoutes, metricRoutes } from './health.ts'
 import { jobKindRoutes, jobRoutes } from './jobs.ts'
+import { liveRoutes } from './live.ts'
 import { markRoutes } from './marks.ts'
 import { describeApi } from './openapi.ts'
 import { playbookRoutes } from './playbooks.ts'
@@ -150,6 +151,7 @@ function apiRoutes(context: ApiContext, metrics: Metrics): Record<string, Fastif
         gateRoutes,
         eventRoutes,
         lineageRoutes,
+        liveRoutes(context),
         metricRoutes(metrics),
       ])
         await api.register(plugin)
