@@ -163,8 +163,10 @@ function paintFreshness(cell: string): string {
 }
 
 function explainText({ explain, legs, score }: SearchHit): string {
+  const { words, meaning } = explain!.shares
   const places = Object.entries(legs).map(([leg, place]) => `${leg} ${place}`)
-  return `${places.join(', ')} · score ${score.toFixed(4)} · unit ${explain!.unit}, document ${explain!.document}`
+  const sum = `${words.toFixed(4)} by words + ${meaning.toFixed(4)} by meaning`
+  return `${places.join(', ')} · score ${score.toFixed(4)} = ${sum} · unit ${explain!.unit}, document ${explain!.document}`
 }
 
 /** Broken at blanks; what was found stands out. Characters are painted one by one, so no mark is lost at a line's end. */

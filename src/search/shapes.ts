@@ -115,7 +115,16 @@ export const SearchHit = shape('SearchHit', {
   explain: Type.Optional(
     shape(
       'HitReasons',
-      { unit: Text, document: Text, chunk_id: Type.Optional(Text) },
+      {
+        unit: Text,
+        document: Text,
+        shares: shape(
+          'HitShares',
+          { words: Type.Number(), meaning: Type.Number() },
+          { description: 'what each leg adds to the score' },
+        ),
+        chunk_id: Type.Optional(Text),
+      },
       { description: 'where it was asked for: the states between which the matrix decided, and the chunk' },
     ),
   ),

@@ -106,6 +106,7 @@ describe('a question', () => {
   it('explains on request why a hit is there', async () => {
     const { hits } = await know.ask('leave', { explain: true })
     expect(hits[0]!.explain).toEqual({
+      shares: { words: hits[0]!.score, meaning: 0 },
       unit: 'current',
       document: 'absent',
       chunk_id: (await know.chunks(leave))[0],

@@ -3,6 +3,7 @@ import { type LiveListener, readLive } from './live.ts'
 import { query } from './query.ts'
 import { createRecordsApi, type RecordsApi } from './records.ts'
 import { createRequest } from './request.ts'
+import { createSearchApi, type SearchApi } from './search.ts'
 import type {
   DeadProjection,
   EventPage,
@@ -14,6 +15,7 @@ import type {
   Ready,
   SearchWaiting,
 } from './types.ts'
+import { createUnitsApi, type UnitsApi } from './units.ts'
 import { createUploadsApi, type UploadsApi } from './uploads.ts'
 
 export interface Api {
@@ -32,6 +34,8 @@ export interface Api {
   /** Follows what changes until the signal aborts or the server ends the stream. */
   live(listener: LiveListener, signal: AbortSignal): Promise<void>
   readonly records: RecordsApi
+  readonly search: SearchApi
+  readonly units: UnitsApi
   readonly uploads: UploadsApi
 }
 
@@ -59,6 +63,8 @@ export function createApi(token?: string): Api {
     deadProjections: (limit) => request(`/search/dead-letters?${query({ limit })}`),
     live: (listener, signal) => readLive(token, listener, signal),
     records: createRecordsApi(request, token),
+    search: createSearchApi(request),
+    units: createUnitsApi(request),
     uploads: createUploadsApi(request, token),
   }
 }

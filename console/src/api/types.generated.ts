@@ -3259,7 +3259,13 @@ export interface components {
         HitReasons: {
             unit: string;
             document: string;
+            shares: components["schemas"]["HitShares"];
             chunk_id?: string;
+        };
+        /** @description what each leg adds to the score */
+        HitShares: {
+            words: number;
+            meaning: number;
         };
         IdempotencyPolicy: {
             key?: string;

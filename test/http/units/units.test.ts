@@ -481,6 +481,8 @@ describe('where a unit stands', () => {
 
   it('and what it can be is a list, too', async () => {
     const { body } = await get('viewer', '/units/kinds')
-    expect((body as { kinds: { unit_kind: string }[] }).kinds.map(({ unit_kind }) => unit_kind)).toContain('section')
+    expect((body as { kinds: { unit_kind: string }[] }).kinds.map(({ unit_kind }) => unit_kind)).toContain(
+      'section',
+    )
   })
 })
