@@ -53,6 +53,27 @@ export const PAGES: readonly Page[] = [
   { path: '/review/:id', title: 'Record', lazy: async () => redirectTo(({ id }) => `/records/${id}`) },
 
   // Production: promotions, units
+  {
+    path: '/units',
+    title: 'Units',
+    stage: 'production',
+    lazy: () => import('./units/units-page.tsx').then((m) => m.UnitsPage),
+  },
+  {
+    path: '/units/:id',
+    title: 'Unit',
+    lazy: () => import('./units/unit-page.tsx').then((m) => m.UnitPage),
+  },
+  {
+    path: '/documents/:id',
+    title: 'Document',
+    lazy: () => import('./units/document-page.tsx').then((m) => m.DocumentPage),
+  },
+  {
+    path: '/marks/:id',
+    title: 'Cut of a document',
+    lazy: () => import('./units/marking-page.tsx').then((m) => m.MarkingPage),
+  },
 
   // Signals: events, consumers, jobs
   {
@@ -105,6 +126,12 @@ export const PAGES: readonly Page[] = [
   { path: '/playbooks/:name', title: 'Playbook', lazy: () => import('./playbooks/playbook-page.tsx') },
 
   // Projections: search
+  {
+    path: '/search',
+    title: 'Search',
+    stage: 'projections',
+    lazy: () => import('./search/search-page.tsx').then((m) => m.SearchPage),
+  },
 
   // System: health, settings, docs
 ]

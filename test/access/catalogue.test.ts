@@ -199,6 +199,7 @@ it('lets agents execute nothing that decides', async () => {
     'iu_core.fn_search_parse(text)',
     'iu_core.fn_search_pending(uuid,text,integer,jsonb)',
     'iu_core.fn_search_texts(uuid,uuid[],uuid[])',
+    'iu_core.fn_search_unknown_words(uuid,text[])',
     'iu_core.fn_search_words(text,text)',
     'iu_core.fn_time_uuid()',
     'iu_core.fn_time_uuid_floor(timestamp with time zone)',

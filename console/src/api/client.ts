@@ -6,6 +6,7 @@ import { createPlaybooksApi, type PlaybooksApi } from './playbooks.ts'
 import { query } from './query.ts'
 import { createRecordsApi, type RecordsApi } from './records.ts'
 import { createRequest } from './request.ts'
+import { createSearchApi, type SearchApi } from './search.ts'
 import type {
   DeadProjection,
   EventPage,
@@ -20,6 +21,7 @@ import type {
   SearchWaiting,
   Trace,
 } from './types.ts'
+import { createUnitsApi, type UnitsApi } from './units.ts'
 import { createUploadsApi, type UploadsApi } from './uploads.ts'
 
 export interface EventFilter {
@@ -54,6 +56,8 @@ export interface Api {
   readonly executions: ExecutionsApi
   readonly playbooks: PlaybooksApi
   readonly records: RecordsApi
+  readonly search: SearchApi
+  readonly units: UnitsApi
   readonly uploads: UploadsApi
 }
 
@@ -87,6 +91,8 @@ export function createApi(token?: string): Api {
     executions: createExecutionsApi(request),
     playbooks: createPlaybooksApi(request),
     records: createRecordsApi(request, token),
+    search: createSearchApi(request),
+    units: createUnitsApi(request),
     uploads: createUploadsApi(request, token),
   }
 }

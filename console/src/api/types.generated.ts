@@ -88,23 +88,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/events/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** One event */
-        get: operations["getEvent"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/traces/{id}": {
         parameters: {
             query?: never;
@@ -117,43 +100,6 @@ export interface paths {
          * @description By the correlation id, or by the id of any event, job or execution in it. `causation_event_id` says what each came from.
          */
         get: operations["getTrace"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/find": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Anything by its name or id: a few of each kind that you may see
-         * @description A part of the name of an upload, record, unit, playbook or dataset, or the id of anything. Names are looked for among the newest 10,000 of a kind.
-         */
-        get: operations["find"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/overview": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** What came lately and what has waited longest, as far as you may see */
-        get: operations["getOverview"];
         put?: never;
         post?: never;
         delete?: never;
@@ -671,23 +617,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/uploads/{id}/plan/distribution": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** How the numbers of a column are distributed before and after the plan */
-        get: operations["readPlanDistribution"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/uploads/{id}/plan/stale": {
         parameters: {
             query?: never;
@@ -791,23 +720,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/uploads/{id}/downstream": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Jobs and executions that follow from the promotion, and who will be told of an undo */
-        get: operations["readUploadDownstream"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/uploads/{id}/discard": {
         parameters: {
             query?: never;
@@ -819,165 +731,6 @@ export interface paths {
         put?: never;
         /** Throw an upload away that was not promoted */
         post: operations["discardUpload"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/changes": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Changes that you may see, newest first; without their descriptions */
-        get: operations["listChanges"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/changes/{change}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** One change: title, description, status, reviewers, and what you may do with it */
-        get: operations["getChange"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        /** Edit title, description or labels; for its author and for reviewers */
-        patch: operations["updateChange"];
-        trace?: never;
-    };
-    "/api/v1/changes/{change}/history": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** What happened to a change, oldest first */
-        get: operations["listChangeHistory"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/changes/{change}/reviewers": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        /** Ask exactly these people and groups for a review; for its author and for reviewers */
-        put: operations["setChangeReviewers"];
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/changes/{change}/comments": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The conversation of a change, oldest first; thread_id says what belongs together */
-        get: operations["listChangeComments"];
-        put?: never;
-        /**
-         * Comment on a change, on a row of it (row_type and line) or on a cell (column), or reply
-         * @description Every member who sees the change may; an agent needs the right to stage.
-         */
-        post: operations["createChangeComment"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/changes/{change}/comments/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /** Delete a comment of your own: its text goes, that there was one stays */
-        delete: operations["deleteChangeComment"];
-        options?: never;
-        head?: never;
-        /** Edit a comment of your own; what it said before stays readable */
-        patch: operations["updateChangeComment"];
-        trace?: never;
-    };
-    "/api/v1/changes/{change}/comments/{id}/edits": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** What a comment said before it was edited, oldest first */
-        get: operations["listCommentEdits"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/changes/{change}/comments/{id}/resolve": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Resolve the thread of a comment: whoever began it, the author of the change, a reviewer */
-        post: operations["resolveThread"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/changes/{change}/comments/{id}/reopen": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Reopen a resolved thread */
-        post: operations["reopenThread"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1623,26 +1376,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/playbooks/check": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Everything that is wrong with a playbook, each with its line; registers nothing
-         * @description Calls are checked against the registered playbooks that you may see.
-         */
-        post: operations["checkPlaybook"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/playbooks/{name}": {
         parameters: {
             query?: never;
@@ -1652,43 +1385,6 @@ export interface paths {
         };
         /** One playbook: as it was written, and as it is run */
         get: operations["getPlaybook"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/playbooks/{name}/versions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The versions of a playbook, newest first */
-        get: operations["listPlaybookVersions"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/playbooks/{name}/diff": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * What changed between two versions of a playbook
-         * @description Without `to`: up to the newest. Without `from`: from the version before.
-         */
-        get: operations["diffPlaybook"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1755,46 +1451,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/executions/counts": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * How many executions there are of each status
-         * @description Of the newest 10,000 that match and that no other execution started.
-         */
-        get: operations["countExecutions"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/executions/by-playbook": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * The latest execution of each playbook, and how the others did
-         * @description Among the newest 2,000 that no other execution started.
-         */
-        get: operations["listPlaybookRuns"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/executions/{id}": {
         parameters: {
             query?: never;
@@ -1841,57 +1497,6 @@ export interface paths {
         };
         /** What happened to an execution: its log, oldest first */
         get: operations["listExecutionHistory"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/executions/{id}/graph": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The steps that an execution entered, the arcs that it took, and its playbook */
-        get: operations["getExecutionGraph"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/executions/{id}/timeline": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Which process ran which steps and items, and when; and what runs now */
-        get: operations["getExecutionTimeline"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/executions/{id}/loops/{loop}/items": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The items of a loop, in the order of its collection */
-        get: operations["listLoopItems"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2026,6 +1631,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/units/kinds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What a unit can be, and what its profile needs then */
+        get: operations["listUnitKinds"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/units/{id}": {
         parameters: {
             query?: never;
@@ -2049,6 +1671,23 @@ export interface paths {
          * @description If the unit is no longer at expected_version nothing is written: 409 with both hashes and the diff between the two in `details`.
          */
         patch: operations["updateUnit"];
+        trace?: never;
+    };
+    "/api/v1/units/{id}/context": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Where a unit stands, which document it comes from, and what you may do with it now */
+        get: operations["getUnitContext"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/v1/units/{id}/history": {
@@ -2497,7 +2136,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How many of your units and documents are not in search yet, and how many failed
+         * How many of your units and documents are not in search yet, since when, and how many failed
          * @description Counts end at 1000, which means that many or more.
          */
         get: operations["countWaitingForSearch"];
@@ -2738,150 +2377,6 @@ export interface components {
         CancelSearchSwitchResponse: {
             collection: string | null;
         };
-        ChangeComment: {
-            /** Format: uuid */
-            comment_id: string;
-            /** Format: uuid */
-            change_id: string;
-            /**
-             * Format: uuid
-             * @description the first comment of its thread
-             */
-            thread_id: string;
-            /** @description of a comment on a row or cell; null: on the whole change */
-            row_type: string | null;
-            line: number | null;
-            /** @description of a comment on a cell */
-            column_name: string | null;
-            /** @description what the change stood at when it was written */
-            digest: string | null;
-            /** @description empty: it was deleted */
-            body: string;
-            author: string;
-            via: string | null;
-            /** @description user ids */
-            mentions: string[];
-            edit_count: number;
-            /** Format: date-time */
-            created_at: string;
-            /** Format: date-time */
-            edited_at: string | null;
-            /** Format: date-time */
-            deleted_at: string | null;
-            /**
-             * Format: date-time
-             * @description of the thread
-             */
-            resolved_at: string | null;
-            resolved_by: string | null;
-        };
-        ChangeDetail: {
-            /** Format: uuid */
-            change_id: string;
-            /** Format: uuid */
-            workspace_id: string;
-            /**
-             * @description counted in its workspace: #128
-             * @example 128
-             */
-            number: number;
-            /** @enum {unknown} */
-            kind: "upload" | "record" | "cut" | "sql";
-            /**
-             * Format: uuid
-             * @description id of the upload or the staging record
-             */
-            subject_id: string;
-            title: string;
-            author: string;
-            /** @description the login that acted for the author */
-            author_via: string | null;
-            /** @enum {unknown} */
-            status: "draft" | "open" | "changes_requested" | "approved" | "promoted" | "undone" | "rejected" | "closed";
-            labels: string[];
-            /** @description of the plan of an upload, or of the bytes of a record; null: no plan */
-            digest: string | null;
-            /** @description of an upload */
-            dataset: string | null;
-            reviewers: components["schemas"]["RequestedReviewer"][];
-            /** @description ever written, deleted ones among them */
-            comment_count: number;
-            /** @description threads that are not resolved */
-            open_threads: number;
-            /** Format: date-time */
-            created_at: string;
-            /** Format: date-time */
-            updated_at: string;
-            /** Format: date-time */
-            closed_at: string | null;
-            description: string;
-            may: components["schemas"]["ChangePermissions"];
-            /** @description the names of those who are in it and whom you may see, by their ids */
-            people: {
-                [key: string]: string;
-            };
-        };
-        ChangeHistoryEntry: {
-            seq: number;
-            /** Format: date-time */
-            at: string;
-            actor: string;
-            via: string | null;
-            /** @description opened, status, planned, titled, described, labelled, review_requested, reviewed, review_dismissed, commented, comment_edited, comment_deleted, thread_resolved, thread_reopened */
-            what: string;
-            /** @description ids, statuses and digests, never a text */
-            detail: {
-                [key: string]: unknown;
-            };
-        };
-        /** @description what you may do with it */
-        ChangePermissions: {
-            comment: boolean;
-            /** @description title, description, labels and reviewers */
-            edit: boolean;
-            /** @description every thread; one that you began you can resolve anyway */
-            resolve: boolean;
-        };
-        ChangeSummary: {
-            /** Format: uuid */
-            change_id: string;
-            /** Format: uuid */
-            workspace_id: string;
-            /**
-             * @description counted in its workspace: #128
-             * @example 128
-             */
-            number: number;
-            /** @enum {unknown} */
-            kind: "upload" | "record" | "cut" | "sql";
-            /**
-             * Format: uuid
-             * @description id of the upload or the staging record
-             */
-            subject_id: string;
-            title: string;
-            author: string;
-            /** @description the login that acted for the author */
-            author_via: string | null;
-            /** @enum {unknown} */
-            status: "draft" | "open" | "changes_requested" | "approved" | "promoted" | "undone" | "rejected" | "closed";
-            labels: string[];
-            /** @description of the plan of an upload, or of the bytes of a record; null: no plan */
-            digest: string | null;
-            /** @description of an upload */
-            dataset: string | null;
-            reviewers: components["schemas"]["RequestedReviewer"][];
-            /** @description ever written, deleted ones among them */
-            comment_count: number;
-            /** @description threads that are not resolved */
-            open_threads: number;
-            /** Format: date-time */
-            created_at: string;
-            /** Format: date-time */
-            updated_at: string;
-            /** Format: date-time */
-            closed_at: string | null;
-        };
         ChangeUnitKindRequest: {
             /** @example section */
             unit_kind: string;
@@ -2890,10 +2385,6 @@ export interface components {
              * @example APR-2026-114
              */
             apr_ref: string;
-        };
-        CheckPlaybookRequest: {
-            /** @description YAML or JSON */
-            text: string;
         };
         ChecklistItem: {
             item_id: string;
@@ -2987,56 +2478,6 @@ export interface components {
             to: string | null;
             /** @description only in lines from … to …, both included */
             lines?: number[];
-        };
-        CommentEdit: {
-            edit_no: number;
-            /** @description what the comment said */
-            body: string;
-            /** Format: date-time */
-            written_at: string;
-            /** Format: date-time */
-            replaced_at: string;
-        };
-        CommentWithNames: {
-            /** Format: uuid */
-            comment_id: string;
-            /** Format: uuid */
-            change_id: string;
-            /**
-             * Format: uuid
-             * @description the first comment of its thread
-             */
-            thread_id: string;
-            /** @description of a comment on a row or cell; null: on the whole change */
-            row_type: string | null;
-            line: number | null;
-            /** @description of a comment on a cell */
-            column_name: string | null;
-            /** @description what the change stood at when it was written */
-            digest: string | null;
-            /** @description empty: it was deleted */
-            body: string;
-            author: string;
-            via: string | null;
-            /** @description user ids */
-            mentions: string[];
-            edit_count: number;
-            /** Format: date-time */
-            created_at: string;
-            /** Format: date-time */
-            edited_at: string | null;
-            /** Format: date-time */
-            deleted_at: string | null;
-            /**
-             * Format: date-time
-             * @description of the thread
-             */
-            resolved_at: string | null;
-            resolved_by: string | null;
-            /** @description the names of those who are in it and whom you may see, by their ids */
-            people: {
-                [key: string]: string;
-            };
         };
         CompleteJobsRequest: {
             jobs: components["schemas"]["CompletedJob"][];
@@ -3158,22 +2599,6 @@ export interface components {
             difference?: string;
             /** @example 598000000.25 */
             lost_share?: string;
-        };
-        CountWaitingForSearchResponse: {
-            pending: number;
-            failed: number;
-        };
-        CreateChangeCommentRequest: {
-            /** @description Markdown; @name mentions a member */
-            body: string;
-            /**
-             * Format: uuid
-             * @description any comment of the thread
-             */
-            reply_to?: string;
-            row_type?: string;
-            line?: number;
-            column?: string;
         };
         CreateTopicRequest: {
             /** @description null: of every workspace, for service_role; left out: the only one of the caller */
@@ -3430,25 +2855,6 @@ export interface components {
             /** Format: date-time */
             dispatched_at: string;
         };
-        Distribution: {
-            before: components["schemas"]["DistributionSide"];
-            after: components["schemas"]["DistributionSide"];
-            buckets: components["schemas"]["DistributionBucket"][];
-        };
-        DistributionBucket: {
-            from: string;
-            to: string;
-            before: number;
-            after: number;
-        };
-        DistributionSide: {
-            /** @description rows with a number in this column */
-            count: number;
-            sum: string | null;
-            min: string | null;
-            median: string | null;
-            max: string | null;
-        };
         Document: {
             document_id: string;
             workspace_id: string;
@@ -3506,20 +2912,6 @@ export interface components {
              * @description when a cut no longer had it
              */
             dropped_at: string | null;
-        };
-        Downstream: {
-            /** @description jobs that follow from the events of this upload, in sum */
-            jobs: components["schemas"]["DownstreamJobs"][];
-            executions: components["schemas"]["TracedExecution"][];
-            /** @description there is more than the first thousand of one event */
-            cut: boolean;
-            /** @description active consumers of the event staging.ingestion_undone: each makes a job of an undo */
-            told_of_undo: components["schemas"]["UndoFollower"][];
-        };
-        DownstreamJobs: {
-            job_kind: string;
-            status: string;
-            count: number;
         };
         /** @description an edge of this type from it, to this address, id or reference; one of the two will do */
         EdgeFilter: {
@@ -3655,21 +3047,6 @@ export interface components {
             /** @enum {unknown} */
             action: "cancel" | "pause" | "resume";
         };
-        ExecutionCounts: {
-            /**
-             * @example {
-             *       "RUNNING": 2,
-             *       "FAILED": 1
-             *     }
-             */
-            by_status: {
-                [key: string]: number;
-            };
-            /** @description of those that did not fail as a whole */
-            with_failed_items: number;
-            /** @description only the newest 10,000 were counted */
-            more: boolean;
-        };
         ExecutionDetail: {
             execution_id: string;
             /** @description null for a member while one of a playbook that they may not see has not begun */
@@ -3742,37 +3119,6 @@ export interface components {
             /** Format: date-time */
             created_at: string;
         };
-        ExecutionGraph: {
-            /** @description the playbook as it is run; null for a member to whom it is not open */
-            definition: {
-                [key: string]: unknown;
-            } | null;
-            /** @description the steps that were entered, each once */
-            nodes: components["schemas"]["ExecutionGraphNode"][];
-            /** @description the arcs that were taken */
-            arcs: components["schemas"]["ExecutionGraphArc"][];
-        };
-        ExecutionGraphArc: {
-            from: string;
-            to: string;
-            times: number;
-        };
-        ExecutionGraphNode: {
-            step: string;
-            /** @description its latest entry */
-            node_id: string;
-            /** @description how often it was entered */
-            entries: number;
-            status: string;
-            attempt: number | null;
-            loop: components["schemas"]["LoopProgress"] | null;
-            wait: components["schemas"]["StepWait"] | null;
-            /** Format: date-time */
-            entered_at: string;
-            /** Format: date-time */
-            ended_at: string | null;
-            error: string | null;
-        };
         ExecutionLoops: {
             loop?: {
                 [key: string]: components["schemas"]["LoopProgress"];
@@ -3803,7 +3149,7 @@ export interface components {
             status: string;
             attempt: number | null;
             loop: components["schemas"]["LoopProgress"] | null;
-            /** @description what it waits for */
+            /** @description what it waits for; for the back end only */
             wait: components["schemas"]["StepWait"] | null;
             /** Format: date-time */
             entered_at: string;
@@ -3813,18 +3159,6 @@ export interface components {
             result: {
                 [key: string]: unknown;
             } | null;
-        };
-        ExecutionTimeline: {
-            /** Format: date-time */
-            from: string | null;
-            /** Format: date-time */
-            to: string | null;
-            /** @description one for each process that ran something, the busiest first; at most 50 */
-            lanes: components["schemas"]["TimelineLane"][];
-            /** @description what processes have claimed and not ended, longest first; at most 200 */
-            running: components["schemas"]["RunningCommand"][];
-            /** @description only the newest 200,000 events were read */
-            partial: boolean;
         };
         FailJobsRequest: {
             jobs: components["schemas"]["FailedJob"][];
@@ -3858,9 +3192,6 @@ export interface components {
             line?: number;
             count?: number;
         };
-        FindResponse: {
-            found: components["schemas"]["Found"][];
-        };
         FlushSearchRequest: {
             /**
              * Format: uuid
@@ -3871,14 +3202,6 @@ export interface components {
         };
         FlushSearchResponse: {
             count: number;
-        };
-        Found: {
-            /** @enum {unknown} */
-            kind: "change" | "upload" | "record" | "job" | "execution" | "event" | "unit" | "playbook" | "dataset";
-            /** @description its id; of a change its number, of a playbook or dataset its name */
-            id: string;
-            title: string;
-            detail: string | null;
         };
         Gate: {
             gate: string;
@@ -3936,7 +3259,13 @@ export interface components {
         HitReasons: {
             unit: string;
             document: string;
+            shares: components["schemas"]["HitShares"];
             chunk_id?: string;
+        };
+        /** @description what each leg adds to the score */
+        HitShares: {
+            words: number;
+            meaning: number;
         };
         IdempotencyPolicy: {
             key?: string;
@@ -4184,36 +3513,6 @@ export interface components {
             /** @description what people corrected in its line before it was promoted, the oldest first */
             repairs: components["schemas"]["Repair"][];
         };
-        ListChangeCommentsResponse: {
-            comments: components["schemas"]["ChangeComment"][];
-            /** @description the names of those who are in it and whom you may see, by their ids */
-            people: {
-                [key: string]: string;
-            };
-            /** @description `after` of the next page; null: this is the last */
-            next: string | null;
-        };
-        ListChangeHistoryResponse: {
-            history: components["schemas"]["ChangeHistoryEntry"][];
-            /** @description the names of those who are in it and whom you may see, by their ids */
-            people: {
-                [key: string]: string;
-            };
-            /** @description `after` of the next page; null: this is the last */
-            next: string | null;
-        };
-        ListChangesResponse: {
-            changes: components["schemas"]["ChangeSummary"][];
-            /** @description the names of those who are in it and whom you may see, by their ids */
-            people: {
-                [key: string]: string;
-            };
-            /** @description `after` of the next page; null: this is the last */
-            next: string | null;
-        };
-        ListCommentEditsResponse: {
-            edits: components["schemas"]["CommentEdit"][];
-        };
         ListConsumerEvidenceResponse: {
             evidence: components["schemas"]["ConsumerEvidence"][];
         };
@@ -4256,10 +3555,6 @@ export interface components {
         };
         ListExecutionsResponse: {
             executions: components["schemas"]["Execution"][];
-            /** @description the names of those who are in it and whom you may see, by their ids */
-            people: {
-                [key: string]: string;
-            };
             /** @description `after` of the next page; null: this is the last */
             next: string | null;
         };
@@ -4279,21 +3574,10 @@ export interface components {
             /** @description `after` of the next page; null: this is the last */
             next: string | null;
         };
-        ListLoopItemsResponse: {
-            items: components["schemas"]["LoopItem"][];
-            next: number | null;
-        };
         ListPlanRowsResponse: {
             rows: components["schemas"]["PlanRow"][];
             /** @description `after` of the next page; null: this is the last */
             next: string | null;
-        };
-        ListPlaybookRunsResponse: {
-            playbooks: components["schemas"]["PlaybookRuns"][];
-        };
-        ListPlaybookVersionsResponse: {
-            versions: components["schemas"]["Playbook"][];
-            next: number | null;
         };
         ListPlaybooksResponse: {
             playbooks: components["schemas"]["Playbook"][];
@@ -4338,8 +3622,11 @@ export interface components {
             in: components["schemas"]["UnitEdge"][];
             next: string | null;
         };
+        ListUnitKindsResponse: {
+            kinds: components["schemas"]["UnitKind"][];
+        };
         ListUnitsResponse: {
-            units: components["schemas"]["Unit"][];
+            units: components["schemas"]["ListedUnit"][];
             /** @description `after` of the next page; null: this is the last */
             next: string | null;
         };
@@ -4373,37 +3660,63 @@ export interface components {
         ListWebhookTargetsResponse: {
             targets: components["schemas"]["WebhookTarget"][];
         };
+        ListedUnit: {
+            unit_id: string;
+            workspace_id: string;
+            canonical_address: string;
+            unit_kind: string;
+            container_id: string | null;
+            position: number;
+            source_ref: string;
+            owner_actor: string;
+            owner_via: string | null;
+            /** Format: date-time */
+            created_at: string;
+            current_version_id: string;
+            /** @description name it in an edit, as expected_version */
+            version_no: number;
+            /** @description SHA-256 of the text */
+            content_hash: string;
+            title: string;
+            language: string;
+            body_bytes: number;
+            content_profile: {
+                [key: string]: unknown;
+            };
+            topics: string[];
+            /** @enum {unknown} */
+            lifecycle_status: "draft" | "enacted" | "superseded" | "retired";
+            apr_ref: string | null;
+            supersedes: string | null;
+            superseded_by: string | null;
+            /** Format: date-time */
+            deleted_at: string | null;
+            /** Format: date-time */
+            changed_at: string;
+            edges_out: number;
+            edges_in: number;
+            conformance: ("conforms" | "deviates") | null;
+            drift: ("none" | "drifted") | null;
+            /** @description of the checker; null before its first check */
+            findings: {
+                [key: string]: unknown;
+            }[] | null;
+            /** Format: date-time */
+            checked_at: string | null;
+            /** @description 0 created, 1 usable, 2 complete */
+            mup_tier: number;
+            /** @description what it lacks for the tiers above its own */
+            missing: string[];
+            /** @enum {unknown} */
+            vector_state: "pending" | "stale" | "error" | "retired" | "current";
+            /** @description the units that it is in, the outermost first */
+            path: components["schemas"]["UnitAbove"][];
+            /** @description how many units are in it */
+            units_in: number;
+        };
         LookupNames: {
             before: string | null;
             after: string | null;
-        };
-        LoopItem: {
-            /** @description its place in the collection, from 0 */
-            index: number;
-            node_id: string;
-            step: string;
-            /** @enum {unknown} */
-            status: "open" | "retrying" | "done" | "failed" | "cancelled";
-            /** @description what `loop.key` of the playbook gave */
-            key: string | null;
-            /** @description null where its collection is too large to be shown */
-            item: unknown;
-            attempts: number;
-            error: string | null;
-            result: {
-                [key: string]: unknown;
-            } | null;
-            child_execution_id: string | null;
-            /** @description the process that ran its last attempt */
-            worker: string | null;
-            /** @description how long that attempt ran */
-            ms: number | null;
-            /** Format: date-time */
-            issued_at: string;
-            /** Format: date-time */
-            ended_at: string | null;
-            /** @description the place of its last event in the log */
-            seq: number;
         };
         LoopProgress: {
             loop_id: string;
@@ -4680,23 +3993,16 @@ export interface components {
             /** @description default: the last */
             position?: number;
         };
-        Overview: {
-            /** @description counted up to 10000 */
-            uploads_today: number;
-            /** @description counted up to 10000 */
-            promotions_today: number;
-            /** Format: date-time */
-            last_promotion_at: string | null;
-            /** @description counted up to 10000 */
-            events_last_hour: number;
-            /** Format: date-time */
-            oldest_waiting_job_at: string | null;
-            /** @description counted up to 10000 */
-            executions_today: number;
-            /** Format: date-time */
-            oldest_running_execution_at: string | null;
-            /** @description counted up to 10000 */
-            units_today: number;
+        /** @description where nothing was found: why that may be */
+        NoHits: {
+            /** @description how many chunks of text are in search */
+            texts: number;
+            /** @description units that are not in search yet; counts end at 1000 */
+            waiting: number;
+            /** @description words of the question that no text has */
+            unknown_words: components["schemas"]["UnknownWord"][];
+            /** @description how many hits the same question has without filters, counted up to the limit; null: it had none */
+            without_filters: number | null;
         };
         PartOfRecord: {
             part_index: number;
@@ -4844,15 +4150,6 @@ export interface components {
             /** Format: date-time */
             created_at: string;
         };
-        PlaybookCheck: {
-            /** @description false: it would be refused */
-            ok: boolean;
-            problems: components["schemas"]["PlaybookProblem"][];
-            /** @description as it is run */
-            playbook: {
-                [key: string]: unknown;
-            } | null;
-        };
         PlaybookDetail: {
             catalog_id: string;
             name: string;
@@ -4871,35 +4168,6 @@ export interface components {
             playbook: {
                 [key: string]: unknown;
             };
-        };
-        PlaybookDiff: {
-            name: string;
-            from: number;
-            to: number;
-            /** @description unified diff; empty: the texts are the same */
-            patch: string;
-        };
-        PlaybookProblem: {
-            /** @enum {unknown} */
-            severity: "error" | "warning";
-            line?: number;
-            column?: number;
-            /** @example steps[2].next */
-            path: string;
-            message: string;
-            remedy?: string;
-        };
-        PlaybookRuns: {
-            playbook: string;
-            /** @description among the newest 2,000 */
-            executions: number;
-            running: number;
-            failed: number;
-            last_execution_id: string;
-            /** @enum {unknown} */
-            last_status: "PENDING" | "RUNNING" | "PAUSED" | "COMPLETED" | "FAILED" | "CANCELLED";
-            /** Format: date-time */
-            last_at: string;
         };
         PreambleLine: {
             line: number;
@@ -5057,6 +4325,11 @@ export interface components {
         RejectUploadRequest: {
             reason: string;
         };
+        RelatedUnit: {
+            unit_id: string;
+            canonical_address: string;
+            title: string;
+        };
         RemovedPiece: {
             address: string;
             title: string;
@@ -5066,10 +4339,6 @@ export interface components {
              * @enum {unknown}
              */
             text_is: "removed" | "in_no_piece" | "in_another_piece";
-        };
-        ReopenThreadResponse: {
-            /** @description false: it was so already */
-            changed: boolean;
         };
         ReorderUnitsRequest: {
             units: string[];
@@ -5219,7 +4488,6 @@ export interface components {
             undone_by: string | null;
             /** Format: date-time */
             undone_at: string | null;
-            undo_reason: string | null;
             /**
              * @description row type → action or outcome → rows
              * @example {
@@ -5240,8 +4508,6 @@ export interface components {
             promotion_failures: components["schemas"]["PromotionFailure"][];
             /** @description in all */
             promotion_failure_count: number;
-            /** @description number of its change: #128; null: a dry run */
-            change: number | null;
             /** @description the headers as the cells of a line are named: one that occurs twice has a number */
             columns: string[];
             may: components["schemas"]["UploadPermissions"];
@@ -5280,24 +4546,12 @@ export interface components {
         ReplaySearchDeadLettersResponse: {
             count: number;
         };
-        RequestedReviewer: {
-            /** @description user id; null: a group */
-            reviewer: string | null;
-            group_name: string | null;
-            requested_by: string;
-            /** Format: date-time */
-            requested_at: string;
-        };
         RerunExecutionRequest: {
             from_step: string;
             version?: number;
         };
         ResolveIssueRequest: {
             resolution?: string;
-        };
-        ResolveThreadResponse: {
-            /** @description false: it was so already */
-            changed: boolean;
         };
         RetireTopicRequest: {
             /** @description null: of every workspace, for service_role; left out: the only one of the caller */
@@ -5333,15 +4587,6 @@ export interface components {
             row_type: string;
             target: string;
         };
-        RunningCommand: {
-            node_id: string;
-            step: string;
-            index: number | null;
-            attempt: number;
-            worker: string;
-            /** Format: date-time */
-            started_at: string;
-        };
         SampleEvent: {
             event_subject_ref: string | null;
             canonical_address: string;
@@ -5374,6 +4619,7 @@ export interface components {
             warnings: string[];
             took_ms: number;
             legs: components["schemas"]["LegCounts"];
+            no_hits?: components["schemas"]["NoHits"];
         };
         SearchAudit: {
             /** @description nothing was found, and every collection was looked at */
@@ -5482,6 +4728,23 @@ export interface components {
             rows: number;
             reason: string;
         };
+        SearchWaiting: {
+            /** @description units and documents whose newest text is not in search yet */
+            pending: number;
+            /** @description those that failed every attempt and need a person */
+            failed: number;
+            /** @description those that wait for a worker, not for the quiet window */
+            due: number;
+            /**
+             * Format: date-time
+             * @description since when the oldest waits
+             */
+            oldest_at: string | null;
+            /** @description seconds that search waits after an edit */
+            quiet_s: number;
+            /** @description what failed and will be retried */
+            retrying: components["schemas"]["SearchTrouble"] | null;
+        };
         /** @description seconds that search waits after an edit, and before it takes out what was deleted */
         SearchWindow: {
             quiet_s: number;
@@ -5503,15 +4766,6 @@ export interface components {
              */
             explain: boolean;
             filters?: components["schemas"]["SearchFilters"];
-        };
-        SetChangeReviewersRequest: {
-            /**
-             * @description user ids
-             * @default []
-             */
-            reviewers: string[];
-            /** @default [] */
-            groups: string[];
         };
         SetDatasetMappingRequest: {
             /**
@@ -5779,8 +5033,6 @@ export interface components {
             retain_until: string | null;
             /** Format: date-time */
             cleaned_at: string | null;
-            /** @description number of its change: #128; of the review of an upload that of the upload; null: nobody decides on it */
-            change: number | null;
             part_digests: components["schemas"]["PartOfRecord"][];
             referenced_iu_ids: string[];
             checklist: components["schemas"]["ChecklistItem"][];
@@ -5854,8 +5106,6 @@ export interface components {
             retain_until: string | null;
             /** Format: date-time */
             cleaned_at: string | null;
-            /** @description number of its change: #128; of the review of an upload that of the upload; null: nobody decides on it */
-            change: number | null;
         };
         StaleRow: {
             target_table: string;
@@ -5952,29 +5202,6 @@ export interface components {
         TickStagingChecklistResponse: {
             checklist: components["schemas"]["ChecklistItem"][];
         };
-        TimelineBar: {
-            /** Format: date-time */
-            from: string;
-            /** Format: date-time */
-            to: string;
-            /** @description null where several steps are in this bar */
-            step: string | null;
-            /** @description of the item, where the bar is one attempt at an item */
-            index: number | null;
-            done: number;
-            failed: number;
-        };
-        TimelineLane: {
-            worker: string;
-            /** @description attempts */
-            done: number;
-            /** @description attempts */
-            failed: number;
-            /** @description of all its attempts together; they may overlap */
-            busy_ms: number;
-            /** @description attempts that began close together are one bar: at most 200 of a process */
-            bars: components["schemas"]["TimelineBar"][];
-        };
         Topic: {
             topic_id: string;
             /** @description null: of every workspace */
@@ -6023,10 +5250,6 @@ export interface components {
             /** @description the event that it follows from */
             cause: string | null;
         };
-        UndoFollower: {
-            consumer_id: string;
-            job_kind: string;
-        };
         UndoPlan: {
             /**
              * @description row type → action or outcome → rows
@@ -6059,62 +5282,31 @@ export interface components {
              * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
              */
             digest: string;
-            /** @description why; kept with the upload */
-            reason?: string;
         };
-        Unit: {
+        UnitAbove: {
             unit_id: string;
-            workspace_id: string;
-            canonical_address: string;
-            unit_kind: string;
-            container_id: string | null;
-            position: number;
-            source_ref: string;
-            owner_actor: string;
-            owner_via: string | null;
-            /** Format: date-time */
-            created_at: string;
-            current_version_id: string;
-            /** @description name it in an edit, as expected_version */
-            version_no: number;
-            /** @description SHA-256 of the text */
-            content_hash: string;
             title: string;
-            language: string;
-            body_bytes: number;
-            content_profile: {
-                [key: string]: unknown;
-            };
-            topics: string[];
-            /** @enum {unknown} */
-            lifecycle_status: "draft" | "enacted" | "superseded" | "retired";
-            apr_ref: string | null;
-            supersedes: string | null;
-            superseded_by: string | null;
-            /** Format: date-time */
-            deleted_at: string | null;
-            /** Format: date-time */
-            changed_at: string;
-            edges_out: number;
-            edges_in: number;
-            conformance: ("conforms" | "deviates") | null;
-            drift: ("none" | "drifted") | null;
-            /** @description of the checker; null before its first check */
-            findings: {
-                [key: string]: unknown;
-            }[] | null;
-            /** Format: date-time */
-            checked_at: string | null;
-            /** @description 0 created, 1 usable, 2 complete */
-            mup_tier: number;
-            /** @description what it lacks for the tiers above its own */
-            missing: string[];
-            /** @enum {unknown} */
-            vector_state: "pending" | "stale" | "error" | "retired" | "current";
         };
         UnitAddress: {
             unit_id: string;
             canonical_address: string;
+        };
+        UnitContextDetail: {
+            /** @description the units that it is in, the outermost first */
+            path: components["schemas"]["RelatedUnit"][];
+            /** @description how many units are in it */
+            units_in: number;
+            supersedes: components["schemas"]["RelatedUnit"] | null;
+            superseded_by: components["schemas"]["RelatedUnit"] | null;
+            /** @description the draft that will supersede it */
+            successor: components["schemas"]["RelatedUnit"] | null;
+            /** @description the documents whose piece it is */
+            origin: components["schemas"]["UnitOrigin"][];
+            may: components["schemas"]["UnitPermissions"];
+            /** @description the names of those who are in it and whom you may see, by their ids */
+            people: {
+                [key: string]: string;
+            };
         };
         UnitDetail: {
             unit_id: string;
@@ -6203,12 +5395,49 @@ export interface components {
             /** @description newest first */
             lifecycle: components["schemas"]["UnitStatusChange"][];
         };
+        UnitKind: {
+            unit_kind: string;
+            description: string;
+            /** @description keys that its profile needs to be usable */
+            required_profile: string[];
+        };
+        UnitOrigin: {
+            document_id: string;
+            source_ref: string;
+            title: string;
+            /** @description by which manifests name the piece */
+            piece_address: string;
+            position: number;
+            /** @description whether the unit still says what the piece said */
+            is_same: boolean;
+            /**
+             * Format: date-time
+             * @description when a cut no longer had it
+             */
+            dropped_at: string | null;
+            cut_run_id: string;
+            /** Format: date-time */
+            cut_at: string | null;
+            /** @description the marking that was approved and cut; null: not known to you */
+            staging_record_id: string | null;
+        };
         UnitPart: {
             canonical_address: string;
             body: string;
             title?: string;
             /** @example section */
             unit_kind?: string;
+        };
+        /** @description what you may do with it now */
+        UnitPermissions: {
+            edit: components["schemas"]["Permission"];
+            profile: components["schemas"]["Permission"];
+            enact: components["schemas"]["Permission"];
+            supersede: components["schemas"]["Permission"];
+            retire: components["schemas"]["Permission"];
+            delete: components["schemas"]["Permission"];
+            restore: components["schemas"]["Permission"];
+            change_kind: components["schemas"]["Permission"];
         };
         UnitStatusChange: {
             log_id: string;
@@ -6271,15 +5500,10 @@ export interface components {
             /** @description the known value that is most like it */
             proposal: string | null;
         };
-        UpdateChangeCommentRequest: {
-            /** @description Markdown; @name mentions a member */
-            body: string;
-        };
-        UpdateChangeRequest: {
-            title?: string;
-            /** @description why: Markdown */
-            description?: string;
-            labels?: string[];
+        UnknownWord: {
+            word: string;
+            /** @description words that texts here have, the most similar first */
+            similar: string[];
         };
         UpdateDatasetMappingRequest: {
             /**
@@ -6485,7 +5709,6 @@ export interface components {
             undone_by: string | null;
             /** Format: date-time */
             undone_at: string | null;
-            undo_reason: string | null;
             /**
              * @description row type → action or outcome → rows
              * @example {
@@ -6506,8 +5729,6 @@ export interface components {
             promotion_failures: components["schemas"]["PromotionFailure"][];
             /** @description in all */
             promotion_failure_count: number;
-            /** @description number of its change: #128; null: a dry run */
-            change: number | null;
         };
         UploadChecklistItem: {
             item_id: string;
@@ -6636,7 +5857,6 @@ export interface components {
             undone_by: string | null;
             /** Format: date-time */
             undone_at: string | null;
-            undo_reason: string | null;
             /**
              * @description row type → action or outcome → rows
              * @example {
@@ -6657,8 +5877,6 @@ export interface components {
             promotion_failures: components["schemas"]["PromotionFailure"][];
             /** @description in all */
             promotion_failure_count: number;
-            /** @description number of its change: #128; null: a dry run */
-            change: number | null;
             /** @description the headers as the cells of a line are named: one that occurs twice has a number */
             columns: string[];
             may: components["schemas"]["UploadPermissions"];
@@ -6913,16 +6131,6 @@ export interface operations {
     listEvents: {
         parameters: {
             query: {
-                /** @example staging */
-                domain?: string;
-                /** @example ingestion_complete */
-                type?: string;
-                /** @description what it is about: an id or a name */
-                subject?: string;
-                /** @description from this time on */
-                since?: string;
-                /** @description before this time */
-                until?: string;
                 limit: number;
                 /** @description the `next` of the page before */
                 after?: string;
@@ -6944,31 +6152,6 @@ export interface operations {
             };
             400: components["responses"]["Problem"];
             401: components["responses"]["Problem"];
-        };
-    };
-    getEvent: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Event"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
         };
     };
     getTrace: {
@@ -6994,53 +6177,6 @@ export interface operations {
             400: components["responses"]["Problem"];
             401: components["responses"]["Problem"];
             404: components["responses"]["Problem"];
-        };
-    };
-    find: {
-        parameters: {
-            query: {
-                /** @description a part of a name, or an id */
-                q: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["FindResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-        };
-    };
-    getOverview: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Overview"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
         };
     };
     getRowLineage: {
@@ -8281,8 +7417,6 @@ export interface operations {
                 column?: string;
                 /** @description … by more than this share of the old value: 0.5 */
                 by_more_than?: number;
-                /** @description only the rows of this line of the file */
-                line?: number;
                 limit: number;
                 /** @description the `next` of the page before */
                 after?: string;
@@ -8302,34 +7436,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ListPlanRowsResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-        };
-    };
-    readPlanDistribution: {
-        parameters: {
-            query: {
-                row_type: string;
-                column: string;
-            };
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Distribution"];
                 };
             };
             400: components["responses"]["Problem"];
@@ -8553,31 +7659,6 @@ export interface operations {
             409: components["responses"]["Problem"];
         };
     };
-    readUploadDownstream: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Downstream"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-        };
-    };
     discardUpload: {
         parameters: {
             query?: never;
@@ -8596,448 +7677,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["UploadDetail"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-            409: components["responses"]["Problem"];
-        };
-    };
-    listChanges: {
-        parameters: {
-            query: {
-                workspace_id?: string;
-                /**
-                 * @description one or several
-                 * @example open,changes_requested
-                 */
-                status?: string;
-                kind?: "upload" | "record" | "cut" | "sql";
-                /** @description a user id, or `me` */
-                author?: string;
-                /** @description whose review is requested: a user id, or `me` */
-                reviewer?: string;
-                label?: string;
-                dataset?: string;
-                limit: number;
-                /** @description the `next` of the page before */
-                after?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ListChangesResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-        };
-    };
-    getChange: {
-        parameters: {
-            query?: {
-                workspace_id?: string;
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
-                 * @example 128
-                 */
-                change: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ChangeDetail"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-            409: components["responses"]["Problem"];
-        };
-    };
-    updateChange: {
-        parameters: {
-            query?: {
-                workspace_id?: string;
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
-                 * @example 128
-                 */
-                change: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "description": "Week 45 again, with the corrected spend of Meta.",
-                 *       "labels": [
-                 *         "finance"
-                 *       ]
-                 *     }
-                 */
-                "application/json": components["schemas"]["UpdateChangeRequest"];
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ChangeDetail"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-            409: components["responses"]["Problem"];
-        };
-    };
-    listChangeHistory: {
-        parameters: {
-            query: {
-                workspace_id?: string;
-                limit: number;
-                after?: number;
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
-                 * @example 128
-                 */
-                change: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ListChangeHistoryResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-            409: components["responses"]["Problem"];
-        };
-    };
-    setChangeReviewers: {
-        parameters: {
-            query?: {
-                workspace_id?: string;
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
-                 * @example 128
-                 */
-                change: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["SetChangeReviewersRequest"];
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ChangeDetail"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-            409: components["responses"]["Problem"];
-        };
-    };
-    listChangeComments: {
-        parameters: {
-            query: {
-                workspace_id?: string;
-                thread?: string;
-                /** @description only of threads that are not resolved */
-                unresolved?: boolean;
-                limit: number;
-                /** @description the `next` of the page before */
-                after?: string;
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
-                 * @example 128
-                 */
-                change: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ListChangeCommentsResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-            409: components["responses"]["Problem"];
-        };
-    };
-    createChangeComment: {
-        parameters: {
-            query?: {
-                workspace_id?: string;
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
-                 * @example 128
-                 */
-                change: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "body": "@Rita is this spend right?",
-                 *       "row_type": "daily_metric",
-                 *       "line": 12,
-                 *       "column": "spend"
-                 *     }
-                 */
-                "application/json": components["schemas"]["CreateChangeCommentRequest"];
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CommentWithNames"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-            409: components["responses"]["Problem"];
-        };
-    };
-    deleteChangeComment: {
-        parameters: {
-            query?: {
-                workspace_id?: string;
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
-                 * @example 128
-                 */
-                change: string;
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-            409: components["responses"]["Problem"];
-        };
-    };
-    updateChangeComment: {
-        parameters: {
-            query?: {
-                workspace_id?: string;
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
-                 * @example 128
-                 */
-                change: string;
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["UpdateChangeCommentRequest"];
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CommentWithNames"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-            409: components["responses"]["Problem"];
-        };
-    };
-    listCommentEdits: {
-        parameters: {
-            query?: {
-                workspace_id?: string;
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
-                 * @example 128
-                 */
-                change: string;
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ListCommentEditsResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-            409: components["responses"]["Problem"];
-        };
-    };
-    resolveThread: {
-        parameters: {
-            query?: {
-                workspace_id?: string;
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
-                 * @example 128
-                 */
-                change: string;
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ResolveThreadResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-            409: components["responses"]["Problem"];
-        };
-    };
-    reopenThread: {
-        parameters: {
-            query?: {
-                workspace_id?: string;
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
-                 * @example 128
-                 */
-                change: string;
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ReopenThreadResponse"];
                 };
             };
             400: components["responses"]["Problem"];
@@ -10148,37 +8787,6 @@ export interface operations {
             422: components["responses"]["Problem"];
         };
     };
-    checkPlaybook: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "text": "name: hello\nsteps:\n  - { step: greet, tool: sqll }\n"
-                 *     }
-                 */
-                "application/json": components["schemas"]["CheckPlaybookRequest"];
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PlaybookCheck"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-        };
-    };
     getPlaybook: {
         parameters: {
             query?: {
@@ -10200,64 +8808,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PlaybookDetail"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-        };
-    };
-    listPlaybookVersions: {
-        parameters: {
-            query: {
-                limit: number;
-                before?: number;
-            };
-            header?: never;
-            path: {
-                /** @example nightly-import */
-                name: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ListPlaybookVersionsResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-        };
-    };
-    diffPlaybook: {
-        parameters: {
-            query?: {
-                from?: number;
-                to?: number;
-            };
-            header?: never;
-            path: {
-                /** @example nightly-import */
-                name: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PlaybookDiff"];
                 };
             };
             400: components["responses"]["Problem"];
@@ -10326,12 +8876,6 @@ export interface operations {
                 /** @example nightly-import */
                 playbook?: string;
                 workspace_id?: string;
-                /** @description started at or after this time */
-                since?: string;
-                /** @description started before this time */
-                until?: string;
-                /** @description those that failed, or of which items failed */
-                failed: boolean;
                 /** @example 380609617270407169 */
                 parent?: string;
                 limit: number;
@@ -10394,58 +8938,6 @@ export interface operations {
             404: components["responses"]["Problem"];
             409: components["responses"]["Problem"];
             422: components["responses"]["Problem"];
-        };
-    };
-    countExecutions: {
-        parameters: {
-            query?: {
-                /** @example nightly-import */
-                playbook?: string;
-                workspace_id?: string;
-                /** @description started at or after this time */
-                since?: string;
-                /** @description started before this time */
-                until?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ExecutionCounts"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-        };
-    };
-    listPlaybookRuns: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ListPlaybookRunsResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
         };
     };
     getExecution: {
@@ -10512,9 +9004,6 @@ export interface operations {
                 limit: number;
                 /** @description with what happened to single items of loops */
                 items: boolean;
-                /** @description only what failed */
-                failed: boolean;
-                step?: string;
             };
             header?: never;
             path: {
@@ -10532,92 +9021,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ListExecutionHistoryResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-        };
-    };
-    getExecutionGraph: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example 380609617270407169 */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ExecutionGraph"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-        };
-    };
-    getExecutionTimeline: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example 380609617270407169 */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ExecutionTimeline"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-        };
-    };
-    listLoopItems: {
-        parameters: {
-            query: {
-                /** @description failed: with cancelled ones; open: issued and not ended. Default: all that were issued */
-                status?: "done" | "failed" | "open";
-                /** @description the `next` of the page before */
-                after: number;
-                limit: number;
-            };
-            header?: never;
-            path: {
-                /** @example 380609617270407169 */
-                id: string;
-                /** @example 380609617270407169 */
-                loop: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ListLoopItemsResponse"];
                 };
             };
             400: components["responses"]["Problem"];
@@ -10823,6 +9226,10 @@ export interface operations {
                 kind?: string;
                 status?: "draft" | "enacted" | "superseded" | "retired";
                 topic?: string;
+                /** @description part of the title or of the address */
+                text?: string;
+                /** @description only units that are in no other */
+                top: boolean;
                 conformance?: "conforms" | "deviates";
                 drift?: "none" | "drifted";
                 /** @description only the deleted ones */
@@ -10885,6 +9292,28 @@ export interface operations {
             409: components["responses"]["Problem"];
             413: components["responses"]["Problem"];
             422: components["responses"]["Problem"];
+        };
+    };
+    listUnitKinds: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListUnitKindsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
         };
     };
     getUnit: {
@@ -10984,6 +9413,31 @@ export interface operations {
             409: components["responses"]["Problem"];
             413: components["responses"]["Problem"];
             422: components["responses"]["Problem"];
+        };
+    };
+    getUnitContext: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnitContextDetail"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     getUnitHistory: {
@@ -11866,7 +10320,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CountWaitingForSearchResponse"];
+                    "application/json": components["schemas"]["SearchWaiting"];
                 };
             };
             400: components["responses"]["Problem"];

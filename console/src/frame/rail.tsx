@@ -12,7 +12,6 @@ const SHORTCUTS: Record<string, readonly { title: string; href: string }[]> = {
     { title: 'Jobs', href: '/#jobs' },
   ],
   work: [{ title: 'Executions', href: '/#executions' }],
-  projections: [{ title: 'Search', href: '/#search' }],
   system: [
     { title: 'Health', href: '/#health' },
     { title: 'Docs', href: '/api/v1/docs' },
