@@ -31,6 +31,7 @@ import type { BlobStore } from '../staging/blobs.ts'
 import { accessRoutes } from './access.ts'
 import { consumerRoutes } from './consumers.ts'
 import { datasetRoutes } from './datasets.ts'
+import { docsRoutes } from './docs-pages.ts'
 import { documentRoutes } from './documents.ts'
 import { eventRouteRoutes } from './event-routes.ts'
 import { eventRoutes, issueRoutes } from './events.ts'
@@ -150,6 +151,7 @@ function apiRoutes(context: ApiContext, metrics: Metrics): Record<string, Fastif
         gateRoutes,
         eventRoutes,
         lineageRoutes,
+        docsRoutes(),
         metricRoutes(metrics),
       ])
         await api.register(plugin)
