@@ -38,6 +38,7 @@ import { eventRoutes, issueRoutes } from './events.ts'
 import { executionRoutes } from './executions.ts'
 import { gateRoutes, healthRoutes, metricRoutes } from './health.ts'
 import { jobKindRoutes, jobRoutes } from './jobs.ts'
+import { liveRoutes } from './live.ts'
 import { markRoutes } from './marks.ts'
 import { describeApi } from './openapi.ts'
 import { playbookRoutes } from './playbooks.ts'
@@ -152,6 +153,7 @@ function apiRoutes(context: ApiContext, metrics: Metrics): Record<string, Fastif
         eventRoutes,
         lineageRoutes,
         docsRoutes(),
+        liveRoutes(context),
         metricRoutes(metrics),
       ])
         await api.register(plugin)
