@@ -1,6 +1,7 @@
 /**
- * README.md, as a newcomer runs it: every sh block verbatim, top to bottom, in one shell on a terminal, and the program of the
- * library. Questions are answered with yes. The one thing that is put in is what only the reader knows: a database's address.
+ * README.md, the tutorial and the tour, as a newcomer runs them: every sh block verbatim, top to bottom, in one shell on a terminal; the
+ * program of the guide on the library; and the guide on deployment. Questions are answered with yes. The one thing that is put in is what
+ * only the reader knows: a database's address.
  */
 // @module-tag long
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -23,11 +24,12 @@ interface Block {
   readonly text: string
 }
 
-const blocks = readBlocks(readFileSync(join(ROOT, 'README.md'), 'utf8'))
-const shell = (chosen: (section: string) => boolean): string[] =>
-  blocks
-    .filter(({ language, section }) => language === 'sh' && section !== 'Develop' && chosen(section))
+const blocksOf = (page: string) => readBlocks(readFileSync(join(ROOT, page), 'utf8'))
+const shell = (page: string, chosen: (section: string) => boolean = () => true): string[] =>
+  blocksOf(page)
+    .filter(({ language, section }) => language === 'sh' && chosen(section))
     .map(({ text }) => text)
+    .filter((text) => text !== 'npm start')
 
 const folder = temporaryHome('readme')
 const env = { STAGEDOOR_HOME: join(folder, 'home') }
@@ -39,21 +41,26 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await server.end()
-  // What `init` of the README writes.
+  // What `init` of the tour writes.
   rmSync(join(ROOT, 'products.dataset.json'), { force: true })
 })
 
 it('begins with the one command that starts it', () => {
-  expect(blocks[0]).toMatchObject({ language: 'sh', text: 'npm start' })
+  expect(blocksOf('README.md')[0]).toMatchObject({ language: 'sh', text: 'npm start' })
 })
 
-it('its shell blocks run verbatim, top to bottom, in one shell', {
+it('its shell blocks, those of the tutorial and of the tour run verbatim, top to bottom, in one shell', {
   timeout: 600_000,
 }, async () => {
-  const [, ...rest] = shell((section) => section !== OWN_DATABASE)
-  const { output, failures } = await runOnTerminal(rest.join('\n\n'), env)
+  const commands = [
+    ...shell('README.md', (section) => section === 'Five minutes'),
+    ...shell('docs/guides/tutorial.md'),
+    ...shell('docs/guides/tour.md'),
+  ]
+  const { output, failures } = await runOnTerminal(commands.join('\n\n'), env)
   // Files with wrong lines end with 5 by design, and say so.
   expect(failures, output).toEqual([
+    expect.stringMatching(/^5: stagedoor ingest examples\/ads\/meta-week-45\.csv/),
     expect.stringMatching(/^5: stagedoor ingest examples\/ads\/meta-week-45\.csv/),
     expect.stringMatching(/^5: stagedoor ingest examples\/products\/products\.xlsx/),
   ])
@@ -70,8 +77,8 @@ it('its shell blocks run verbatim, top to bottom, in one shell', {
   }
 })
 
-it('its library program runs as it stands', async () => {
-  const [program] = blocks.filter(({ language }) => language === 'ts')
+it('the program of the guide on the library runs as it stands', async () => {
+  const [program] = blocksOf('docs/guides/library.md').filter(({ language }) => language === 'ts')
   mkdirSync(join(folder, 'node_modules'), { recursive: true })
   symlinkSync(ROOT, join(folder, 'node_modules/stagedoor'))
   writeFileSync(join(folder, 'program.mjs'), program!.text)
@@ -90,12 +97,12 @@ it('its library program runs as it stands', async () => {
 it('the block for a database of one’s own runs verbatim but for its address', async () => {
   const postgres = await startEmbedded({ home: join(folder, 'own'), durability: 'throwaway' })
   try {
-    const [block] = shell((section) => section === OWN_DATABASE)
+    const [block] = shell('docs/guides/deployment.md', (section) => section === OWN_DATABASE)
     const lines = block!.split('\n')
     expect(block).toContain(ADDRESS)
     expect(lines.pop()).toBe('npm start')
     const port = await freePort()
-    const commands = `stagedoor() { npm run -s stagedoor -- "$@"; }\n${lines.join('\n')}
+    const commands = `${lines.join('\n')}
 npm start & started=$!
 until curl -sf http://127.0.0.1:${port}/api/ready; do kill -0 $started || break; sleep 0.5; done
 stagedoor client list

@@ -32,6 +32,7 @@ import { accessRoutes } from './access.ts'
 import { changeRoutes } from './changes.ts'
 import { consumerRoutes } from './consumers.ts'
 import { datasetRoutes } from './datasets.ts'
+import { docsRoutes } from './docs-pages.ts'
 import { documentRoutes } from './documents.ts'
 import { eventRouteRoutes } from './event-routes.ts'
 import { eventRoutes, issueRoutes } from './events.ts'
@@ -154,6 +155,7 @@ function apiRoutes(context: ApiContext, metrics: Metrics): Record<string, Fastif
         eventRoutes,
         findRoutes,
         lineageRoutes,
+        docsRoutes(),
         liveRoutes(context),
         metricRoutes(metrics),
       ])

@@ -42,7 +42,6 @@ interface Fixture {
 
 const ORDERS = 'create table orders (id bigint primary key); grant insert, select on orders to public'
 const FIXTURES: Readonly<Record<string, Fixture>> = {
-  'README.md': {},
   'docs/guides/consumers.md': {
     setup: async (superuser, workspace) => {
       await superuser.query(`select iu_core.fn_gate_set('queue.consumer_dispatch.enabled', true)`)

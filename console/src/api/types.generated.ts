@@ -125,6 +125,74 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/docs-pages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The pages of the documentation, in the order of its contents */
+        get: operations["listDocsPages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/docs-pages/{page}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A page of the documentation as Markdown; `contents` is the page of contents */
+        get: operations["getDocsPage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/docs-search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Find words in the documentation; never mixed with the units and documents of a workspace */
+        get: operations["searchDocs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/docs-images/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A picture of the documentation */
+        get: operations["getDocsImage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/live": {
         parameters: {
             query?: never;
@@ -2855,6 +2923,43 @@ export interface components {
             /** Format: date-time */
             dispatched_at: string;
         };
+        DocsHeading: {
+            level: number;
+            title: string;
+            /** @description what comes after # in an address */
+            anchor: string;
+            /** @description of the Markdown, from 1 */
+            line: number;
+        };
+        DocsHit: {
+            page: string;
+            title: string;
+            /** @description the nearest heading above what was found */
+            heading: string;
+            /** @description of that heading; empty for the beginning of the page */
+            anchor: string;
+            snippet: string;
+            /** @description from and to, in characters of the snippet */
+            highlights: number[][];
+            score: number;
+        };
+        DocsPage: {
+            /** @description its name in an address */
+            page: string;
+            title: string;
+            /** @description the heading of the contents under which it stands */
+            group: string;
+            /** @description one sentence */
+            about: string;
+        };
+        DocsPageText: {
+            page: string;
+            title: string;
+            /** @description of the file, from the root of the package: links are relative to it */
+            path: string;
+            markdown: string;
+            headings: components["schemas"]["DocsHeading"][];
+        };
         Document: {
             document_id: string;
             workspace_id: string;
@@ -3524,6 +3629,9 @@ export interface components {
         };
         ListDatasetsResponse: {
             datasets: components["schemas"]["Dataset"][];
+        };
+        ListDocsPagesResponse: {
+            pages: components["schemas"]["DocsPage"][];
         };
         ListDocumentsResponse: {
             documents: components["schemas"]["Document"][];
@@ -4653,6 +4761,9 @@ export interface components {
             error: string | null;
             /** Format: date-time */
             failed_at: string;
+        };
+        SearchDocsResponse: {
+            hits: components["schemas"]["DocsHit"][];
         };
         SearchFilters: {
             topic?: string | string[];
@@ -6212,6 +6323,105 @@ export interface operations {
             400: components["responses"]["Problem"];
             401: components["responses"]["Problem"];
             403: components["responses"]["Problem"];
+        };
+    };
+    listDocsPages: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListDocsPagesResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+        };
+    };
+    getDocsPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example tutorial */
+                page: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocsPageText"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    searchDocs: {
+        parameters: {
+            query: {
+                /** @description words, "a phrase", begin* */
+                q: string;
+                limit: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SearchDocsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+        };
+    };
+    getDocsImage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example upload.png */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the picture */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/png": string;
+                };
+            };
+            400: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     followChanges: {
