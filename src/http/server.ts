@@ -35,8 +35,9 @@ import { documentRoutes } from './documents.ts'
 import { eventRouteRoutes } from './event-routes.ts'
 import { eventRoutes, issueRoutes } from './events.ts'
 import { executionRoutes } from './executions.ts'
-import { gateRoutes, healthRoutes, metricRoutes } from './health.ts'
-import { jobKindRoutes, jobRoutes } from './jobs.ts'
+import { gateRoutes, healthDetailRoutes, healthRoutes, metricRoutes } from './health.ts'
+import { deadLetterRoutes, jobKindRoutes, jobRoutes } from './jobs.ts'
+import { limitRoutes } from './limits.ts'
 import { markRoutes } from './marks.ts'
 import { describeApi } from './openapi.ts'
 import { playbookRoutes } from './playbooks.ts'
@@ -148,6 +149,8 @@ function apiRoutes(context: ApiContext, metrics: Metrics): Record<string, Fastif
       for (const plugin of [
         accessRoutes(context),
         gateRoutes,
+        healthDetailRoutes(context),
+        limitRoutes(context),
         eventRoutes,
         lineageRoutes,
         metricRoutes(metrics),
@@ -158,6 +161,7 @@ function apiRoutes(context: ApiContext, metrics: Metrics): Record<string, Fastif
     '/datasets': datasetRoutes(context),
     '/uploads': uploadRoutes(context),
     '/jobs': jobRoutes,
+    '/dead-letters': deadLetterRoutes,
     '/job-kinds': jobKindRoutes,
     '/workers': workerRoutes(metrics.executors),
     '/schedules': scheduleRoutes,

@@ -71,6 +71,63 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The checks of this process with what to do about each; for whoever operates a workspace */
+        get: operations["getHealthDetails"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/health/storage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Size of the database and of its largest tables, of the spool, and how far readers of events are behind
+         * @description About all workspaces: for people who administer every workspace, and tokens of service_role.
+         */
+        get: operations["getStorage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/limits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How large an upload of a workspace may be, how many are read at once, and the limits of the API
+         * @description An administrator of the database changes the limits of uploads: `stagedoor upload limits`. Those of the API are settings of its process.
+         */
+        get: operations["getLimits"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/events": {
         parameters: {
             query?: never;
@@ -331,6 +388,40 @@ export interface paths {
         };
         /** What files can be uploaded */
         get: operations["listDatasets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/datasets/{dataset}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One dataset with its declaration: fields, rules, tables */
+        get: operations["getDataset"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/datasets/{dataset}/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whether the tables still fit the declaration, and what to do if not; for whoever operates */
+        get: operations["checkDataset"];
         put?: never;
         post?: never;
         delete?: never;
@@ -738,6 +829,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/jobs/statistics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Counts by kind and state, and throughput and latency over the last hour, day or week
+         * @description Of the jobs that you may see. A bucket is a minute, 15 minutes or an hour long. What failed in an earlier attempt and ended well counts as completed.
+         */
+        get: operations["getJobStatistics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/jobs/{id}": {
         parameters: {
             query?: never;
@@ -786,9 +897,46 @@ export interface paths {
         put?: never;
         /**
          * Dead letters back into the queue, under their own ids and with all attempts before them
-         * @description A member names the workspace. Answers the ids of those that were dead letters.
+         * @description A member names the workspace. Say which: ids, a kind, a group of `GET /dead-letters/groups`, all that failed before a time, or what meets several of these. Answers the ids of those that were dead letters.
          */
         post: operations["replayJobs"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/dead-letters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Dead letters of your workspaces, those that were enqueued last first */
+        get: operations["listDeadLetters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/dead-letters/groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Dead letters grouped by kind and error, the most frequent first
+         * @description An error is grouped by its first line, without ids, times and numbers. The newest 50000 dead letters are grouped; `cut` says whether there are more.
+         */
+        get: operations["groupDeadLetters"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -827,7 +975,7 @@ export interface paths {
         head?: never;
         /**
          * Change the settings of a kind; what is left out stays
-         * @description For tokens of service_role: a kind is shared by all workspaces.
+         * @description A kind is shared by all workspaces: for people who administer every workspace, and tokens of service_role.
          */
         patch: operations["updateJobKind"];
         trace?: never;
@@ -843,7 +991,7 @@ export interface paths {
         put?: never;
         /**
          * No job of this kind begins until it is resumed; running ones go on
-         * @description For tokens of service_role: a kind is shared by all workspaces.
+         * @description A kind is shared by all workspaces: for people who operate every workspace, and tokens of service_role.
          */
         post: operations["pauseJobKind"];
         delete?: never;
@@ -863,7 +1011,7 @@ export interface paths {
         put?: never;
         /**
          * Jobs of this kind begin again
-         * @description For tokens of service_role: a kind is shared by all workspaces.
+         * @description A kind is shared by all workspaces: for people who operate every workspace, and tokens of service_role.
          */
         post: operations["resumeJobKind"];
         delete?: never;
@@ -879,7 +1027,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Who works: workers of jobs with the jobs that each runs, and engines of executions
+         * @description For whoever operates a workspace. Of the running jobs you see those of your workspaces.
+         */
+        get: operations["listWorkers"];
         put?: never;
         /**
          * Register a worker that claims jobs of these kinds, as long as it keeps its lease
@@ -1040,6 +1192,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/schedules/next-runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The next times of a cron line, before it is a schedule */
+        get: operations["previewSchedule"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/schedules/{schedule}": {
         parameters: {
             query?: never;
@@ -1050,13 +1219,13 @@ export interface paths {
         get?: never;
         /**
          * Create a schedule, or update one: a job at every time that its cron line names
-         * @description For tokens of service_role.
+         * @description A schedule is shared by all workspaces: for people who administer every workspace, and tokens of service_role.
          */
         put: operations["setSchedule"];
         post?: never;
         /**
          * Delete a schedule; jobs that it enqueued stay
-         * @description For tokens of service_role.
+         * @description A schedule is shared by all workspaces: for people who administer every workspace, and tokens of service_role.
          */
         delete: operations["deleteSchedule"];
         options?: never;
@@ -1330,6 +1499,23 @@ export interface paths {
         post?: never;
         /** Delete a target; what was not delivered yet becomes a dead letter */
         delete: operations["deleteWebhookTarget"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/{target}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Deliver one webhook of the type test; the job says what became of it */
+        post: operations["testWebhookTarget"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -2275,6 +2461,14 @@ export interface components {
             /** @description an address in the same workspace, the id of a unit, or any other reference */
             target: string;
         };
+        ApiLimits: {
+            /** @description largest JSON body: STAGEDOOR_BODY_LIMIT */
+            body_bytes: number;
+            /** @description largest staged part: STAGEDOOR_BLOB_LIMIT */
+            blob_bytes: number;
+            /** @description of one caller: STAGEDOOR_RATE_LIMIT; 0: no limit */
+            requests_a_minute: number;
+        };
         ApproveStagingRecordRequest: {
             /**
              * @description SHA-256, in hex
@@ -2331,6 +2525,9 @@ export interface components {
              * @example APR-2026-114
              */
             apr_ref: string;
+        };
+        CheckDatasetResponse: {
+            problems: components["schemas"]["DatasetProblem"][];
         };
         ChecklistItem: {
             item_id: string;
@@ -2694,6 +2891,25 @@ export interface components {
             id: string;
             name: string;
         };
+        DatasetDetail: {
+            dataset: string;
+            title: string;
+            version: number;
+            approval_required: boolean;
+            /** @example 30 days */
+            undo_window: string;
+            /** Format: uuid */
+            workspace_id: string | null;
+            platforms: components["schemas"]["Platform"][];
+            row_types: components["schemas"]["RowType"][];
+            has_clients: boolean;
+            registered_by: string;
+            /** Format: date-time */
+            registered_at: string;
+            definition: {
+                [key: string]: unknown;
+            };
+        };
         DatasetField: {
             field: string;
             title: string;
@@ -2783,6 +2999,25 @@ export interface components {
             best: string | null;
             /** @description all datasets of the workspace, the best first */
             matches: components["schemas"]["DatasetMatch"][];
+        };
+        DatasetProblem: {
+            problem: string;
+            remedy: string | null;
+        };
+        DeadLetterGroup: {
+            /** @description of the kind and the error; the same as long as both are */
+            group_id: string;
+            job_kind: string;
+            /** @description its first line, without ids, times and numbers */
+            error: string;
+            count: number;
+            /** Format: date-time */
+            first_failed_at: string;
+            /** Format: date-time */
+            last_failed_at: string;
+            /** @description how many of them failed again after a replay */
+            replayed: number;
+            latest_error: string;
         };
         Dependents: {
             table: string;
@@ -2882,6 +3117,25 @@ export interface components {
              * @example APR-2026-114
              */
             apr_ref: string;
+        };
+        Engine: {
+            engine_id: string;
+            name: string | null;
+            /** @description decides what comes next in executions */
+            drives: boolean;
+            /** @description runs steps and items of loops */
+            runs: boolean;
+            /** @description functions that its process was given */
+            handlers: string[];
+            registered_by: string;
+            /** Format: date-time */
+            started_at: string;
+            /** Format: date-time */
+            heartbeat_at: string;
+            /** Format: date-time */
+            leased_until: string;
+            /** @description false: its lease has passed, and others take its executions */
+            is_alive: boolean;
         };
         EnqueueJobsRequest: {
             jobs: components["schemas"]["NewJob"][];
@@ -3155,6 +3409,10 @@ export interface components {
         };
         Gate: {
             gate: string;
+            /** @description how people call it */
+            title: string;
+            /** @description what it stops */
+            when_closed: string;
             open: boolean;
             description: string;
             /** Format: date-time */
@@ -3167,6 +3425,12 @@ export interface components {
         };
         GetRowLineageResponse: {
             entries: components["schemas"]["LineageEntry"][];
+        };
+        GroupDeadLettersResponse: {
+            groups: components["schemas"]["DeadLetterGroup"][];
+            /** @description dead letters in all groups, also those that the limit leaves out */
+            total: number;
+            cut: boolean;
         };
         HeaderMap: {
             headers: string[];
@@ -3193,6 +3457,18 @@ export interface components {
             name: string;
             ok: boolean;
             detail: string;
+        };
+        HealthDetail: {
+            name: string;
+            title: string;
+            ok: boolean;
+            detail: string;
+            /** @description what to do if it is not ok */
+            remedy: string;
+        };
+        HealthDetails: {
+            version: string;
+            checks: components["schemas"]["HealthDetail"][];
         };
         HeartbeatWorkerResponse: {
             /** Format: date-time */
@@ -3328,11 +3604,85 @@ export interface components {
             paused_at: string | null;
             paused_by: string | null;
         };
+        JobStatistics: {
+            /** @enum {unknown} */
+            window: "1h" | "24h" | "7d";
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            bucket_s: number;
+            kinds: components["schemas"]["KindCounts"][];
+            /** @description oldest first, without gaps; the last bucket still runs */
+            series: components["schemas"]["LatencyBucket"][];
+        };
         JobToBegin: {
             /** Format: uuid */
             job_id: string;
             /** @description the lease_epoch of the job */
             epoch: number;
+        };
+        JobWorker: {
+            worker_id: string;
+            /** @description as a rule its host and process */
+            name: string | null;
+            executor: string;
+            kinds: string[];
+            registered_by: string;
+            /** Format: date-time */
+            started_at: string;
+            /** Format: date-time */
+            heartbeat_at: string;
+            /** Format: date-time */
+            leased_until: string;
+            /** @description false: its lease has passed, and others take its jobs */
+            is_alive: boolean;
+            /** @description the oldest twenty that you may see */
+            running: components["schemas"]["RunningJob"][];
+            running_count: number;
+        };
+        KindCounts: {
+            job_kind: string;
+            /** @description due and not begun */
+            waiting: number;
+            /** @description due later: a retry, a snooze, a time to come */
+            later: number;
+            running: number;
+            /** @description dead letters, whenever they failed */
+            dead: number;
+            /** @description for how many seconds the oldest waiting job has been due */
+            oldest_due_s: number | null;
+            completed: number;
+            cancelled: number;
+            /** @description attempts beyond the first of the jobs that ended */
+            retries: number;
+            wait_p50_ms: number | null;
+            /** @description from enqueue to start, of jobs that ended in their first attempt */
+            wait_p95_ms: number | null;
+            run_p50_ms: number | null;
+            /** @description from the start of the last attempt to its end, of completed jobs */
+            run_p95_ms: number | null;
+            /** @description dead letters of the window */
+            failed: number;
+        };
+        LatencyBucket: {
+            /**
+             * Format: date-time
+             * @description its beginning
+             */
+            at: string;
+            completed: number;
+            cancelled: number;
+            /** @description attempts beyond the first of the jobs that ended */
+            retries: number;
+            wait_p50_ms: number | null;
+            /** @description from enqueue to start, of jobs that ended in their first attempt */
+            wait_p95_ms: number | null;
+            run_p50_ms: number | null;
+            /** @description from the start of the last attempt to its end, of completed jobs */
+            run_p95_ms: number | null;
+            /** @description dead letters that failed then and were not replayed since */
+            dead: number;
         };
         Layout: {
             fields: string[];
@@ -3406,6 +3756,10 @@ export interface components {
             /** @description whether it says what is marked */
             is_same: boolean;
         };
+        Limits: {
+            uploads: components["schemas"]["UploadLimits"];
+            api: components["schemas"]["ApiLimits"];
+        };
         LineCorrection: {
             line: number;
             /** @description header → corrected text; the other cells stay. Without any the line is checked again as it stands */
@@ -3469,6 +3823,11 @@ export interface components {
         ListDatasetsResponse: {
             datasets: components["schemas"]["Dataset"][];
         };
+        ListDeadLettersResponse: {
+            jobs: components["schemas"]["Job"][];
+            /** @description `after` of the next page; null: this is the last */
+            next: string | null;
+        };
         ListDocumentsResponse: {
             documents: components["schemas"]["Document"][];
             /** @description `after` of the next page; null: this is the last */
@@ -3529,7 +3888,7 @@ export interface components {
             next: string | null;
         };
         ListSchedulesResponse: {
-            schedules: components["schemas"]["Schedule"][];
+            schedules: components["schemas"]["ScheduleWithRuns"][];
         };
         ListSearchDeadLettersResponse: {
             dead_letters: components["schemas"]["SearchDeadLetter"][];
@@ -3600,6 +3959,10 @@ export interface components {
         };
         ListWebhookTargetsResponse: {
             targets: components["schemas"]["WebhookTarget"][];
+        };
+        ListWorkersResponse: {
+            workers: components["schemas"]["JobWorker"][];
+            engines: components["schemas"]["Engine"][];
         };
         LookupNames: {
             before: string | null;
@@ -4095,6 +4458,10 @@ export interface components {
             /** @description the file is refused without it */
             missing: boolean;
         };
+        PreviewScheduleResponse: {
+            /** @description the next times; none while it is disabled */
+            next_runs: string[];
+        };
         PreviewValues: {
             field: string;
             title: string;
@@ -4146,6 +4513,13 @@ export interface components {
             /** Format: date-time */
             failed_at: string;
             error: components["schemas"]["UploadError"];
+        };
+        ReaderLag: {
+            reader: string;
+            /** @description events, counted up to 10,000 */
+            unread: number;
+            /** @description age of the oldest of them */
+            lag_s: number;
         };
         Reading: {
             /** @enum {unknown} */
@@ -4395,8 +4769,12 @@ export interface components {
             jobs?: string[];
             /** @example send_report */
             kind?: string;
+            /** @description of `GET /dead-letters/groups` */
+            group?: string;
             /** Format: date-time */
             failed_before?: string;
+            /** @description replay nothing: the ids are those that would be replayed */
+            dry_run?: boolean;
             /** Format: uuid */
             workspace_id?: string;
             /** @default 1000 */
@@ -4458,6 +4836,13 @@ export interface components {
             row_type: string;
             target: string;
         };
+        RunningJob: {
+            job_id: string;
+            job_kind: string;
+            /** Format: date-time */
+            started_at: string | null;
+            attempts: number;
+        };
         SampleEvent: {
             event_subject_ref: string | null;
             canonical_address: string;
@@ -4483,6 +4868,26 @@ export interface components {
             registered_by: string;
             /** Format: date-time */
             registered_at: string;
+        };
+        ScheduleWithRuns: {
+            schedule: string;
+            cron: string;
+            time_zone: string;
+            job_kind: string;
+            payload: {
+                [key: string]: unknown;
+            };
+            enabled: boolean;
+            /** Format: date-time */
+            next_at: string;
+            /** Format: date-time */
+            last_due: string | null;
+            last_job_id: string | null;
+            registered_by: string;
+            /** Format: date-time */
+            registered_at: string;
+            /** @description the next times; none while it is disabled */
+            next_runs: string[];
         };
         SearchAnswer: {
             hits: components["schemas"]["SearchHit"][];
@@ -4760,6 +5165,11 @@ export interface components {
         SplitUnitResponse: {
             units: components["schemas"]["SuccessorUnit"][];
         };
+        /** @description files that are received and read now on the machine that answers */
+        SpoolUsage: {
+            files: number;
+            bytes: number;
+        };
         StagedMark: {
             staging_record_id: string;
             /** @description name it at approval and at the cut */
@@ -5010,6 +5420,12 @@ export interface components {
             subject: string | null;
             staging_record_id: string | null;
         };
+        Storage: {
+            database_bytes: number;
+            tables: components["schemas"]["TableSize"][];
+            spool: components["schemas"]["SpoolUsage"];
+            readers: components["schemas"]["ReaderLag"][];
+        };
         Styles: {
             /** @enum {unknown} */
             decimal: "dot" | "comma" | "mixed" | "unknown";
@@ -5045,6 +5461,16 @@ export interface components {
             dimension?: number;
             /** @enum {unknown} */
             store?: "postgres" | "pgvector" | "qdrant";
+        };
+        TableSize: {
+            schema_name: string;
+            table_name: string;
+            /** @description with its indexes; partitions count as their table */
+            bytes: number;
+            row_estimate: number;
+        };
+        TestWebhookTargetResponse: {
+            job_id: string;
         };
         TickStagingChecklistRequest: {
             item_id: string;
@@ -5814,6 +6240,15 @@ export interface components {
              */
             file?: string;
         };
+        UploadLimits: {
+            /** @description null: the limits of all that have none of their own */
+            workspace_id: string | null;
+            /** @example 2048 */
+            max_bytes: string;
+            max_lines: number;
+            /** @description uploads that are read at the same time */
+            max_at_once: number;
+        };
         UploadPermission: {
             allowed: boolean;
             /** @description why not, and what to do */
@@ -5966,6 +6401,78 @@ export interface operations {
             };
             400: components["responses"]["Problem"];
             401: components["responses"]["Problem"];
+        };
+    };
+    getHealthDetails: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HealthDetails"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    getStorage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Storage"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    getLimits: {
+        parameters: {
+            query?: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Limits"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
         };
     };
     listEvents: {
@@ -6516,6 +7023,66 @@ export interface operations {
             400: components["responses"]["Problem"];
             401: components["responses"]["Problem"];
             403: components["responses"]["Problem"];
+        };
+    };
+    getDataset: {
+        parameters: {
+            query?: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /** @example ads */
+                dataset: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DatasetDetail"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    checkDataset: {
+        parameters: {
+            query?: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /** @example ads */
+                dataset: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckDatasetResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     listDatasetClients: {
@@ -7571,6 +8138,34 @@ export interface operations {
             422: components["responses"]["Problem"];
         };
     };
+    getJobStatistics: {
+        parameters: {
+            query: {
+                window: "1h" | "24h" | "7d";
+                /** @example send_report */
+                kind?: string;
+                workspace_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobStatistics"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
     getJob: {
         parameters: {
             query?: never;
@@ -7659,6 +8254,68 @@ export interface operations {
             403: components["responses"]["Problem"];
             404: components["responses"]["Problem"];
             409: components["responses"]["Problem"];
+        };
+    };
+    listDeadLetters: {
+        parameters: {
+            query: {
+                /** @example send_report */
+                kind?: string;
+                failed_before?: string;
+                workspace_id?: string;
+                /** @description of `GET /dead-letters/groups` */
+                group?: string;
+                limit: number;
+                /** @description the `next` of the page before */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListDeadLettersResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    groupDeadLetters: {
+        parameters: {
+            query: {
+                /** @example send_report */
+                kind?: string;
+                failed_before?: string;
+                workspace_id?: string;
+                limit: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GroupDeadLettersResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
         };
     };
     listJobKinds: {
@@ -7765,6 +8422,29 @@ export interface operations {
             401: components["responses"]["Problem"];
             403: components["responses"]["Problem"];
             404: components["responses"]["Problem"];
+        };
+    };
+    listWorkers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListWorkersResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
         };
     };
     registerWorker: {
@@ -8011,7 +8691,10 @@ export interface operations {
     };
     listSchedules: {
         parameters: {
-            query?: never;
+            query: {
+                /** @description how many next times of each; the first 500 schedules have them */
+                runs: number;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -8025,6 +8708,33 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ListSchedulesResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+        };
+    };
+    previewSchedule: {
+        parameters: {
+            query: {
+                /** @example 30 6 * * 1-5 */
+                cron: string;
+                time_zone: string;
+                runs: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PreviewScheduleResponse"];
                 };
             };
             400: components["responses"]["Problem"];
@@ -8529,6 +9239,32 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    testWebhookTarget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                target: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TestWebhookTargetResponse"];
+                };
             };
             400: components["responses"]["Problem"];
             401: components["responses"]["Problem"];
