@@ -1,12 +1,11 @@
+import { createBrowserHistory } from '@tanstack/react-router'
 import { useEffect, useSyncExternalStore } from 'react'
 
-/** The address says which page is shown; navigation does not reload the console. */
-const MOVED = 'stagedoor:moved'
+/** The address says which page is shown; navigation does not reload the console. The router (app.tsx) follows this history. */
+export const browserHistory = createBrowserHistory()
 
 export function go(address: string, how: 'push' | 'replace' = 'push'): void {
-  if (how === 'push') history.pushState(null, '', address)
-  else history.replaceState(history.state, '', address)
-  dispatchEvent(new Event(MOVED))
+  browserHistory[how](address)
   if (how === 'push') {
     scrollTo(0, 0)
     // Screen readers announce the new page, and the keyboard focus starts at its top.
@@ -15,20 +14,32 @@ export function go(address: string, how: 'push' | 'replace' = 'push'): void {
 }
 
 export function usePath(): string {
-  return useSyncExternalStore(subscribe, () => location.pathname)
+  return useSyncExternalStore(browserHistory.subscribe, () => browserHistory.location.pathname)
 }
 
 /** One parameter of the address, so that a link leads to the very view, and a way to change it. */
 export function useParameter(name: string): [string | undefined, (value: string | undefined) => void] {
-  const search = useSyncExternalStore(subscribe, () => location.search)
-  const set = (value: string | undefined) => {
-    const parameters = new URLSearchParams(location.search)
-    if (value === undefined) parameters.delete(name)
-    else parameters.set(name, value)
+  const [parameters, set] = useParameters()
+  return [parameters.get(name) ?? undefined, (value) => set({ [name]: value })]
+}
+
+/** All parameters of the address, and a way to change several at once; undefined takes one out. */
+export function useParameters(): [
+  URLSearchParams,
+  (values: Readonly<Record<string, string | undefined>>) => void,
+] {
+  const search = useSyncExternalStore(browserHistory.subscribe, () => browserHistory.location.search)
+  const set = (values: Readonly<Record<string, string | undefined>>) => {
+    const { pathname, search: current } = browserHistory.location
+    const parameters = new URLSearchParams(current)
+    for (const [name, value] of Object.entries(values)) {
+      if (value === undefined || value === '') parameters.delete(name)
+      else parameters.set(name, value)
+    }
     const text = parameters.toString()
-    go(location.pathname + (text === '' ? '' : `?${text}`), 'replace')
+    go(pathname + (text === '' ? '' : `?${text}`), 'replace')
   }
-  return [new URLSearchParams(search).get(name) ?? undefined, set]
+  return [new URLSearchParams(search), set]
 }
 
 /** Plain links to pages of the console are followed without a reload. */
@@ -47,27 +58,4 @@ export function useLinks(isPage: (path: string) => boolean): void {
     document.addEventListener('click', follow)
     return () => document.removeEventListener('click', follow)
   }, [isPage])
-}
-
-function subscribe(listener: () => void): () => void {
-  addEventListener('popstate', listener)
-  addEventListener(MOVED, listener)
-  return () => {
-    removeEventListener('popstate', listener)
-    removeEventListener(MOVED, listener)
-  }
-}
-
-/** The parts of the path that the pattern names, or undefined where it does not fit. */
-export function matchPath(pattern: string, path: string): Record<string, string> | undefined {
-  const wanted = pattern.split('/')
-  const given = path.split('/')
-  if (wanted.length !== given.length) return undefined
-  const named: Record<string, string> = {}
-  for (const [index, part] of wanted.entries()) {
-    const piece = given[index] ?? ''
-    if (part.startsWith(':') && piece !== '') named[part.slice(1)] = decodeURIComponent(piece)
-    else if (part !== piece) return undefined
-  }
-  return named
 }

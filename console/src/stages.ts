@@ -1,14 +1,14 @@
 /** The stages that data passes through, in order. The navigation and the picture on the overview are drawn from this list. */
 export interface Stage {
-  readonly id: 'staging' | 'production' | 'events' | 'playbooks' | 'search'
+  readonly id: 'held' | 'production' | 'signals' | 'work' | 'projections'
   readonly name: string
   readonly purpose: string
 }
 
 export const STAGES: readonly Stage[] = [
   {
-    id: 'staging',
-    name: 'Staging',
+    id: 'held',
+    name: 'Held',
     purpose: 'Files, API data and agents’ output wait here until a person approves them.',
   },
   {
@@ -17,18 +17,18 @@ export const STAGES: readonly Stage[] = [
     purpose: 'Approved data is promoted into your tables in one transaction, and undone the same way.',
   },
   {
-    id: 'events',
-    name: 'Events',
+    id: 'signals',
+    name: 'Signals',
     purpose: 'Every change records an event in the same transaction. Events start jobs.',
   },
   {
-    id: 'playbooks',
-    name: 'Playbooks',
+    id: 'work',
+    name: 'Work',
     purpose: 'Playbooks run steps, loops and waits. Every step is logged.',
   },
   {
-    id: 'search',
-    name: 'Search',
+    id: 'projections',
+    name: 'Projections',
     purpose: 'The search index is built from production. Every hit says how fresh it is.',
   },
 ]

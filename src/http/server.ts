@@ -38,6 +38,7 @@ import { executionRoutes } from './executions.ts'
 import { gateRoutes, healthDetailRoutes, healthRoutes, metricRoutes } from './health.ts'
 import { deadLetterRoutes, jobKindRoutes, jobRoutes } from './jobs.ts'
 import { limitRoutes } from './limits.ts'
+import { liveRoutes } from './live.ts'
 import { markRoutes } from './marks.ts'
 import { describeApi } from './openapi.ts'
 import { playbookRoutes } from './playbooks.ts'
@@ -153,6 +154,7 @@ function apiRoutes(context: ApiContext, metrics: Metrics): Record<string, Fastif
         limitRoutes(context),
         eventRoutes,
         lineageRoutes,
+        liveRoutes(context),
         metricRoutes(metrics),
       ])
         await api.register(plugin)

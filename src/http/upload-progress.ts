@@ -1,70 +1,46 @@
 /** The progress of an upload as server-sent events. It is read from the database, so any process can answer. */
 
 import { setMaxListeners } from 'node:events'
-import { finished, Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
 import { findUploadState, type Progress, requireUpload } from '../ingest/uploads.ts'
 import { asStagedoorError, StagedoorError } from '../kernel/errors.ts'
-import { Text } from '../kernel/schema.ts'
+import {
+  EVENT_STREAM,
+  HEARTBEAT,
+  HEARTBEAT_MS,
+  limitStreams,
+  sendEvents,
+  serverSentEvent,
+} from './event-stream.ts'
 import { withRawJson } from './responses.ts'
 import { routes } from './routes.ts'
 
 const POLL_MS = 300
-/** Silence between us and the caller may be taken for a dead connection. */
-const HEARTBEAT_MS = 15_000
 const MAX_STREAMS = 20
 
 export function uploadProgressRoutes(background: BackgroundUploads) {
   return routes('uploads', async (api) => {
-    const streams = new Map<string, number>()
+    const streams = limitStreams(MAX_STREAMS, 'uploads')
     api.get('/:id/progress', {
       operationId: 'followUpload',
       summary: 'How far the reading of a file is, as server-sent events',
       description:
         '`event: progress` with {stage, done, total, lines} until `event: done` with {status, error}, which ends the stream.',
       problems: [404, 429],
-      schema: {
-        response: {
-          200: {
-            description: 'server-sent events',
-            content: { 'text/event-stream': { schema: Text } },
-          },
-        },
-      },
+      schema: EVENT_STREAM,
       handle: async (request, reply) => {
         const { id } = request.params
         await request.transaction((client) => requireUpload(withRawJson(client), id))
-        const leave = enter(streams, request.principal!.subject)
-        const gone = new AbortController()
-        finished(reply.raw, () => {
-          leave()
-          gone.abort()
-        })
-        const stream = Readable.from(
-          follow(request, id, background, AbortSignal.any([gone.signal, background.stopped])),
+        const leave = streams.enter(request.principal!.subject)
+        return sendEvents(
+          reply,
+          (gone) => follow(request, id, background, AbortSignal.any([gone, background.stopped])),
+          leave,
         )
-        return reply
-          .type('text/event-stream; charset=utf-8')
-          .headers({ 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
-          .send(stream as never)
       },
     })
   })
-}
-
-function enter(streams: Map<string, number>, caller: string): () => void {
-  const open = streams.get(caller) ?? 0
-  if (open >= MAX_STREAMS) {
-    const message = `You follow ${MAX_STREAMS} uploads already`
-    throw new StagedoorError('rate_limited', { seconds: 1 }, { message, hint: 'Close one of them first.' })
-  }
-  streams.set(caller, open + 1)
-  return () => {
-    const left = streams.get(caller)! - 1
-    if (left === 0) streams.delete(caller)
-    else streams.set(caller, left)
-  }
 }
 
 async function* follow(
@@ -82,12 +58,12 @@ async function* follow(
     if (!state) return
     const hasEnded = state.status !== 'reading' && !(isHere && state.status === 'staged')
     if (hasEnded || over.aborted) {
-      return yield event('done', { status: state.status, error: state.error })
+      return yield serverSentEvent('done', { status: state.status, error: state.error })
     }
     const progress = JSON.stringify(state.status === 'staged' ? PLANNING : (state.progress ?? BEGINNING))
     const isSilent = performance.now() - sentAt > HEARTBEAT_MS
     if (progress !== sent) yield `event: progress\ndata: ${progress}\n\n`
-    else if (isSilent) yield ': still here\n\n'
+    else if (isSilent) yield HEARTBEAT
     if (progress !== sent || isSilent) sentAt = performance.now()
     sent = progress
     await sleep(POLL_MS, undefined, { signal: over }).catch(() => {})
@@ -97,10 +73,6 @@ async function* follow(
 const BEGINNING: Progress = { stage: 'read', done: 0, total: 0 }
 /** Staged, and this process makes its plan. */
 const PLANNING: Progress = { stage: 'plan', done: 0, total: 1 }
-
-function event(name: string, data: object): string {
-  return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`
-}
 
 // Uploads that this process continues after it has answered the request: read, plan, submit. The pipeline writes a failure
 // to the upload; here it is only logged, without content. An error that is not ours is logged with its cause, which is kept

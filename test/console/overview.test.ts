@@ -86,19 +86,19 @@ describe('the console', () => {
     await openSignedIn({ viewport: { width: 1440, height: 900 } })
     const picture = page.getByRole('list', { name: 'Stages and gates in the order in which data passes' })
     expect(await picture.getByRole('heading').allInnerTexts()).toEqual([
-      'Staging',
+      'Held',
       'Production',
-      'Events',
-      'Playbooks',
-      'Search',
+      'Signals',
+      'Work',
+      'Projections',
     ])
-    await expectText('.stage:has(h2:text-is("Events")) .big', /3\s+events/)
+    await expectText('.stage:has(h2:text-is("Signals")) .big', /3\s+events/)
     await expectText(
-      '.stage:has(h2:text-is("Events")) .facts',
+      '.stage:has(h2:text-is("Signals")) .facts',
       /latest event\s*2 min ago\s*open jobs\s*2\s*failed jobs\s*3/,
     )
-    await expectText('.stage:has(h2:text-is("Playbooks"))', /1\s+running\s*failed executions\s*1/)
-    await expectText('.stage:has(h2:text-is("Search"))', /12\s+pending\s*failed\s*1/)
+    await expectText('.stage:has(h2:text-is("Work"))', /1\s+running\s*failed executions\s*1/)
+    await expectText('.stage:has(h2:text-is("Projections"))', /12\s+pending\s*failed\s*1/)
     await expectText('#jobs', /1 waiting · 1 running · 3 failed/)
     await expectText('#jobs', /failed\s*send_report × 2\s*ECONNREFUSED smtp\s*5 attempts/)
     await expectText('#executions', /running\s*weekly-report\s*8,702 of 10,000 items done/)
@@ -111,7 +111,7 @@ describe('the console', () => {
   test.each([
     ['Jobs', '#jobs'],
     ['Executions', '#executions'],
-    ['Index', '#search'],
+    ['Search', '#search'],
   ])('the link %s of the rail leads to what it names', async (name, target) => {
     await openSignedIn()
     await page.getByRole('navigation').getByRole('link', { name, exact: true }).click()
@@ -305,9 +305,9 @@ describe('the console', () => {
       upload(1, 'being-read.csv', { status: 'reading', review_status: null, plan_totals: null }),
     ]
     await openSignedIn()
-    await expectText('.stage:has(h2:text-is("Staging")) .big', /3\s+uploads/)
+    await expectText('.stage:has(h2:text-is("Held")) .big', /3\s+uploads/)
     await expectText(
-      '.stage:has(h2:text-is("Staging")) .facts',
+      '.stage:has(h2:text-is("Held")) .facts',
       /awaiting review\s*1.*oldest waiting\s*38 min ago.*invalid lines\s*3/s,
     )
     await expectText('.stage:has(h2:text-is("Production")) .big', /1,502\s+rows promoted/)
@@ -423,7 +423,7 @@ describe('the console', () => {
     server.state.events = Array.from({ length: 20 }, (_, age) => event(20 - age, 'dot.run.applied', 'r', age))
     server.state.next = 'more'
     await nextBeat()
-    await expectText('.stage:has(h2:text-is("Events")) .big', /20\+\s+events/)
+    await expectText('.stage:has(h2:text-is("Signals")) .big', /20\+\s+events/)
 
     server.state.events = []
     server.state.next = null

@@ -1,4 +1,5 @@
 import { learnNames } from '../people.ts'
+import { type LiveListener, readLive } from './live.ts'
 import { query } from './query.ts'
 import { createRecordsApi, type RecordsApi } from './records.ts'
 import { createRequest } from './request.ts'
@@ -28,6 +29,8 @@ export interface Api {
   }): Promise<Executions>
   searchWaiting(): Promise<SearchWaiting>
   deadProjections(limit: number): Promise<{ dead_letters: DeadProjection[] }>
+  /** Follows what changes until the signal aborts or the server ends the stream. */
+  live(listener: LiveListener, signal: AbortSignal): Promise<void>
   readonly records: RecordsApi
   readonly uploads: UploadsApi
 }
@@ -54,6 +57,7 @@ export function createApi(token?: string): Api {
     executions: (asked) => request(`/executions?${query(asked)}`),
     searchWaiting: () => request('/search/waiting'),
     deadProjections: (limit) => request(`/search/dead-letters?${query({ limit })}`),
+    live: (listener, signal) => readLive(token, listener, signal),
     records: createRecordsApi(request, token),
     uploads: createUploadsApi(request, token),
   }

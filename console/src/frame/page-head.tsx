@@ -1,3 +1,4 @@
+import { useLive } from '../live/live.tsx'
 import { usePulse } from '../live/pulse.tsx'
 import { useSystem } from '../live/system.tsx'
 import { Ago } from '../parts/ago.tsx'
@@ -7,6 +8,7 @@ const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
 /** Every page begins with what it is and how fresh it is. */
 export function PageHead({ title }: { title: string }) {
   const { lost, at } = useSystem()
+  const { connected } = useLive()
   return (
     <div className="page-head">
       <h1>{title}</h1>
@@ -14,8 +16,8 @@ export function PageHead({ title }: { title: string }) {
       <div role="status">{lost && <Lost at={at} />}</div>
       {!lost && (
         <p>
-          Updates every 5 s
-          {at !== undefined && (
+          {connected ? 'Live' : 'Updates every 5 s'}
+          {!connected && at !== undefined && (
             <>
               {' '}
               · <Ago at={at} />

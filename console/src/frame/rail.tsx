@@ -5,18 +5,17 @@ import { Brand } from '../parts/brand.tsx'
 import { usePath } from '../route.ts'
 import { STAGES } from '../stages.ts'
 
-/** Parts of the overview that have a link of their own until they are pages. */
+/** Rooms that have no page yet: the part of the overview, or of the API, that shows them. A page of that title replaces its link. */
 const SHORTCUTS: Record<string, readonly { title: string; href: string }[]> = {
-  events: [
-    { title: 'Latest events', href: '/#events' },
+  signals: [
+    { title: 'Events', href: '/#events' },
     { title: 'Jobs', href: '/#jobs' },
   ],
-  playbooks: [{ title: 'Executions', href: '/#executions' }],
-  search: [{ title: 'Index', href: '/#search' }],
+  work: [{ title: 'Executions', href: '/#executions' }],
+  projections: [{ title: 'Search', href: '/#search' }],
   system: [
     { title: 'Health', href: '/#health' },
-    { title: 'Gates', href: '/#gates' },
-    { title: 'API reference', href: '/api/v1/docs' },
+    { title: 'Docs', href: '/api/v1/docs' },
   ],
 }
 
@@ -54,7 +53,7 @@ export function Rail() {
           </button>
         </div>
         <div className="rail-list" id="rail-list">
-          <Links follow={close} pages={PAGES.filter((page) => page.stage === undefined)} />
+          <Links follow={close} pages={PAGES.filter((page) => page.path === '/')} />
           <ol className="rail-stages">
             {STAGES.map((stage) => (
               <li key={stage.id} className="rail-stage">
@@ -90,7 +89,8 @@ function Links({ follow, pages, shortcuts = [] }: LinksProps) {
   const path = usePath()
   const { data: pendingWork } = usePendingWork()
   const shown = pages.filter((page) => !page.path.includes(':'))
-  if (shown.length + shortcuts.length === 0) return null
+  const missing = shortcuts.filter(({ title }) => !shown.some((page) => page.title === title))
+  if (shown.length + missing.length === 0) return null
   return (
     <ul>
       {shown.map((page) => (
@@ -101,7 +101,7 @@ function Links({ follow, pages, shortcuts = [] }: LinksProps) {
           </a>
         </li>
       ))}
-      {shortcuts.map((shortcut) => (
+      {missing.map((shortcut) => (
         <li key={shortcut.href}>
           <a href={shortcut.href} onClick={follow}>
             {shortcut.title}

@@ -13,11 +13,11 @@ import { PlaybooksFacts, SearchFacts } from './work-facts.tsx'
 
 /** How data gets into each stage. */
 const PASSAGES: Record<Stage['id'], Passage> = {
-  staging: { kind: 'gate', gate: STAGING_WRITES },
+  held: { kind: 'gate', gate: STAGING_WRITES },
   production: { kind: 'plain', about: 'a person approves' },
-  events: { kind: 'plain', about: 'same transaction' },
-  playbooks: { kind: 'gate', gate: DISPATCH },
-  search: { kind: 'gate', gate: STAGING_EXCLUDED },
+  signals: { kind: 'plain', about: 'same transaction' },
+  work: { kind: 'gate', gate: DISPATCH },
+  projections: { kind: 'gate', gate: STAGING_EXCLUDED },
 }
 
 interface Props {
@@ -42,15 +42,15 @@ export function Flow({ gates, events, pendingWork, promoted, work }: Props) {
               <StepArrow passage={passage} />
             )}
             <StageCard stage={stage}>
-              {stage.id === 'staging' && (
+              {stage.id === 'held' && (
                 <StagingFacts pendingWork={pendingWork}>
                   <CleanupFact gate={find(STAGING_CLEANUP)} />
                 </StagingFacts>
               )}
               {stage.id === 'production' && <ProductionFacts promoted={promoted} />}
-              {stage.id === 'events' && <EventsFacts page={events} work={work} />}
-              {stage.id === 'playbooks' && <PlaybooksFacts work={work} />}
-              {stage.id === 'search' && <SearchFacts work={work} />}
+              {stage.id === 'signals' && <EventsFacts page={events} work={work} />}
+              {stage.id === 'work' && <PlaybooksFacts work={work} />}
+              {stage.id === 'projections' && <SearchFacts work={work} />}
             </StageCard>
           </Fragment>
         )

@@ -1,0 +1,237 @@
+/**
+ * What changed, as server-sent events: the names of rooms, never what is in them. One query a second for the whole process, and only
+ * while somebody follows. Whose events there were, each follower is asked about under their own rights.
+ */
+import { setMaxListeners } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
+import type { Pool, Queryable } from '../kernel/postgres/connection.ts'
+import { inTransaction } from '../kernel/postgres/transaction.ts'
+import { Wake } from '../runtime/wake.ts'
+import {
+  EVENT_STREAM,
+  HEARTBEAT,
+  HEARTBEAT_MS,
+  limitStreams,
+  sendEvents,
+  serverSentEvent,
+} from './event-stream.ts'
+import { routes } from './routes.ts'
+import type { ApiContext } from './server.ts'
+
+const POLL_MS = 1_000
+const MAX_STREAMS = 20
+/** Then the caller connects again, and their token is checked again. */
+const MAX_STREAM_MS = 10 * 60_000
+
+/** The rooms whose pages show what events of a domain are about. Every event also changes the room events. */
+const ROOMS_OF_DOMAIN: Readonly<Record<string, readonly string[]>> = {
+  staging: ['changes', 'uploads', 'records', 'promotions'],
+  change: ['changes', 'uploads', 'records'],
+  iu: ['units', 'search'],
+  piece: ['units', 'search'],
+  birth_registry: ['units'],
+  tac: ['units'],
+  kg: ['units'],
+  governance: ['consumers', 'settings'],
+  system: ['health', 'consumers', 'settings'],
+  health: ['health'],
+}
+
+/**
+ * Changes that no event tells. PostgreSQL counts the rows written to each table; that a count grew says nothing of whose row it was, so
+ * it is told to everybody. A session reports its counts about once a second, at the latest ten seconds after it fell idle.
+ */
+const ROOM_OF_TABLE: readonly (readonly [room: string, table: string])[] = [
+  ['uploads', 'iu_core.ingest_upload'],
+  ['jobs', 'iu_core.job_queue'],
+  ['jobs', 'iu_core.job_running'],
+  ['jobs', 'iu_core.job_history'],
+  ['jobs', 'iu_core.job_dead_letter'],
+  ['jobs', 'iu_core.job_kind'],
+  ['jobs', 'iu_core.job_schedule'],
+  ['executions', 'noetl.execution'],
+  ['playbooks', 'noetl.catalog'],
+  ['consumers', 'iu_core.consumer_registry'],
+  ['consumers', 'iu_core.event_dispatch_log'],
+  ['consumers', 'iu_core.iu_sql_event_route'],
+  ['consumers', 'iu_core.iu_sql_event_route_evidence'],
+  ['search', 'iu_core.vector_outbox'],
+  ['search', 'iu_core.search_pending'],
+  ['health', 'iu_core.system_issue'],
+  ['settings', 'iu_core.ingest_dataset'],
+  ['settings', 'iu_core.webhook_target'],
+  ['settings', 'public.workspace_members'],
+]
+
+export const liveRoutes = ({ pool }: ApiContext) =>
+  routes('live', (api) => {
+    const watcher = new Watcher(pool, api.fastify.log)
+    const streams = limitStreams(MAX_STREAMS, 'streams of changes')
+    api.fastify.addHook('preClose', async () => watcher.stop())
+    api.get('/live', {
+      operationId: 'followChanges',
+      summary: 'Which rooms of the console change, as server-sent events',
+      description:
+        '`event: begun` once, then `event: changed` with {rooms}, at most one a second: the names of what to read again, such as uploads, jobs or events. It ends after ten minutes; connect again and read everything again.',
+      problems: [429],
+      schema: EVENT_STREAM,
+      handle: (request, reply) => {
+        const leave = streams.enter(request.principal!.subject)
+        return sendEvents(reply, (gone) => follow(request, watcher, gone), leave)
+      },
+    })
+  })
+
+async function* follow(request: FastifyRequest, watcher: Watcher, gone: AbortSignal): AsyncGenerator<string> {
+  const over = AbortSignal.any([gone, watcher.stopped, AbortSignal.timeout(MAX_STREAM_MS)])
+  const wake = new Wake()
+  const rooms = new Set<string>()
+  let since: string | undefined
+  over.addEventListener('abort', () => wake.now())
+  const leave = watcher.enter((change) => {
+    for (const room of change.rooms) rooms.add(room)
+    since ??= change.eventsSince
+    wake.now()
+  })
+  try {
+    await watcher.ready()
+    yield serverSentEvent('begun', {})
+    while (!over.aborted) {
+      if (since !== undefined) {
+        const from = since
+        since = undefined
+        const domains = await request.transaction((client) => visibleDomains(client, from))
+        for (const domain of domains) for (const room of ROOMS_OF_DOMAIN[domain] ?? []) rooms.add(room)
+        if (domains.length > 0) rooms.add('events')
+      }
+      if (rooms.size > 0) {
+        const changed = [...rooms].sort()
+        rooms.clear()
+        yield serverSentEvent('changed', { rooms: changed })
+      }
+      const began = performance.now()
+      await wake.wait(HEARTBEAT_MS)
+      if (performance.now() - began >= HEARTBEAT_MS) yield HEARTBEAT
+    }
+  } finally {
+    leave()
+  }
+}
+
+/** The domains of events that became visible since the snapshot and that the caller may see. */
+async function visibleDomains(db: Queryable, since: string): Promise<string[]> {
+  const { rows } = await db.query<{ event_domain: string }>(
+    `select distinct event_domain from iu_core.event_outbox
+      where tx >= pg_snapshot_xmin($1::pg_snapshot) and not pg_visible_in_snapshot(tx, $1::pg_snapshot)`,
+    [since],
+  )
+  return rows.map(({ event_domain }) => event_domain)
+}
+
+interface Change {
+  /** Rooms by the counts of their tables. */
+  readonly rooms: readonly string[]
+  /** There are new events since this snapshot. */
+  readonly eventsSince: string | undefined
+}
+
+interface Reading {
+  readonly snapshot: string
+  readonly has_events: boolean
+  readonly written: Readonly<Record<string, string>>
+}
+
+/** Looks once a second while somebody follows. */
+class Watcher {
+  private readonly followers = new Set<(change: Change) => void>()
+  private readonly stopping = new AbortController()
+  private first: Promise<void> | undefined
+  private readonly pool: Pool
+  private readonly log: FastifyBaseLogger
+
+  constructor(pool: Pool, log: FastifyBaseLogger) {
+    this.pool = pool
+    this.log = log
+    // Every follower listens.
+    setMaxListeners(0, this.stopping.signal)
+  }
+
+  get stopped(): AbortSignal {
+    return this.stopping.signal
+  }
+
+  stop(): void {
+    this.stopping.abort()
+  }
+
+  enter(follower: (change: Change) => void): () => void {
+    this.followers.add(follower)
+    this.first ??= this.watch()
+    return () => this.followers.delete(follower)
+  }
+
+  /** From then on nothing is missed. */
+  async ready(): Promise<void> {
+    await this.first
+  }
+
+  /** Resolves with the first reading; the loop goes on until nobody follows. */
+  private async watch(): Promise<void> {
+    const first = await this.read(undefined)
+    void this.loop(first)
+  }
+
+  private async loop(first: Reading | undefined): Promise<void> {
+    let before = first
+    while (this.followers.size > 0 && !this.stopped.aborted) {
+      await sleep(POLL_MS, undefined, { signal: this.stopped }).catch(() => {})
+      const now = await this.read(before?.snapshot)
+      if (now !== undefined && before !== undefined) this.tell(before, now)
+      before = now ?? before
+    }
+    this.first = undefined
+  }
+
+  private tell(before: Reading, now: Reading): void {
+    const rooms = Object.keys(now.written).filter((room) => now.written[room] !== before.written[room])
+    if (rooms.length === 0 && !now.has_events) return
+    const change = { rooms, eventsSince: now.has_events ? before.snapshot : undefined }
+    for (const follower of this.followers) follower(change)
+  }
+
+  private async read(since: string | undefined): Promise<Reading | undefined> {
+    if (this.stopped.aborted) return undefined
+    try {
+      return await inTransaction(this.pool, (client) => readChanges(client, since), {
+        role: 'service_role',
+        readOnly: true,
+      })
+    } catch (error) {
+      // The database is away; whoever follows sees that by what they read.
+      this.log.debug({ err: error }, 'changes could not be read')
+      return undefined
+    }
+  }
+}
+
+async function readChanges(db: Queryable, since: string | undefined): Promise<Reading> {
+  const { rows } = await db.query<Reading>(
+    `select pg_current_snapshot()::text as snapshot,
+            $1::text is not null and exists (
+              select from iu_core.event_outbox
+               where tx >= pg_snapshot_xmin($1::pg_snapshot) and not pg_visible_in_snapshot(tx, $1::pg_snapshot)
+            ) as has_events,
+            (select jsonb_object_agg(room, written) from (
+               select r.room, sum(pg_stat_get_tuples_inserted(t.oid) + pg_stat_get_tuples_updated(t.oid)
+                                  + pg_stat_get_tuples_deleted(t.oid))::text as written
+                 from unnest($2::text[], $3::text[]) as r (room, tab)
+                cross join lateral (select to_regclass(r.tab)::oid as oid
+                                    union all
+                                    select inhrelid from pg_inherits where inhparent = to_regclass(r.tab)) t
+                where t.oid is not null
+                group by r.room) counts) as written`,
+    [since ?? null, ROOM_OF_TABLE.map(([room]) => room), ROOM_OF_TABLE.map(([, table]) => table)],
+  )
+  return rows[0]!
+}
